@@ -1,0 +1,135 @@
+"""Which flavor each podset of the preemptor gets, and what that makes it ask for.
+
+Source: kueue-semantics.md, sections 4 (what an assignment is) and 5.1 (request and contested
+flavor-resources of the preemption search).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from planner.errors import SchemaError
+from planner.quota.amount import add
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.tree import FlavorResource
+from planner.state.base import Count, Schema
+
+Mode = Literal["NoFit", "Preempt", "Fit"]
+MODES: tuple[Mode, ...] = ("NoFit", "Preempt", "Fit")
+"""From worst to best."""
+
+
+class FlavorChoice(Schema):
+    """The flavor of one resource, and whether it fits there or needs preemption."""
+
+    flavor: str
+    mode: Mode = "Preempt"
+
+
+class PodSetFlavors(Schema):
+    """The flavors of one podset; ``count`` may be reduced by partial admission."""
+
+    name: str
+    count: Count | None = None
+    flavors: dict[str, FlavorChoice] = {}
+
+
+class Assignment(Schema):
+    """The flavors of all podsets; ``borrowing`` is the height of the subtree borrowed from."""
+
+    mode: Mode
+    borrowing: int = 0
+    pod_sets: tuple[PodSetFlavors, ...] = Field(default=(), alias="podSets")
+
+    def choices(self) -> Iterator[tuple[str, FlavorChoice]]:
+        """Yield every (resource, choice) pair."""
+        for pods in self.pod_sets:
+            yield from pods.flavors.items()
+
+
+def worst(modes: Iterator[Mode]) -> Mode:
+    """Return the worst mode; Fit when there is none."""
+    return min(modes, key=MODES.index, default="Fit")
+
+
+def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
+    """Read flavors fixed by the user, and check that they cover the preemptor's requests.
+
+    Two forms are accepted: ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` and,
+    shorter, ``{podset: {resource: {"flavor", "mode"}}}``.
+
+    Raises
+    ------
+    SchemaError
+        If the form is neither, a podset is unknown, or a non-zero request has no flavor.
+    """
+    if isinstance(value, Assignment):
+        assignment = value
+    elif isinstance(value, Mapping) and "podSets" in value:
+        assignment = _validate({"mode": "Fit", **value}, where)
+    elif isinstance(value, Mapping):
+        pod_sets = [{"name": name, "flavors": flavors} for name, flavors in value.items()]
+        assignment = _validate({"mode": "Fit", "podSets": pod_sets}, where)
+    else:
+        raise SchemaError(where, f"found {type(value).__name__}", "an object with podSets")
+    given = {pods.name: pods for pods in assignment.pod_sets}
+    known = [request.name for request in preemptor.pod_sets]
+    for name in given:
+        if name not in known:
+            raise SchemaError(where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}")
+    pod_sets_in_order = []
+    for request in preemptor.pod_sets:
+        pods = given.get(request.name, PodSetFlavors(name=request.name))
+        for resource, amount in request.totals.items():
+            if amount and resource not in pods.flavors:
+                raise SchemaError(
+                    where, f'podset "{request.name}" asks for {resource} but gets no flavor for it'
+                )
+        count = request.count if pods.count is None else pods.count
+        pod_sets_in_order.append(pods.model_copy(update={"count": count}))
+    mode = worst(choice.mode for _, choice in assignment.choices())
+    return assignment.model_copy(update={"pod_sets": tuple(pod_sets_in_order), "mode": mode})
+
+
+def _validate(value: Mapping[str, Any], where: str) -> Assignment:
+    try:
+        return Assignment.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        raise SchemaError(f"{where}: {path}", str(first["msg"])) from None
+
+
+def flavor_resources(assignment: Assignment) -> list[FlavorResource]:
+    """Return every flavor-resource the assignment names."""
+    return [FlavorResource(choice.flavor, resource) for resource, choice in assignment.choices()]
+
+
+def total_request(
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
+) -> dict[int, int]:
+    """Return REQ: per fr, what all podsets ask for at the assigned counts; zeros left out.
+
+    The request for ``pods`` that flavor assignment adds is not part of it (semantics, 4.1).
+    """
+    total: dict[int, int] = {}
+    for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
+        count = request.count if pods.count is None else pods.count
+        for resource, amount in request.scaled(count).totals.items():
+            choice = pods.flavors.get(resource)
+            if amount and choice is not None:
+                fr = snapshot.fr(choice.flavor, resource)
+                total[fr] = add(total.get(fr, 0), amount)
+    return total
+
+
+def contested(assignment: Assignment, snapshot: Snapshot) -> frozenset[int]:
+    """Return FRS: the flavor-resources whose assigned mode is Preempt."""
+    return frozenset(
+        snapshot.fr(choice.flavor, resource)
+        for resource, choice in assignment.choices()
+        if choice.mode == "Preempt"
+    )

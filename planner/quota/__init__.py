@@ -1,0 +1,8 @@
+"""Quota arithmetic shared by reference, problem and verifier: Kueue's snapshot and nothing more.
+
+amount.py     saturating 64-bit amounts with Kueue's Unlimited
+tree.py       the tree of cohorts and ClusterQueues, and its usage
+request.py    what a pending workload asks for
+holding.py    what an admitted workload holds
+snapshot.py   state -> tree + admitted workloads + preemptor
+"""

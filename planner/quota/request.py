@@ -1,0 +1,209 @@
+"""What a pending workload asks for: per podset, exact until the last conversion.
+
+Source: kueue-semantics.md, section 2.2; kueue ff69552e pkg/workload/workload.go
+``totalRequestsFromPodSets`` and pkg/workload/resources.go ``AdjustResources``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from planner.quantity import NANO, to_units
+from planner.quota.amount import multiply
+from planner.state import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.configuration import Transformation
+from planner.state.pods import Container, PodSpec, Resources
+from planner.state.workload import PodSet
+
+_POD_LEVEL = ("cpu", "memory")
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetRequest:
+    """The requests of one podset, all its pods together, in Kueue's integer units.
+
+    ``count`` leaves reclaimable pods out, ``spec_count`` does not. Zero requests stay listed.
+    """
+
+    pod_set: PodSet
+    count: int
+    totals: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """The name of the podset."""
+        return self.pod_set.name
+
+    @property
+    def spec_count(self) -> int:
+        """The count the workload was written with."""
+        return self.pod_set.count
+
+    def scaled(self, count: int) -> PodSetRequest:
+        """Return the request at another pod count: integer division first, as Kueue does."""
+        if count == self.count or self.count == 0:
+            return self
+        totals = {
+            name: multiply(total // self.count, count) for name, total in self.totals.items()
+        }
+        return PodSetRequest(self.pod_set, count, totals)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a namespace adds to its pods: container and pod defaults, and runtime overheads."""
+
+    container: Resources = Resources()
+    pod: Resources | None = None
+    overheads: Mapping[str, Mapping[str, int]] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        namespace: str,
+        limit_ranges: Iterable[LimitRange],
+        runtime_classes: Iterable[RuntimeClass],
+    ) -> Defaults:
+        """Collect the defaults of a namespace; of several LimitRanges the first value counts."""
+        items = [
+            item
+            for limit_range in limit_ranges
+            if limit_range.metadata.namespace == namespace
+            for item in limit_range.spec.limits
+        ]
+        overheads = {rc.metadata.name: rc.overhead.pod_fixed for rc in runtime_classes}
+        by_type = {
+            kind: Resources(
+                limits=reduce(_keep_first, (i.default for i in items if i.type == kind), {}),
+                requests=reduce(
+                    _keep_first, (i.default_request for i in items if i.type == kind), {}
+                ),
+            )
+            for kind in {item.type for item in items}
+        }
+        return cls(by_type.get("Container", Resources()), by_type.get("Pod"), overheads)
+
+
+def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
+    """Return the pod count of each podset without its reclaimable pods, never below zero."""
+    reclaimable = (
+        {item.name: item.count for item in workload.status.reclaimable_pods}
+        if configuration.gate("ReclaimablePods")
+        else {}
+    )
+    return {
+        pods.name: pods.count - min(reclaimable.get(pods.name, 0), pods.count)
+        for pods in workload.spec.pod_sets
+    }
+
+
+def pod_set_requests(
+    workload: Workload, configuration: Configuration, defaults: Defaults
+) -> tuple[PodSetRequest, ...]:
+    """Return the requests of every podset of a pending workload, in the order of its spec."""
+    counts = counts_after_reclaim(workload, configuration)
+    settings = configuration.resources
+    requests = []
+    for pods in workload.spec.pod_sets:
+        exact = pod_request(pods.template.spec, defaults)
+        kept = {
+            name: amount
+            for name, amount in exact.items()
+            if not name.startswith(settings.exclude_prefixes)
+        }
+        per_pod = _transform(kept, settings.transformations)
+        count = counts[pods.name]
+        totals = {
+            name: multiply(max(0, to_units(amount, name)), count)
+            for name, amount in per_pod.items()
+        }
+        requests.append(PodSetRequest(pods, count, totals))
+    return tuple(requests)
+
+
+def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
+    """Return what one pod asks for, in nano-units per resource.
+
+    The sum of the containers and sidecars, or an init container's peak where that is larger;
+    pod-level requests replace the sum; the overhead comes on top.
+    """
+    total: dict[str, int] = {}
+    for container in pod.containers:
+        _add_to(total, _requests(container, defaults))
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in pod.init_containers:
+        running = _requests(container, defaults)
+        if container.restart_policy == "Always":
+            _add_to(total, running)
+            _add_to(sidecars, running)
+            running = dict(sidecars)
+        else:
+            _add_to(running, sidecars)
+        _raise_to(peak, running)
+    _raise_to(total, peak)
+    if pod.resources is not None:
+        total |= _pod_level(pod.resources, defaults)
+    overhead = pod.overhead or (defaults.overheads or {}).get(pod.runtime_class_name, {})
+    _add_to(total, overhead)
+    return total
+
+
+def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
+    limits = _keep_first(container.resources.limits, defaults.container.limits)
+    requests = _keep_first(container.resources.requests, defaults.container.requests)
+    return _keep_first(requests, limits)
+
+
+def _pod_level(resources: Resources, defaults: Defaults) -> dict[str, int]:
+    if defaults.pod is not None:
+        resources = Resources(
+            limits=_keep_first(resources.limits, defaults.pod.limits),
+            requests=_keep_first(resources.requests, defaults.pod.requests),
+        )
+    return {
+        name: amount
+        for name, amount in _keep_first(resources.requests, resources.limits).items()
+        if name in _POD_LEVEL or name.startswith("hugepages-")
+    }
+
+
+def _transform(
+    requests: Mapping[str, int], transformations: Iterable[Transformation]
+) -> Mapping[str, int]:
+    """Apply the resource transformations of the Configuration; outputs never go below zero."""
+    rules = {rule.input: rule for rule in transformations}
+    if not rules.keys() & requests.keys():
+        return requests
+    retained: dict[str, int] = {}
+    generated: dict[str, int] = {}
+    for name, amount in requests.items():
+        rule = rules.get(name)
+        if rule is None or rule.strategy == "Retain":
+            retained[name] = amount
+        if rule is None:
+            continue
+        factor = requests.get(rule.multiply_by, NANO)
+        for output, per_unit in rule.outputs.items():
+            # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
+            product = amount * factor * per_unit
+            nano = -(-product // NANO**2) if product >= 0 else product // NANO**2
+            generated[output] = generated.get(output, 0) + nano
+    _add_to(retained, {name: max(0, amount) for name, amount in generated.items()})
+    return retained
+
+
+def _keep_first(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    return {**second, **first}
+
+
+def _add_to(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise_to(total: dict[str, int], floor: Mapping[str, int]) -> None:
+    for name, amount in floor.items():
+        total[name] = max(total.get(name, 0), amount)

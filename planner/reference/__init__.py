@@ -1,0 +1,9 @@
+"""The schedulers' own algorithms, replayed step by step, without a solver.
+
+eligibility.py   may this podset run on this flavor's nodes?
+preference.py    which of two flavors Kueue prefers, and when its walk stops
+assignment.py    flavor assignment of all podsets
+candidates.py    who may be preempted, in Kueue's order
+classical.py     the preemption search without fair sharing
+decision.py      assignment, search and partial admission: what Kueue decides
+"""

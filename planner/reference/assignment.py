@@ -1,0 +1,255 @@
+"""Flavor assignment: which flavor each podset would get, and whether it fits there.
+
+Source: kueue-semantics.md, sections 4.1 to 4.4 and 4.7; kueue ff69552e
+pkg/scheduler/flavorassigner/flavorassigner.go and
+pkg/scheduler/preemption/preemption_oracle.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
+from planner.quota.amount import add, subtract
+from planner.quota.request import PodSetRequest
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.tree import Usage
+from planner.reference.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.preference import BEST, WORST, Offer, Possibility, is_preferred, tries_next
+from planner.reference.search import search
+from planner.state.queues import ResourceGroup
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    flavor: str
+    possibility: Possibility
+    level: int
+
+
+@dataclass(slots=True)
+class _GroupResult:
+    """The flavors of a resource group; ``fits`` says that no reason against was recorded."""
+
+    choices: dict[str, _Choice]
+    fits: bool
+
+
+@dataclass(slots=True)
+class FlavorAssigner:
+    """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was."""
+
+    snapshot: Snapshot
+    usage: Usage
+    preemptor: Preemptor
+    _assumed: dict[int, int] = field(default_factory=dict, init=False)
+
+    def assign(self, counts: Sequence[int] | None = None) -> Assignment:
+        """Assign flavors to all podsets, at the given pod counts or their own.
+
+        Assignment stops at the first podset that fails; later ones then have no entry.
+        """
+        self._assumed = {}
+        done: list[PodSetFlavors] = []
+        modes: list[Mode] = []
+        level = 0
+        for group in self._groups(counts):
+            result, failed = self._assign_group(group)
+            for request in group:
+                choices = {
+                    name: result.choices[name]
+                    for name in request.totals
+                    if name in result.choices
+                }
+                for name, choice in choices.items():
+                    fr = self.snapshot.fr(choice.flavor, name)
+                    self._assumed[fr] = add(self._assumed.get(fr, 0), request.totals[name])
+                    level = max(level, choice.level)
+                done.append(_pod_set_flavors(request, choices))
+                modes.append(_pod_set_mode(choices, fits=result.fits))
+                failed = failed or bool(request.totals and not choices)
+            if failed:
+                break
+        mode: Mode = worst(iter(modes)) if done else "NoFit"
+        return Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
+
+    def _groups(self, counts: Sequence[int] | None) -> list[list[PodSetRequest]]:
+        """Scale the podsets, add their request for pods, and join those of a podset group."""
+        covers_pods = self._group_of("pods") is not None
+        groups: dict[str, list[PodSetRequest]] = {}
+        for position, base in enumerate(self.preemptor.pod_sets):
+            request = base if counts is None else base.scaled(counts[position])
+            if covers_pods:
+                totals = {**request.totals, "pods": request.count}
+                request = PodSetRequest(request.pod_set, request.count, totals)
+            topology = request.pod_set.topology_request
+            # A podset without a group is a group of its own; names hold no slash.
+            key = (topology.pod_set_group_name if topology else "") or f"/{position}"
+            groups.setdefault(key, []).append(request)
+        return list(groups.values())
+
+    def _group_of(self, resource: str) -> ResourceGroup | None:
+        spec = self.snapshot.queues[self.preemptor.queue].spec
+        return next(
+            (group for group in spec.resource_groups if resource in group.covered_resources), None
+        )
+
+    def _assign_group(self, group: Sequence[PodSetRequest]) -> tuple[_GroupResult, bool]:
+        """Choose flavors for podsets that are handled together; second: whether that failed."""
+        requests: dict[str, int] = {}
+        for request in group:
+            for name, amount in request.totals.items():
+                requests[name] = add(requests.get(name, 0), amount)
+        chosen = _GroupResult({}, fits=True)
+        for resource, amount in requests.items():
+            covering = self._group_of(resource)
+            if covering is None:
+                if amount == 0 or self._ignores_undeclared():
+                    continue
+                return _GroupResult({}, fits=False), True
+            if resource in chosen.choices:
+                continue
+            found = self._choose_flavor(group, covering, requests)
+            if found is None:
+                return _GroupResult({}, fits=False), True
+            chosen.choices |= found.choices
+            chosen.fits = chosen.fits and found.fits
+        return chosen, False
+
+    def _ignores_undeclared(self) -> bool:
+        configuration = self.snapshot.configuration
+        return (
+            configuration.gate("QuotaCheckStrategy")
+            and configuration.resources.quota_check_strategy == "IgnoreUndeclared"
+        )
+
+    def _choose_flavor(
+        self,
+        group: Sequence[PodSetRequest],
+        covering: ResourceGroup,
+        requests: Mapping[str, int],
+    ) -> _GroupResult | None:
+        """Walk the flavors of a resource group; ``None`` if none is better than noFit (4.2)."""
+        wanted = {
+            name: amount
+            for name, amount in requests.items()
+            if name in covering.covered_resources
+        }
+        fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
+        gate_on = self.snapshot.configuration.gate("FlavorFungibility")
+        best, best_offer = None, WORST
+        for flavor in covering.flavors:
+            try:
+                if not self._eligible(group, flavor.name):
+                    continue
+            except InvalidSelectorError:
+                return None
+            choices, offer = self._offer(flavor.name, wanted)
+            if not gate_on:
+                if offer.possibility > best_offer.possibility:
+                    best, best_offer = choices, offer
+                    if offer.possibility is Possibility.FIT:
+                        break
+            elif not tries_next(offer, fungibility):
+                best, best_offer = choices, offer
+                break
+            elif is_preferred(offer, best_offer, fungibility):
+                best, best_offer = choices, offer
+        if best is None:
+            return None
+        return _GroupResult(best, fits=best_offer.possibility is Possibility.FIT)
+
+    def _eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
+        flavor = self.snapshot.flavors.get(name)
+        return flavor is not None and all(
+            is_eligible(request.pod_set.template.spec, flavor) for request in group
+        )
+
+    def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
+        """Return the choice per resource, and the flavor's least preferred offer."""
+        fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
+        representative = BEST
+        choices = {}
+        for resource, amount in wanted.items():
+            offer = self._offer_of(self.snapshot.fr_or_none(flavor, resource), amount)
+            if is_preferred(representative, offer, fungibility):
+                representative = offer
+            if representative.possibility is Possibility.NO_FIT:
+                return {}, representative
+            choices[resource] = _Choice(flavor, offer.possibility, offer.level)
+        return choices, representative
+
+    def _offer_of(self, fr: int | None, amount: int) -> Offer:
+        """Return what one flavor-resource offers (4.3)."""
+        queue, tree = self.preemptor.queue, self.snapshot.tree
+        if fr is None:  # covered, but listed without quota anywhere: nominal 0
+            return Offer(Possibility.FIT if amount == 0 else Possibility.NO_FIT, 0)
+        value = add(self._assumed.get(fr, 0), amount)
+        if value > tree.potential(queue, fr):
+            return Offer(Possibility.NO_FIT, 0)
+        level, may_reclaim = borrow_level(self.usage, queue, fr, value)
+        if value <= max(0, self.usage.available(queue, fr)):
+            return Offer(Possibility.FIT, level)
+        if (
+            tree.nominal(queue, fr) >= value
+            or may_reclaim
+            or self._may_preempt_while_borrowing()
+        ):
+            return self._simulate(fr, value)
+        return Offer(Possibility.NO_FIT, level)
+
+    def _may_preempt_while_borrowing(self) -> bool:
+        preemption = self.snapshot.queues[self.preemptor.queue].spec.preemption
+        return preemption.borrow_within_cohort.policy != "Never" or (
+            self.snapshot.configuration.fair_sharing_on
+            and preemption.reclaim_within_cohort != "Never"
+        )
+
+    def _simulate(self, fr: int, value: int) -> Offer:
+        """Run the whole preemption search for this single flavor-resource (4.7)."""
+        queue = self.preemptor.queue
+        found = search(
+            self.snapshot, self.usage, self.preemptor, {fr: value}, frozenset({fr})
+        ).targets
+        if not found:
+            level, _ = borrow_level(self.usage, queue, fr, value)
+            return Offer(Possibility.NO_CANDIDATES, level)
+        for target in found:
+            self.usage.remove(target.workload.queue, target.workload.usage)
+        level, _ = borrow_level(self.usage, queue, fr, value)
+        for target in found:
+            self.usage.add(target.workload.queue, target.workload.usage)
+        from_own = any(target.workload.queue == queue for target in found)
+        return Offer(Possibility.PREEMPT if from_own else Possibility.RECLAIM, level)
+
+
+def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bool]:
+    """Return the height of the lowest subtree that fits the value, and whether one is larger.
+
+    Height 0 means that the queue does not borrow (semantics, 4.3).
+    """
+    ancestors = list(usage.tree.ancestors(queue))
+    if not ancestors or not usage.borrows_with(queue, fr, value):
+        return 0, bool(ancestors)
+    rest = subtract(value, usage.local_free(queue, fr))
+    for cohort in ancestors:
+        if not usage.borrows_with(cohort, fr, rest):
+            return usage.tree.height(cohort), cohort != ancestors[-1]
+        rest = subtract(rest, usage.local_free(cohort, fr))
+    return usage.tree.height(ancestors[-1]), False
+
+
+def _pod_set_flavors(request: PodSetRequest, choices: Mapping[str, _Choice]) -> PodSetFlavors:
+    flavors = {
+        name: FlavorChoice(flavor=choice.flavor, mode=choice.possibility.mode)
+        for name, choice in choices.items()
+    }
+    return PodSetFlavors(name=request.name, count=request.count, flavors=flavors)
+
+
+def _pod_set_mode(choices: Mapping[str, _Choice], *, fits: bool) -> Mode:
+    """Return Fit where no reason against was recorded, even if a resource says Preempt."""
+    if fits:
+        return "Fit"
+    return worst(c.possibility.mode for c in choices.values()) if choices else "NoFit"

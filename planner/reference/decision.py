@@ -1,0 +1,101 @@
+"""What Kueue decides for one pending workload: flavors, targets, partial admission.
+
+Source: kueue-semantics.md, sections 4.8 and 5; kueue ff69552e pkg/scheduler/scheduler.go
+``getInitialAssignments`` and pkg/scheduler/flavorassigner/podset_reducer.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.assignment import Assignment, contested, total_request
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.tree import Usage
+from planner.reference.assignment import FlavorAssigner
+from planner.reference.classical import Search
+from planner.reference.search import search
+
+_NOTHING = Search((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The assignment, and what the preemption search found for it."""
+
+    assignment: Assignment
+    search: Search
+
+
+def decide(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
+) -> Decision:
+    """Replay Kueue's decision; a given assignment takes the place of flavor assignment."""
+    usage = snapshot.usage.copy()
+    if assignment is not None:
+        return Decision(assignment, _search(snapshot, usage, preemptor, assignment))
+    assigner = FlavorAssigner(snapshot, usage, preemptor)
+    full = assigner.assign()
+    found = _search(snapshot, usage, preemptor, full)
+    if full.mode == "Fit" or found.targets or not _may_shrink(snapshot, preemptor):
+        return Decision(full, found)
+    return _reduce(assigner) or Decision(full, _NOTHING)
+
+
+def _search(
+    snapshot: Snapshot, usage: Usage, preemptor: Preemptor, assignment: Assignment
+) -> Search:
+    """Search targets where the assignment asks for preemption and covers all podsets."""
+    if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
+        return _NOTHING
+    return search(
+        snapshot,
+        usage,
+        preemptor,
+        total_request(assignment, preemptor, snapshot),
+        contested(assignment, snapshot),
+    )
+
+
+def _may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:
+    return snapshot.configuration.gate("PartialAdmission") and any(
+        request.pod_set.min_count is not None and request.pod_set.min_count < request.spec_count
+        for request in preemptor.pod_sets
+    )
+
+
+def _reduce(assigner: FlavorAssigner) -> Decision | None:
+    """Search the largest reduced pod counts that work, by Kueue's binary search (4.8).
+
+    Working is not monotone, so a working count may be missed; that is Kueue's behaviour.
+    """
+    preemptor = assigner.preemptor
+    full = [request.spec_count for request in preemptor.pod_sets]
+    deltas = [
+        request.spec_count - (request.pod_set.min_count or request.spec_count)
+        for request in preemptor.pod_sets
+    ]
+    total = sum(deltas)
+    if total == 0:
+        return None
+    low, high = 0, total + 1
+    working: dict[int, Decision] = {}
+    while low < high:
+        middle = (low + high) // 2
+        counts = [
+            count - _truncated(delta * middle, total)
+            for count, delta in zip(full, deltas, strict=True)
+        ]
+        assignment = assigner.assign(counts)
+        found = _search(assigner.snapshot, assigner.usage, preemptor, assignment)
+        if assignment.mode == "Fit" or found.targets:
+            working[middle] = Decision(assignment, found)
+            high = middle
+        else:
+            low = middle + 1
+    return working.get(low)
+
+
+def _truncated(numerator: int, denominator: int) -> int:
+    """Divide as Go does, towards zero: a minimum above the count makes a negative delta."""
+    quotient = abs(numerator) // abs(denominator)
+    return quotient if (numerator < 0) == (denominator < 0) else -quotient

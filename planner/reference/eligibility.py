@@ -1,0 +1,122 @@
+"""May a podset run on the nodes of a flavor? Taints, node selectors, required affinity.
+
+Source: kueue-semantics.md, section 4.2; kueue ff69552e
+pkg/scheduler/flavorassigner/flavorassigner.go ``checkFlavorForPodSets``, ``flavorSelector``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from planner.state import ResourceFlavor
+from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
+
+_HARD_EFFECTS = {"NoSchedule", "NoExecute"}
+_LABEL_VALUE = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+
+
+class InvalidSelectorError(ValueError):
+    """The pod's node affinity cannot be evaluated; Kueue fails the podset for it."""
+
+
+def is_eligible(pod: PodSpec, flavor: ResourceFlavor) -> bool:
+    """Say whether a pod tolerates the flavor's taints and matches its node labels.
+
+    Raises
+    ------
+    InvalidSelectorError
+        If the pod's selector is not valid for the labels the flavor defines.
+    """
+    tolerations = (*pod.tolerations, *flavor.spec.tolerations)
+    if not all(
+        _tolerated(taint, tolerations)
+        for taint in flavor.spec.node_taints
+        if taint.effect in _HARD_EFFECTS
+    ):
+        return False
+    return _selector_matches(pod, flavor.spec.node_labels)
+
+
+def _tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    return any(_tolerates(toleration, taint) for toleration in tolerations)
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    match toleration.operator:
+        case "Exists":
+            return True
+        case "" | "Equal":
+            return toleration.value == taint.value
+        case _:
+            if not (_INTEGER.fullmatch(toleration.value) and _INTEGER.fullmatch(taint.value)):
+                return False
+            ours, theirs = int(toleration.value), int(taint.value)
+            return theirs < ours if toleration.operator == "Lt" else theirs > ours
+
+
+def _selector_matches(pod: PodSpec, labels: Mapping[str, str]) -> bool:
+    """Compare only what names a label key this flavor itself defines; the rest is dropped."""
+    if any(labels[key] != value for key, value in pod.node_selector.items() if key in labels):
+        return False
+    affinity = pod.affinity.node_affinity if pod.affinity else None
+    if affinity is None or affinity.required is None:
+        return True
+    terms = []
+    for term in affinity.required.terms:
+        rows = [row for row in term.match_expressions if row.key in labels]
+        if not rows:
+            # Terms are alternatives: one that asks nothing of this flavor admits it.
+            return True
+        terms.append(rows)
+    if not terms:
+        return True
+    invalid: InvalidSelectorError | None = None
+    for rows in terms:
+        try:
+            if all([_matches(row, labels[row.key]) for row in rows]):
+                return True
+        except InvalidSelectorError as error:
+            invalid = error  # a later term may still match; Kubernetes reports it only if none does
+    if invalid:
+        raise invalid
+    return False
+
+
+def _check_valid(row: SelectorRequirement) -> None:
+    """Refuse what Kubernetes' label selector refuses."""
+    values = row.values
+    valid = {
+        "In": len(values) > 0,
+        "NotIn": len(values) > 0,
+        "Exists": len(values) == 0,
+        "DoesNotExist": len(values) == 0,
+        "Gt": len(values) == 1 and bool(_INTEGER.fullmatch(values[0])),
+        "Lt": len(values) == 1 and bool(_INTEGER.fullmatch(values[0])),
+    }.get(row.operator, False)
+    if not valid or not all(_LABEL_VALUE.fullmatch(value) for value in values):
+        message = f"{row.key} {row.operator} {list(values)}"
+        raise InvalidSelectorError(message)
+
+
+def _matches(row: SelectorRequirement, value: str) -> bool:
+    _check_valid(row)
+    match row.operator:
+        case "In":
+            return value in row.values
+        case "NotIn":
+            return value not in row.values
+        case "Exists":
+            return True
+        case "DoesNotExist":
+            return False
+        case _:
+            if not _INTEGER.fullmatch(value):
+                return False
+            ours, theirs = int(value), int(row.values[0])
+            return ours > theirs if row.operator == "Gt" else ours < theirs
