@@ -1,0 +1,79 @@
+"""The exception tree; every class knows the exit code the command line ends with.
+
+PlannerError
+├── InputError             2   a file, an object or an option cannot be used
+│   ├── ParseError         2   not JSON or YAML, too large, nested too deeply
+│   ├── SchemaError        2   a field of an object has a wrong type or value
+│   └── LookupFailed       2   a named object (workload, queue, flavor) is not in the state
+├── UnsupportedError       2   valid input which the planner cannot decide exactly, and says so
+└── InternalError         70   a plan failed its own verification, or another bug of ours
+
+Exit codes that are answers, not errors (design.md, section 6): 0 proved optimal, 1 findings,
+3 proved infeasible, 4 a plan without proof, 5 no plan within the time limit.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PlannerError(Exception):
+    """Base of every error the planner raises on purpose."""
+
+    exit_code: ClassVar[int] = 70
+
+
+class InputError(PlannerError):
+    """Input which cannot be used: says where, what was found, what was expected, and a hint.
+
+    Parameters
+    ----------
+    where
+        File and path inside it, such as ``dump.json: items[3].spec.podSets[0].count``.
+    found
+        What stands there, in words.
+    expected
+        What would be right; empty when there is nothing to add.
+    hint
+        What to do about it; empty when there is nothing to add.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, where: str, found: str, expected: str = "", hint: str = "") -> None:
+        self.where = where
+        self.found = found
+        self.expected = expected
+        self.hint = hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        """One message: the first line says what is wrong, the next two how to mend it."""
+        lines = [f"{self.where}: {self.found}" if self.where else self.found]
+        if self.expected:
+            lines.append(f"  expected {self.expected}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class ParseError(InputError):
+    """The text is not what it should be: not JSON or YAML, too large, nested too deeply."""
+
+
+class SchemaError(InputError):
+    """A field of an object has a wrong type or value."""
+
+
+class LookupFailed(InputError):  # noqa: N818 - reads as a statement where it is raised
+    """A named object (workload, LocalQueue, ClusterQueue, flavor) is not in the state."""
+
+
+class UnsupportedError(InputError):
+    """Valid input which the planner cannot decide exactly; it says so instead of guessing."""
+
+
+class InternalError(PlannerError):
+    """A bug of ours: for instance a plan that failed its own verification."""
+
+    exit_code: ClassVar[int] = 70

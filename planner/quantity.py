@@ -1,0 +1,120 @@
+"""Exact Kubernetes quantities: text to integers, with Kueue's rounding and saturation.
+
+A quantity is held as an ``int`` of *nano-units*, the finest step Kubernetes knows, so sums are
+exact. Schedulers calculate in coarser integers: Kueue in milli-units for ``cpu`` and whole units
+for everything else (kueue-semantics.md, section 1), rounding away from zero and saturating at
+64 bits.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+MAX_INT64: Final = 2**63 - 1
+MIN_INT64: Final = -(2**63)
+UNLIMITED: Final = MAX_INT64
+"""Kueue's sentinel for a quota without bound: the largest 64-bit integer itself."""
+
+NANO: Final = 10**9
+
+_DECIMAL_EXPONENT: Final = {
+    "n": -9,
+    "u": -6,
+    "m": -3,
+    "": 0,
+    "k": 3,
+    "M": 6,
+    "G": 9,
+    "T": 12,
+    "P": 15,
+    "E": 18,
+}
+_BINARY_SHIFT: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_PATTERN: Final = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
+    r"(?P<suffix>[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)"
+)
+_LONGEST: Final = 64
+_LARGEST_EXPONENT: Final = 64
+
+SUFFIXES: Final = "a number with an optional suffix n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
+
+
+class QuantityError(ValueError):
+    """The text is not a Kubernetes quantity."""
+
+
+@lru_cache(maxsize=65536)
+def parse_quantity(text: str) -> int:
+    """Read a quantity such as ``500m``, ``1.5Gi`` or ``2e3`` as an integer of nano-units.
+
+    Anything finer than a nano-unit is rounded away from zero, and binary-suffixed amounts are
+    capped at 2^63 - 1 units, as Kubernetes does (apimachinery, resource/quantity.go,
+    ``ParseQuantity``).
+
+    Raises
+    ------
+    QuantityError
+        If the text is not a quantity.
+    """
+    match = _PATTERN.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None or not (match["whole"] or match["fraction"]):
+        raise QuantityError(text)
+    fraction = match["fraction"] or ""
+    digits = int((match["whole"] or "") + fraction)
+    suffix = match["suffix"]
+    exponent = 9 - len(fraction)
+    binary = suffix in _BINARY_SHIFT
+    if binary:
+        digits <<= _BINARY_SHIFT[suffix]
+    elif suffix in _DECIMAL_EXPONENT:
+        exponent += _DECIMAL_EXPONENT[suffix]
+    else:
+        power = int(suffix[1:])
+        if abs(power) > _LARGEST_EXPONENT:
+            raise QuantityError(text)
+        exponent += power
+    nano = digits * 10**exponent if exponent >= 0 else -(-digits // 10**-exponent)
+    if binary:
+        nano = min(nano, MAX_INT64 * NANO)
+    return -nano if match["sign"] == "-" else nano
+
+
+def is_milli(resource: str) -> bool:
+    """Say whether Kueue counts the resource in milli-units: only the exact name ``cpu``."""
+    return resource == "cpu"
+
+
+def to_units(nano: int, resource: str) -> int:
+    """Convert nano-units to the scheduler's integer unit, away from zero, clamped to 64 bits.
+
+    Source: kueue-semantics.md, section 1 (cpu ``2500u`` is 3 milli, memory ``100m`` is 1 byte).
+    """
+    step = 10**6 if resource == "cpu" else NANO
+    units = -(-nano // step) if nano >= 0 else nano // step
+    return min(max(units, MIN_INT64), MAX_INT64)
+
+
+def to_quota(nano: int, resource: str) -> int:
+    """Convert a quota or limit to the scheduler's unit; too large to count means Unlimited.
+
+    Source: kueue-semantics.md, section 1: a cpu quota is Unlimited from
+    floor((2^63 - 1) / 1000) cores on, any other from 2^63 - 1 units on.
+    """
+    bound = (MAX_INT64 // 1000) * NANO if resource == "cpu" else MAX_INT64 * NANO
+    return UNLIMITED if nano >= bound else to_units(nano, resource)
+
+
+def format_units(units: int, resource: str) -> str:
+    """Write an amount of the scheduler's unit the way a person would write the quantity."""
+    if units == UNLIMITED:
+        return "unlimited"
+    if resource == "cpu":
+        return str(units // 1000) if units % 1000 == 0 else f"{units}m"
+    if resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-"):
+        for suffix, shift in reversed(_BINARY_SHIFT.items()):
+            if units and units % (1 << shift) == 0:
+                return f"{units >> shift}{suffix}"
+    return str(units)

@@ -1,0 +1,206 @@
+"""Bytes from files, directories and standard input, with a bound on how many."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from planner.errors import InputError, ParseError
+
+MAX_BYTES: Final = 160 * 2**20
+"""How much is read at most unless the caller says otherwise; a gzip file counts unpacked."""
+
+EXTENSIONS: Final = (".json", ".yaml", ".yml")
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Text:
+    """One file, unpacked: what to call it, whether its name says YAML, and what it holds."""
+
+    where: str
+    data: bytes
+    named_yaml: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything that was asked for: its name, its texts in order, and their digest."""
+
+    name: str
+    texts: tuple[Text, ...]
+    digest: str
+
+
+def load(source: str | os.PathLike[str], max_bytes: int) -> Source:
+    """Read a file, a directory of files, or standard input (``-``).
+
+    The digest is the SHA-256 of the bytes as they are stored; for a directory, of each file's
+    name, length and bytes in the order of the names.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to read, it may not be read, or it is too large.
+    """
+    if source == "-":
+        return _single("stdin", _read_stdin(max_bytes), max_bytes)
+    path = Path(source)
+    where = printable(os.fspath(path))
+    if stat.S_ISDIR(_status(path, where).st_mode):
+        return _load_directory(path, where, max_bytes)
+    return _single(where, _read_file(path, where, max_bytes), max_bytes, _named_yaml(path.name))
+
+
+def printable(name: str) -> str:
+    """Write a file's name so that it can be printed on any terminal, in one line."""
+    if name.isprintable():
+        return name
+    return name.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def _named_yaml(name: str) -> bool:
+    return name.removesuffix(".gz").endswith((".yaml", ".yml"))
+
+
+def _single(where: str, raw: bytes, max_bytes: int, named_yaml: bool = False) -> Source:
+    text = Text(where, _unpack(raw, where, max_bytes), named_yaml)
+    return Source(where, (text,), hashlib.sha256(raw).hexdigest())
+
+
+def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
+    names = sorted(_wanted(path, where))
+    if not names:
+        raise InputError(
+            where,
+            "the directory has no file to read",
+            "files that end in .json, .yaml or .yml, also with .gz",
+        )
+    digest = hashlib.sha256()
+    texts = []
+    left = max_bytes
+    for name in names:
+        file = path / name
+        file_where = printable(os.fspath(file))
+        raw = _read_file(file, file_where, max_bytes, left)
+        digest.update(b"%s\0%d\0" % (os.fsencode(name), len(raw)))
+        digest.update(raw)
+        text = Text(file_where, _unpack(raw, file_where, max_bytes, left), _named_yaml(name))
+        left -= len(text.data)
+        texts.append(text)
+    return Source(where, tuple(texts), digest.hexdigest())
+
+
+def _wanted(path: Path, where: str) -> Iterable[str]:
+    try:
+        entries = list(path.iterdir())
+    except OSError as error:
+        raise _unreadable(where, error) from None
+    for entry in entries:
+        visible = not entry.name.startswith(".")
+        if visible and entry.name.removesuffix(".gz").endswith(EXTENSIONS) and not entry.is_dir():
+            yield entry.name
+
+
+def _status(path: Path, where: str) -> os.stat_result:
+    try:
+        return path.stat()
+    except OSError as error:
+        raise _unreadable(where, error) from None
+    except ValueError:  # a NUL in the name
+        raise InputError(where, "is not the name of a file") from None
+
+
+def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) -> bytes:
+    """Read a regular file of which ``left`` of ``max_bytes`` may still be read."""
+    room = max_bytes if left is None else left
+    status = _status(path, where)
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(
+            where,
+            "is neither a file nor a directory",
+            "a file, a directory of files, or - for standard input",
+            "a pipe or a device can be sent to standard input",
+        )
+    if status.st_size > room:
+        raise _too_large(where, max_bytes, status.st_size)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(room + 1)
+    except OSError as error:
+        raise _unreadable(where, error) from None
+    if len(data) > room:
+        raise _too_large(where, max_bytes)
+    return data
+
+
+def _read_stdin(max_bytes: int) -> bytes:
+    stream = sys.stdin
+    if stream is None or stream.closed:
+        raise InputError("stdin", "is closed", "a dump on standard input")
+    try:
+        if hasattr(stream, "buffer"):
+            data = stream.buffer.read(max_bytes + 1) or b""
+        else:
+            data = stream.read(max_bytes + 1).encode()
+    except (OSError, ValueError) as error:
+        raise _unreadable("stdin", error) from None
+    if len(data) > max_bytes:
+        raise _too_large("stdin", max_bytes)
+    return data
+
+
+def _unpack(raw: bytes, where: str, max_bytes: int, left: int | None = None) -> bytes:
+    """Undo gzip, recognised by its first two bytes, without unpacking more than allowed."""
+    if not raw.startswith(_GZIP_MAGIC):
+        return raw
+    room = max_bytes if left is None else left
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+            data = stream.read(room + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        message = str(error).rstrip(".")
+        raise ParseError(where, f"is not a whole gzip file: {message}") from None
+    if len(data) > room:
+        raise _too_large(where, max_bytes, unpacked=True)
+    return data
+
+
+def _too_large(
+    where: str, max_bytes: int, size: int | None = None, *, unpacked: bool = False
+) -> ParseError:
+    amount = "more than" if size is None else f"{megabytes(size)}, more than"
+    subject = "unpacks to" if unpacked else "has"
+    return ParseError(
+        where,
+        f"{subject} {amount} the {megabytes(max_bytes)} that are read at most",
+        hint="--max-size or PLANNER_MAX_SIZE sets another bound",
+    )
+
+
+def megabytes(size: int) -> str:
+    """Write a number of bytes in the unit a person would choose."""
+    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size >= 1 << shift:
+            return f"{size / (1 << shift):.4g} {unit}"
+    return f"{size} bytes"
+
+
+def _unreadable(where: str, error: OSError | ValueError) -> InputError:
+    reasons: dict[type[Exception], tuple[str, str]] = {
+        FileNotFoundError: ("there is no such file or directory", ""),
+        PermissionError: ("may not be read", "check the permissions of the file"),
+        IsADirectoryError: ("is a directory", ""),
+    }
+    default = ((error.strerror or "") if isinstance(error, OSError) else "") or str(error)
+    found, hint = reasons.get(type(error), (f"cannot be read: {default}", ""))
+    return InputError(where, found, hint=hint)

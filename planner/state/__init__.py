@@ -1,0 +1,59 @@
+"""The frozen schema of what was read: Kueue's objects with the API server's defaults applied."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from planner.state.base import Schema, parse_time
+from planner.state.configuration import Configuration
+from planner.state.queues import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LimitRange,
+    LocalQueue,
+    PriorityClass,
+    ResourceFlavor,
+    RuntimeClass,
+)
+from planner.state.workload import Workload
+
+__all__ = [
+    "AdmissionCheck",
+    "ClusterQueue",
+    "Cohort",
+    "Configuration",
+    "LimitRange",
+    "LocalQueue",
+    "PriorityClass",
+    "ResourceFlavor",
+    "RuntimeClass",
+    "State",
+    "Workload",
+    "parse_time",
+]
+
+
+class State(Schema):
+    """Everything that was read, kind by kind in the order of the dump.
+
+    Every priority class is already resolved: a workload has its number. ``now`` is the clock
+    of the decision, unless the caller gives another; ``digest`` names the input (SHA-256 of its
+    bytes); ``notes`` are the reader's remarks about things it tolerated.
+    """
+
+    now: datetime
+    digest: str
+    source: str
+    notes: tuple[str, ...] = ()
+    cluster_queues: tuple[ClusterQueue, ...] = ()
+    cohorts: tuple[Cohort, ...] = ()
+    local_queues: tuple[LocalQueue, ...] = ()
+    resource_flavors: tuple[ResourceFlavor, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    admission_checks: tuple[AdmissionCheck, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    configuration: Configuration = Field(default=Configuration())

@@ -1,0 +1,99 @@
+"""The parts of a pod template that decide what a workload asks for and where it may run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner.state.base import Amount, Count, Schema
+
+ResourceList = dict[str, Amount]
+
+
+class Toleration(Schema):
+    """A toleration of a pod, or one that a ResourceFlavor adds."""
+
+    key: str = ""
+    operator: Literal["", "Equal", "Exists", "Lt", "Gt"] = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class Taint(Schema):
+    """A taint of the nodes of a ResourceFlavor."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+
+
+class SelectorRequirement(Schema):
+    """One row of ``matchExpressions`` in a node affinity or a label selector."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class NodeSelectorTerm(Schema):
+    """One alternative of a required node affinity; its rows must all match."""
+
+    match_expressions: tuple[SelectorRequirement, ...] = Field(
+        default=(), alias="matchExpressions"
+    )
+
+
+class NodeSelector(Schema):
+    """A required node affinity: any one of its terms is enough."""
+
+    terms: tuple[NodeSelectorTerm, ...] = Field(default=(), alias="nodeSelectorTerms")
+
+
+class NodeAffinity(Schema):
+    """Only the required part decides; preferences never do."""
+
+    required: NodeSelector | None = Field(
+        default=None, alias="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Schema):
+    """A pod's affinity; pod (anti-)affinity does not matter to quota."""
+
+    node_affinity: NodeAffinity | None = Field(default=None, alias="nodeAffinity")
+
+
+class Resources(Schema):
+    """Requests and limits, in nano-units per resource."""
+
+    requests: ResourceList = {}
+    limits: ResourceList = {}
+
+
+class Container(Schema):
+    """A container or init container; ``restartPolicy: Always`` makes the latter a sidecar."""
+
+    name: str = ""
+    resources: Resources = Resources()
+    restart_policy: str = Field(default="", alias="restartPolicy")
+
+
+class PodSpec(Schema):
+    """A pod, as far as quota is concerned."""
+
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = Field(default=(), alias="initContainers")
+    resources: Resources | None = None
+    overhead: ResourceList = {}
+    runtime_class_name: str = Field(default="", alias="runtimeClassName")
+    node_selector: dict[str, str] = Field(default={}, alias="nodeSelector")
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    termination_grace_s: Count | None = Field(default=None, alias="terminationGracePeriodSeconds")
+
+
+class PodTemplate(Schema):
+    """The template of a podset."""
+
+    spec: PodSpec = PodSpec()

@@ -1,0 +1,257 @@
+"""Where quota lives: ClusterQueues, Cohorts, LocalQueues, ResourceFlavors and their helpers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from planner.state.base import Amount, Condition, Int32, Metadata, Name, Schema
+from planner.state.pods import ResourceList, Taint, Toleration
+
+_OLD_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+
+
+def _current_fungibility(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    return _OLD_FUNGIBILITY.get(value, value) if isinstance(value, str) else value
+
+
+Fungibility = Annotated[
+    Literal["MayStopSearch", "TryNextFlavor"], BeforeValidator(_current_fungibility)
+]
+"""``Borrow`` and ``Preempt`` are the names MayStopSearch had before v1beta2."""
+
+WithinPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+ReclaimPolicy = Literal["Never", "LowerPriority", "Any"]
+BorrowPolicy = Literal["Never", "LowerPriority"]
+
+
+class ResourceQuota(Schema):
+    """Quota of one resource in one flavor; a limit that is absent is not a limit of 0."""
+
+    name: Name
+    nominal_quota: Amount = Field(default=0, alias="nominalQuota")
+    borrowing_limit: Amount | None = Field(default=None, alias="borrowingLimit")
+    lending_limit: Amount | None = Field(default=None, alias="lendingLimit")
+
+
+class FlavorQuotas(Schema):
+    """The quotas of one flavor in a resource group."""
+
+    name: Name
+    resources: tuple[ResourceQuota, ...] = ()
+
+
+class ResourceGroup(Schema):
+    """Resources which share their flavors, in the order in which flavors are tried."""
+
+    covered_resources: tuple[Name, ...] = Field(default=(), alias="coveredResources")
+    flavors: tuple[FlavorQuotas, ...] = ()
+
+
+class FairSharingWeight(Schema):
+    """The weight of a ClusterQueue or Cohort under fair sharing, in nano-units; default 1."""
+
+    weight: Amount = 10**9
+
+
+class FlavorFungibility(Schema):
+    """When the walk over the flavors of a group stops, and what it prefers."""
+
+    when_can_borrow: Fungibility = Field(default="MayStopSearch", alias="whenCanBorrow")
+    when_can_preempt: Fungibility = Field(default="TryNextFlavor", alias="whenCanPreempt")
+    preference: Literal["BorrowingOverPreemption", "PreemptionOverBorrowing"] | None = None
+
+
+class BorrowWithinCohort(Schema):
+    """Whether borrowing may preempt, and up to which priority."""
+
+    policy: BorrowPolicy = "Never"
+    max_priority_threshold: Int32 | None = Field(default=None, alias="maxPriorityThreshold")
+
+
+class Preemption(Schema):
+    """The preemption policies of a ClusterQueue; they bind its own preemptors only."""
+
+    within_cluster_queue: WithinPolicy = Field(default="Never", alias="withinClusterQueue")
+    reclaim_within_cohort: ReclaimPolicy = Field(default="Never", alias="reclaimWithinCohort")
+    borrow_within_cohort: BorrowWithinCohort = Field(
+        default=BorrowWithinCohort(), alias="borrowWithinCohort"
+    )
+
+
+class AdmissionCheckRule(Schema):
+    """The name of an admission check a ClusterQueue asks for."""
+
+    name: str
+
+
+class AdmissionChecksStrategy(Schema):
+    """The admission checks of a ClusterQueue in their newer form."""
+
+    admission_checks: tuple[AdmissionCheckRule, ...] = Field(default=(), alias="admissionChecks")
+
+
+class ConditionsStatus(Schema):
+    """A status of which only the conditions matter."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        """Return the condition of a type, if there is one."""
+        return next((item for item in self.conditions if item.type == kind), None)
+
+
+class ClusterQueueSpec(Schema):
+    """Quota, cohort and policies of a ClusterQueue."""
+
+    resource_groups: tuple[ResourceGroup, ...] = Field(default=(), alias="resourceGroups")
+    cohort_name: str = Field(
+        default="",
+        validation_alias=AliasChoices("cohortName", "cohort"),
+        serialization_alias="cohortName",
+    )
+    queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = Field(
+        default="BestEffortFIFO", alias="queueingStrategy"
+    )
+    flavor_fungibility: FlavorFungibility = Field(
+        default=FlavorFungibility(), alias="flavorFungibility"
+    )
+    preemption: Preemption = Preemption()
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
+        default="None", alias="stopPolicy"
+    )
+    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight(), alias="fairSharing")
+    admission_checks_strategy: AdmissionChecksStrategy = Field(
+        default=AdmissionChecksStrategy(), alias="admissionChecksStrategy"
+    )
+    admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
+
+
+class ClusterQueue(Schema):
+    """A ClusterQueue."""
+
+    metadata: Metadata
+    spec: ClusterQueueSpec = ClusterQueueSpec()
+    status: ConditionsStatus = ConditionsStatus()
+
+    @property
+    def name(self) -> str:
+        """Its name; ClusterQueues have no namespace."""
+        return self.metadata.name
+
+    @property
+    def check_names(self) -> tuple[str, ...]:
+        """The admission checks it asks for, in either form."""
+        newer = tuple(rule.name for rule in self.spec.admission_checks_strategy.admission_checks)
+        return newer + self.spec.admission_checks
+
+
+class CohortSpec(Schema):
+    """Parent and quota of a Cohort."""
+
+    parent_name: str = Field(
+        default="",
+        validation_alias=AliasChoices("parentName", "parent"),
+        serialization_alias="parentName",
+    )
+    resource_groups: tuple[ResourceGroup, ...] = Field(default=(), alias="resourceGroups")
+    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight(), alias="fairSharing")
+
+
+class Cohort(Schema):
+    """A Cohort object; cohorts without an object exist too, with all defaults."""
+
+    metadata: Metadata
+    spec: CohortSpec = CohortSpec()
+
+    @property
+    def name(self) -> str:
+        """Its name; Cohorts have no namespace."""
+        return self.metadata.name
+
+
+class LocalQueueSpec(Schema):
+    """Where a LocalQueue sends its workloads."""
+
+    cluster_queue: str = Field(default="", alias="clusterQueue")
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
+        default="None", alias="stopPolicy"
+    )
+
+
+class LocalQueue(Schema):
+    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+
+    metadata: Metadata
+    spec: LocalQueueSpec = LocalQueueSpec()
+
+
+class ResourceFlavorSpec(Schema):
+    """The nodes a flavor stands for."""
+
+    node_labels: dict[str, str] = Field(default={}, alias="nodeLabels")
+    node_taints: tuple[Taint, ...] = Field(default=(), alias="nodeTaints")
+    tolerations: tuple[Toleration, ...] = ()
+    topology_name: str = Field(default="", alias="topologyName")
+
+
+class ResourceFlavor(Schema):
+    """A ResourceFlavor."""
+
+    metadata: Metadata
+    spec: ResourceFlavorSpec = ResourceFlavorSpec()
+
+    @property
+    def name(self) -> str:
+        """Its name; ResourceFlavors have no namespace."""
+        return self.metadata.name
+
+
+class PriorityClass(Schema):
+    """A WorkloadPriorityClass or a Kubernetes PriorityClass: a name for a number."""
+
+    metadata: Metadata
+    value: Int32
+    global_default: bool = Field(default=False, alias="globalDefault")
+
+
+class AdmissionCheck(Schema):
+    """An admission check; a queue that asks for one which is not Active is inactive."""
+
+    metadata: Metadata
+    status: ConditionsStatus = ConditionsStatus()
+
+
+class LimitRangeItem(Schema):
+    """Defaults of one type of a LimitRange."""
+
+    type: str
+    default: ResourceList = {}
+    default_request: ResourceList = Field(default={}, alias="defaultRequest")
+
+
+class LimitRangeSpec(Schema):
+    """The items of a LimitRange."""
+
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
+class LimitRange(Schema):
+    """A LimitRange: defaults for the containers of its namespace."""
+
+    metadata: Metadata
+    spec: LimitRangeSpec = LimitRangeSpec()
+
+
+class Overhead(Schema):
+    """The fixed overhead of a RuntimeClass."""
+
+    pod_fixed: ResourceList = Field(default={}, alias="podFixed")
+
+
+class RuntimeClass(Schema):
+    """A RuntimeClass: pods that name it carry its overhead."""
+
+    metadata: Metadata
+    overhead: Overhead = Overhead()

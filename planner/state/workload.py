@@ -1,0 +1,145 @@
+"""A Workload: what it asks for, where it waits, and what it holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from planner.state.base import Bool, Condition, Count, Int32, Metadata, Name, PositiveCount, Schema
+from planner.state.pods import PodTemplate, ResourceList
+
+
+class TopologyRequest(Schema):
+    """Only the group name decides here: podsets of one group share their flavors."""
+
+    pod_set_group_name: str = Field(default="", alias="podSetGroupName")
+
+
+class PodSet(Schema):
+    """Pods of one shape."""
+
+    name: Name = "main"
+    count: Count = 1
+    min_count: PositiveCount | None = Field(default=None, alias="minCount")
+    template: PodTemplate = PodTemplate()
+    topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
+
+
+class PriorityClassRef(Schema):
+    """The priority class a workload names (v1beta2)."""
+
+    kind: str = "WorkloadPriorityClass"
+    name: str = ""
+
+
+class WorkloadSpec(Schema):
+    """What a workload asks for."""
+
+    pod_sets: tuple[PodSet, ...] = Field(default=(), alias="podSets")
+    queue_name: str = Field(default="", alias="queueName")
+    priority: Int32 | None = None
+    priority_class: PriorityClassRef | None = Field(default=None, alias="priorityClassRef")
+    active: Bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _priority_class_of_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        # v1beta1 has priorityClassName and priorityClassSource, a group with the kind's name.
+        if isinstance(value, dict) and value.get("priorityClassName"):
+            source = value.get("priorityClassSource") or ""
+            kind = "PriorityClass" if source.startswith("scheduling") else "WorkloadPriorityClass"
+            reference = {"kind": kind, "name": value["priorityClassName"]}
+            return {"priorityClassRef": reference, **value}
+        return value
+
+
+class PodSetAssignment(Schema):
+    """What an admitted podset holds: flavors, and the total usage of all its pods."""
+
+    name: Name = "main"
+    flavors: dict[str, str] = {}
+    resource_usage: ResourceList = Field(default={}, alias="resourceUsage")
+    count: Count | None = None
+
+
+class Admission(Schema):
+    """The ClusterQueue that admitted the workload, and what it holds there."""
+
+    cluster_queue: str = Field(alias="clusterQueue")
+    pod_set_assignments: tuple[PodSetAssignment, ...] = Field(
+        default=(), alias="podSetAssignments"
+    )
+
+
+class ReclaimablePod(Schema):
+    """Pods of a podset that are done and no longer need their quota."""
+
+    name: str
+    count: Count = 0
+
+
+class Eviction(Schema):
+    """How often the workload was evicted for a reason."""
+
+    reason: str = ""
+    count: Count = 0
+
+
+class SchedulingStats(Schema):
+    """The eviction counters of a workload."""
+
+    evictions: tuple[Eviction, ...] = ()
+
+
+class WorkloadStatus(Schema):
+    """What the workload holds and what happened to it."""
+
+    admission: Admission | None = None
+    conditions: tuple[Condition, ...] = ()
+    reclaimable_pods: tuple[ReclaimablePod, ...] = Field(default=(), alias="reclaimablePods")
+    scheduling_stats: SchedulingStats = Field(default=SchedulingStats(), alias="schedulingStats")
+
+
+class Workload(Schema):
+    """A Workload."""
+
+    metadata: Metadata
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+
+    @cached_property
+    def key(self) -> str:
+        """``namespace/name``, as users and Kueue write it."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    def condition(self, kind: str) -> Condition | None:
+        """Return the condition of a type, if there is one."""
+        return next((item for item in self.status.conditions if item.type == kind), None)
+
+    def is_true(self, kind: str) -> bool:
+        """Whether the condition of a type is there and True."""
+        return any(item.type == kind and item.is_true for item in self.status.conditions)
+
+    @property
+    def holds_quota(self) -> bool:
+        """Whether it takes quota: reserved, not finished, not deactivated (semantics, 2)."""
+        return (
+            self.status.admission is not None
+            and self.spec.active
+            and self.is_true("QuotaReserved")
+            and not self.is_true("Finished")
+        )
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it waits in a queue: active, not finished, holding nothing."""
+        return self.spec.active and not self.is_true("Finished") and not self.holds_quota
+
+    @property
+    def reserved_at(self) -> datetime | None:
+        """When its quota was reserved, or ``None`` if it is not."""
+        condition = self.condition("QuotaReserved")
+        return condition.last_transition_time if condition and condition.is_true else None
