@@ -1,0 +1,13 @@
+"""CP-SAT formulations, and nothing else: no input or output, no clock, no solver call.
+
+The map of the room:
+
+=========== =======================================================================
+kueue/      the rules of Kueue, one function per law
+shared/     building blocks that the formulations of several schedulers have in common
+=========== =======================================================================
+
+The folder lies at the top level and is installed as ``planner.models``; import it by that
+name, here too. A source checkout runs a stand-in instead of this file (see
+``planner/models/__init__.py``), so it holds this docstring and no code.
+"""

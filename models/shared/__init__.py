@@ -1,0 +1,1 @@
+"""Building blocks that the formulations of several schedulers have in common."""

@@ -1,0 +1,65 @@
+"""Plan preemptions for Kueue clusters: who must go, and is that provably the least.
+
+Names are loaded on first use, so that importing the package costs next to nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+__all__ = [
+    "Certificate",
+    "Plan",
+    "PlannerError",
+    "State",
+    "Victim",
+    "__version__",
+    "greedy",
+    "read",
+    "solve",
+    "verify",
+]
+
+if TYPE_CHECKING:
+    from planner.api import greedy, solve, verify
+    from planner.errors import PlannerError
+    from planner.plan import Certificate, Plan, Victim
+    from planner.reader import read
+    from planner.state import State
+
+    __version__: str
+else:
+    # Where each public name lives. Rooms are nouns (reader, solver, verifier) and functions are
+    # verbs (read, solve, verify): importing a room binds its name here, and a room called like
+    # a function would take the function's place.
+    _HOME = {
+        "Certificate": "planner.plan",
+        "Plan": "planner.plan",
+        "PlannerError": "planner.errors",
+        "State": "planner.state",
+        "Victim": "planner.plan",
+        "greedy": "planner.api",
+        "read": "planner.reader",
+        "solve": "planner.api",
+        "verify": "planner.api",
+    }
+
+    # Hidden from type checkers: to them, it would make every misspelt name a valid one.
+    def __getattr__(name: str) -> object:
+        """Load a public name when it is first asked for (PEP 562)."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value = version("preemption-planner")
+        elif name in _HOME:
+            from importlib import import_module
+
+            value = getattr(import_module(_HOME[name]), name)
+        else:
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

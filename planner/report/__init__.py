@@ -1,0 +1,1 @@
+"""One renderer per format, each from a finished result to text."""
