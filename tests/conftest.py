@@ -1,0 +1,41 @@
+"""What all tests share: the folder of recorded answers, and the profiles of hypothesis."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A deadline per example would measure how busy the machine is, not the code.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=2000)
+settings.load_profile("repeatable")
+
+
+def recorded_root() -> Path | None:
+    """Return the folder of answers recorded from the real schedulers, or None if there is none.
+
+    Raises
+    ------
+    NotADirectoryError
+        If PLANNER_CONFORMANCE names something else: that must not skip tests in silence.
+    """
+    named = os.environ.get("PLANNER_CONFORMANCE")
+    folder = Path(named) if named else ROOT.parent / "shared" / "conformance"
+    if folder.is_dir():
+        return folder
+    if named:
+        message = f"PLANNER_CONFORMANCE is not a folder: {named}"
+        raise NotADirectoryError(message)
+    return None
+
+
+@pytest.fixture(scope="session")
+def conformance() -> Path:
+    """Give the folder of recorded answers; without it the test is skipped."""
+    folder = recorded_root()
+    if folder is None:
+        pytest.skip("no recorded answers: set PLANNER_CONFORMANCE to their folder")
+    return folder

@@ -1,0 +1,225 @@
+"""Who may import whom, what must stay unloaded, and how long files and functions may grow.
+
+A room is a module or folder directly under ``planner``. Every import counts, also those inside
+functions and those for type checkers only.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import planner
+
+ROOT = Path(__file__).resolve().parents[1]
+STAND_IN = ROOT / "planner" / "models" / "__init__.py"
+FACE = "planner"  # planner/__init__.py, the public API, as a room of its own
+
+# A room may import itself and the rooms named here.
+MAY_IMPORT: dict[str, frozenset[str]] = {
+    room: frozenset(others.split())
+    for room, others in {
+        "errors": "",
+        "quantity": "errors",
+        "laws": "",
+        "state": "errors quantity",
+        "reader": "errors quantity state",
+        "quota": "errors quantity state",
+        "assignment": "errors state quota",
+        "reference": "errors quantity state quota assignment",
+        "problem": "errors quantity state quota assignment",
+        "objective": "errors problem quota state",
+        "models": "errors laws problem quota objective",
+        "plan": "errors laws assignment",
+        "verifier": "errors laws quantity state quota assignment plan objective",
+        "solver": "errors quantity laws state quota assignment reference problem objective models"
+        " plan verifier",
+        "replay": "errors state reader quota reference assignment plan",
+        "report": "errors plan quantity laws assignment state quota",
+        "api": "errors quantity laws state reader quota assignment reference problem objective"
+        " models plan verifier solver replay",
+        "cli": "planner errors quantity laws state reader quota assignment reference problem"
+        " objective models plan verifier solver replay report api",
+        FACE: "errors state reader plan api",
+    }.items()
+}
+
+# Each of the three answers the same question; they keep one another honest.
+INDEPENDENT = ("reference", "models", "verifier")
+
+ORTOOLS_ROOMS = {"models", "solver"}
+DYNAMIC_IMPORT_ROOMS = {FACE, "cli"}  # both load on first use
+
+LINES_PER_FILE = 400
+LINES_PER_FUNCTION = 40
+
+
+class Source(NamedTuple):
+    """One source file and the room it belongs to."""
+
+    path: Path
+    room: str
+    tree: ast.Module
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """Parse every file of the product; the stand-in for models/ has no room."""
+    planner_files = [p for p in sorted((ROOT / "planner").rglob("*.py")) if p != STAND_IN]
+    rooms = {p: p.relative_to(ROOT / "planner").parts[0].removesuffix(".py") for p in planner_files}
+    rooms = {path: FACE if room == "__init__" else room for path, room in rooms.items()}
+    rooms |= dict.fromkeys(sorted((ROOT / "models").rglob("*.py")), "models")
+    return tuple(
+        Source(path.relative_to(ROOT), room, ast.parse(path.read_bytes()))
+        for path, room in rooms.items()
+    )
+
+
+def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """List what is imported, with its line; ``from a import b`` gives ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: a relative import hides its room"
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def room_of(module: str) -> str | None:
+    """Name the room of an imported module, None for other people's packages."""
+    first, _, rest = module.partition(".")
+    if first == "models":
+        return "the top-level name `models`, which no installation has"
+    if first != "planner":
+        return None
+    room = rest.partition(".")[0]
+    return room if room in MAY_IMPORT else FACE
+
+
+def room_imports() -> dict[str, set[str]]:
+    """Say for every room which others it does import."""
+    found: dict[str, set[str]] = {}
+    for source in sources():
+        rooms = (room_of(module) for _, module in imported_modules(source.tree))
+        found.setdefault(source.room, set()).update(r for r in rooms if r and r != source.room)
+    return found
+
+
+def test_every_room_has_a_row() -> None:
+    assert {source.room for source in sources()} <= MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_room_imports_only_what_it_may(room: str) -> None:
+    forbidden = [
+        f"{source.path}:{line}: imports {module}"
+        for source in sources()
+        if source.room == room
+        for line, module in imported_modules(source.tree)
+        if room_of(module) not in {None, room, *MAY_IMPORT[room]}
+    ]
+    assert not forbidden, f"{room} may import {sorted(MAY_IMPORT[room])}"
+
+
+@pytest.mark.parametrize("room", INDEPENDENT)
+def test_reference_models_and_verifier_never_meet(room: str) -> None:
+    """Also not through a third room: their agreement is only evidence while none uses another."""
+    imports = room_imports()
+    reached: set[str] = set()
+    ahead = {room}
+    while ahead:
+        reached |= ahead
+        ahead = set().union(*(imports.get(r, set()) for r in ahead)) - reached
+    met = reached.intersection(INDEPENDENT) - {room}
+    assert not met, f"INDEPENDENCE LOST: {room} depends on {sorted(met)}"
+
+
+def test_table_itself_keeps_them_apart() -> None:
+    for room in INDEPENDENT:
+        assert not MAY_IMPORT[room].intersection(INDEPENDENT), f"INDEPENDENCE LOST: {room}"
+
+
+def test_ortools_is_imported_in_its_rooms_only() -> None:
+    found = {
+        f"{source.path}:{line}"
+        for source in sources()
+        if source.room not in ORTOOLS_ROOMS
+        for line, module in imported_modules(source.tree)
+        if module.partition(".")[0] == "ortools"
+    }
+    assert not found
+
+
+def test_no_room_hides_an_import_in_a_string() -> None:
+    """What importlib loads escapes every rule of this file."""
+    found = {
+        f"{source.path}:{line}"
+        for source in sources()
+        if source.room not in DYNAMIC_IMPORT_ROOMS
+        for line, module in imported_modules(source.tree)
+        if module in {"importlib.importlib", "importlib", "importlib.import_module"}
+    }
+    assert not found
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a new interpreter and name the top-level packages loaded at its end."""
+    report = "\nimport sys\nprint(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", code + report], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_importing_planner_costs_nothing() -> None:
+    heavy = {"click", "numpy", "ortools", "pandas", "pydantic", "rich", "scipy", "yaml"}
+    assert not heavy & loaded_after("import planner")
+
+
+def test_help_does_not_wait_for_a_solver() -> None:
+    code = "from planner.cli.main import main\nmain(['--help'], standalone_mode=False)"
+    assert not {"numpy", "ortools", "pandas", "scipy"} & loaded_after(code)
+
+
+@pytest.mark.parametrize("name", planner.__all__)
+def test_public_name_exists_and_is_listed(name: str) -> None:
+    assert getattr(planner, name) is not None
+    assert name in dir(planner)
+
+
+def test_other_names_do_not_exist() -> None:
+    with pytest.raises(AttributeError, match="nonesuch"):
+        planner.nonesuch  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_no_room_takes_the_name_of_a_function() -> None:
+    assert not MAY_IMPORT.keys() & set(planner.__all__)
+
+
+def test_files_are_short() -> None:
+    lengths = {s.path: len((ROOT / s.path).read_text("utf-8").splitlines()) for s in sources()}
+    assert not {str(path): n for path, n in lengths.items() if n >= LINES_PER_FILE}
+
+
+def test_functions_are_short() -> None:
+    """Counted from the first line after the docstring; a law's docstring may be long."""
+    long = {}
+    for source in sources():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                documented = len(node.body) > 1 and ast.get_docstring(node) is not None
+                first = node.body[1] if documented else node.body[0]
+                length = (node.end_lineno or 0) - first.lineno + 1
+                if length >= LINES_PER_FUNCTION:
+                    long[f"{source.path}:{node.lineno} {node.name}"] = length
+    assert not long
+
+
+def test_no_module_is_a_box_of_odds_and_ends() -> None:
+    assert not [str(s.path) for s in sources() if s.path.stem in {"util", "utils"}]

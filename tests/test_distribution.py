@@ -1,0 +1,126 @@
+"""What is shipped: the built wheel and sdist are looked into, not the source tree."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def project() -> dict[str, Any]:
+    """Read pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+class Distribution(NamedTuple):
+    """The two archives, each as {path: content}; those of the sdist without its top folder."""
+
+    wheel_file: Path
+    wheel: dict[str, bytes]
+    sdist: dict[str, bytes]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
+    """Build the sdist from a copy of the tree, and the wheel from that sdist, offline."""
+    copy = tmp_path_factory.mktemp("build") / "copy"
+    ignored = shutil.ignore_patterns(
+        ".git", ".*_cache", ".hypothesis", ".venv", "__pycache__", "*.egg-info", "build", "dist"
+    )
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=ignored)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
+    (wheel_file,) = (copy / "out").glob("*.whl")
+    (sdist_file,) = (copy / "out").glob("*.tar.gz")
+    with zipfile.ZipFile(wheel_file) as archive:
+        wheel = {name: archive.read(name) for name in archive.namelist()}
+    with tarfile.open(sdist_file) as archive:
+        files = ((m.name, archive.extractfile(m)) for m in archive.getmembers() if m.isfile())
+        sdist = {name.partition("/")[2]: file.read() for name, file in files if file}
+    return Distribution(wheel_file, wheel, sdist)
+
+
+@pytest.fixture(scope="session")
+def installed(built: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel, without its dependencies, into a folder of its own."""
+    target = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    run(*pip, "--target", str(target), str(built.wheel_file), cwd=target)
+    return target
+
+
+def run(*command: str, cwd: Path, path: Path | None = None) -> str:
+    """Run a command in a folder and return its output, which a failure shows in full."""
+    environment = os.environ | ({"PYTHONPATH": str(path)} if path else {})
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def folders_with_init(top: Path, name: str) -> set[str]:
+    """Name every package at or below a folder that is imported as `name`."""
+    inits = [path.parent.relative_to(top) for path in top.rglob("__init__.py")]
+    return {".".join((name, *folder.parts)) for folder in inits}
+
+
+def test_list_of_packages_is_complete() -> None:
+    found = folders_with_init(ROOT / "planner", "planner")
+    found |= folders_with_init(ROOT / "models", "planner.models")
+    assert set(project()["tool"]["setuptools"]["packages"]) == found
+
+
+def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
+    version = project()["project"]["version"]
+    tops = {name.partition("/")[0] for name in built.wheel}
+    assert tops == {"planner", f"preemption_planner-{version}.dist-info"}
+    assert "planner/py.typed" in built.wheel
+    others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
+    assert others == {"planner/py.typed"}
+
+
+def test_wheel_carries_every_source_file(built: Distribution) -> None:
+    expected = {
+        f"{name}/{path.relative_to(ROOT / folder).as_posix()}": path.read_bytes()
+        for folder, name in (("planner", "planner"), ("models", "planner/models"))
+        for path in (ROOT / folder).rglob("*.py")
+        if path != ROOT / "planner/models/__init__.py"
+    }
+    assert {n: built.wheel[n] for n in built.wheel if n.endswith(".py")} == expected
+
+
+def test_sdist_has_models_where_the_checkout_has_them(built: Distribution) -> None:
+    for name in ("models/__init__.py", "planner/models/__init__.py", "planner/py.typed"):
+        assert built.sdist[name] == (ROOT / name).read_bytes()
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "tests/conftest.py"} <= built.sdist.keys()
+    assert "planner/models/kueue/__init__.py" not in built.sdist
+
+
+def test_models_init_holds_a_docstring_only() -> None:
+    """A checkout runs the stand-in in its place, so code in it would run in wheels only."""
+    code = compile((ROOT / "models/__init__.py").read_bytes(), "models", "exec")
+    assert set(code.co_names) == {"__doc__"}
+
+
+def test_installed_wheel_imports_from_anywhere(installed: Path, tmp_path: Path) -> None:
+    code = "import planner, planner.models.kueue as k; print(planner.__file__, k.__file__)"
+    files = run(sys.executable, "-c", code, cwd=tmp_path, path=installed).split()
+    expected = [installed / "planner" / name / "__init__.py" for name in ("", "models/kueue")]
+    assert [Path(file) for file in files] == expected
+    assert not (installed / "models").exists()
+
+
+def test_installed_command_knows_its_version(installed: Path, tmp_path: Path) -> None:
+    version = project()["project"]["version"]
+    code = "import planner; print(planner.__version__)"
+    assert run(sys.executable, "-c", code, cwd=tmp_path, path=installed).strip() == version
+    command = str(installed / "bin" / "planner")
+    assert version in run(command, "--version", cwd=tmp_path, path=installed)
