@@ -1,0 +1,154 @@
+"""The laws that exclude workloads one by one, as masks; and what follows from them.
+
+Every mask is (W,), True where the law forbids the workload. Nothing here depends on which other
+workloads are victims, so excluded workloads get no variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+import numpy as np
+
+from planner.laws import (
+    KQ_HOLDS_CONTESTED,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    Law,
+)
+from planner.problem import BoolArray, Problem
+
+
+def holds_contested_quota(problem: Problem) -> BoolArray:
+    """KQ-03: forbid workloads that name no contested flavor-resource.
+
+    Only workloads of active queues in the preemptor's tree are in the problem at all.
+
+    Source: kueue ff69552e candidate_generator.go ``WorkloadUsesResources``.
+    """
+    return ~problem.names_contested
+
+
+def within_cluster_queue(problem: Problem) -> BoolArray:
+    """KQ-04: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
+
+    Never: all. LowerPriority: those with priority >= the preemptor's.
+    LowerOrNewerEqualPriority: those with a higher priority, and those with an equal one unless
+    the preemptor queued strictly earlier.
+
+    Source: kueue ff69552e preemption_policy.go.
+    """
+    higher = problem.priority > problem.preemptor_priority
+    equal = problem.priority == problem.preemptor_priority
+    match problem.policy.within_cluster_queue:
+        case "Never":
+            forbidden = np.ones_like(higher)
+        case "LowerPriority":
+            forbidden = higher | equal
+        case "LowerOrNewerEqualPriority":
+            forbidden = higher | (equal & ~problem.queued_later)
+    return forbidden & problem.from_own_queue
+
+
+def reclaim_within_cohort(problem: Problem) -> BoolArray:
+    """KQ-05: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
+
+    Never: all. LowerPriority: those with priority >= the preemptor's. Any: none.
+
+    Source: kueue ff69552e preemption_policy.go.
+    """
+    match problem.policy.reclaim_within_cohort:
+        case "Never":
+            forbidden = np.ones_like(problem.names_contested)
+        case "LowerPriority":
+            forbidden = problem.priority >= problem.preemptor_priority
+        case "Any":
+            forbidden = np.zeros_like(problem.names_contested)
+    return forbidden & ~problem.from_own_queue
+
+
+EXCLUSIONS: Final[tuple[tuple[Law, Callable[[Problem], BoolArray]], ...]] = (
+    (KQ_HOLDS_CONTESTED, holds_contested_quota),
+    (KQ_WITHIN_CLUSTER_QUEUE, within_cluster_queue),
+    (KQ_RECLAIM, reclaim_within_cohort),
+)
+
+
+def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
+    """Return the workloads no law excludes: (W,); laws whose id is in ``without`` are dropped.
+
+    Workloads of other queues are left out too where their queue, or a cohort below the lowest
+    common ancestor, is not over its quota to begin with: KQ-07 could never hold for them.
+    """
+    allowed = np.ones(len(problem.workloads), dtype=bool)
+    for law, forbids in EXCLUSIONS:
+        if law.id not in without:
+            allowed &= ~forbids(problem)
+    if "KQ-07" not in without:
+        over = np.array(_over_quota_up_to_lca(problem), dtype=bool)
+        allowed &= over[problem.queue] | problem.from_own_queue
+    return allowed
+
+
+def restricted_while_borrowing(problem: Problem) -> BoolArray:
+    """Return which workloads an attempt with borrowing may not take: (W,), law KQ-06.
+
+    Workloads of other queues without hierarchical advantage, unless ``borrowWithinCohort`` is
+    on, their priority is lower than the preemptor's, and at most maxPriorityThreshold.
+
+    Source: kueue ff69552e hierarchical_preemption.go ``classifyPreemptionVariant``.
+    """
+    borrow = problem.policy.borrow_within_cohort
+    if borrow.policy == "Never":
+        forbidden = np.ones(len(problem.workloads), dtype=bool)
+    else:
+        forbidden = problem.priority >= problem.preemptor_priority
+        if borrow.max_priority_threshold is not None:
+            forbidden |= problem.priority > borrow.max_priority_threshold
+    return forbidden & ~problem.from_own_queue & ~problem.has_advantage
+
+
+def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
+    """KQ-08: return the attempts Kueue would make; an attempt is whether it may borrow.
+
+    Source: kueue ff69552e preemption.go ``classicalPreemptions``; kueue-semantics.md, 5.5.
+    """
+    queue = problem.own_queue
+    others = allowed & ~problem.from_own_queue
+    forbidden = problem.policy.borrow_within_cohort.policy == "Never"
+    under_nominal = all(
+        problem.usage[queue][fr] < problem.quota[queue][fr] for fr in problem.contested
+    )
+    if not others.any() or (forbidden and not under_nominal):
+        return (True,)
+    if forbidden and not (others & problem.has_advantage).any():
+        return (False, True)
+    return (True, False)
+
+
+def reasons(problem: Problem) -> list[str]:
+    """Return the reason code Kueue would give each workload as a victim: (W,)."""
+    own, advantage = problem.from_own_queue, problem.has_advantage
+    restricted = restricted_while_borrowing(problem)
+    return [
+        "InClusterQueue"
+        if own[i]
+        else "InCohortReclamation"
+        if advantage[i] or restricted[i]
+        else "InCohortReclaimWhileBorrowing"
+        for i in range(len(problem.workloads))
+    ]
+
+
+def _over_quota_up_to_lca(problem: Problem) -> list[bool]:
+    """Say for each node whether it and all nodes up to its LCA exceed their quota."""
+    over = []
+    for node in range(len(problem.parent)):
+        at, holds = node, True
+        while at != problem.lca[node]:
+            used, quota = problem.usage[at], problem.quota[at]
+            holds = holds and any(used[fr] > quota[fr] for fr in problem.contested)
+            at = problem.parent[at]
+        over.append(holds)
+    return over

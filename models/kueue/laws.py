@@ -1,0 +1,77 @@
+"""The laws that tie victims together, one function each, over a formulation.
+
+The laws that exclude single workloads are in candidates.py, the last-victim law KQ-07 in
+last_victim.py; all ids and sources are in planner/laws.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.models.shared.builder import Linear, constant, negation
+from planner.quantity import UNLIMITED
+from planner.quota.amount import add, subtract
+
+if TYPE_CHECKING:
+    from planner.models.kueue.formulation import Formulation
+
+
+def fits(formulation: Formulation) -> None:
+    """KQ-01: every requested flavor-resource is available after the removals.
+
+    With n0 the preemptor's queue and n1, n2, ... the cohorts above it, and need_0 the request:
+
+        need_(i+1) = need_i - local_free(n_i)
+        need_(i+1) <= (subtree - kept - stored)(n_i) + borrowingLimit(n_i)   where there is one
+        usage(root) + need_root <= subtree(root)
+
+    which unrolls ``request <= available(queue)``. Unlimited quotas bind nothing.
+
+    Source: kueue ff69552e resource_node.go ``available``, preemption.go ``workloadFits``.
+    """
+    problem, usage, builder = formulation.problem, formulation.usage, formulation.builder
+    for fr in problem.requested:
+        need = constant(problem.request[fr])
+        for node in problem.path[:-1]:
+            kept, limit = problem.kept[node][fr], problem.limit[node][fr]
+            if kept == UNLIMITED:
+                break
+            need = need.plus(usage.local_free(node, fr), -1)
+            lendable = subtract(problem.quota[node][fr], kept)
+            cap = UNLIMITED if limit is None else add(lendable, limit)
+            if cap != UNLIMITED and lendable != UNLIMITED:
+                builder.at_most(need.plus(usage.stored(node, fr)), cap)
+        else:
+            root = problem.path[-1]
+            if problem.quota[root][fr] != UNLIMITED:
+                builder.at_most(need.plus(usage.after(root, fr)), problem.quota[root][fr])
+
+
+def without_borrowing(formulation: Formulation) -> None:
+    """KQ-02: an attempt without borrowing ends with usage + request <= nominal of the queue.
+
+    Source: kueue ff69552e preemption.go ``workloadFits``.
+    """
+    problem, usage = formulation.problem, formulation.usage
+    queue = problem.own_queue
+    for fr in problem.requested:
+        nominal = problem.quota[queue][fr]
+        if nominal != UNLIMITED:
+            formulation.builder.at_most(
+                usage.after(queue, fr).shifted(problem.request[fr]),
+                nominal,
+                when=[negation(formulation.borrowing)],
+            )
+
+
+def borrow_within_cohort(formulation: Formulation) -> None:
+    """KQ-06: an attempt with borrowing takes no victim that needs one without.
+
+    Source: kueue ff69552e candidate_generator.go ``candidateIsValid``.
+    """
+    restricted = {
+        variable: 1
+        for k, variable in enumerate(formulation.take)
+        if formulation.columns.restricted[k]
+    }
+    formulation.builder.at_most(Linear(restricted), 0, when=[formulation.borrowing])

@@ -1,0 +1,66 @@
+"""Usage of every node after the removals, as linear expressions over the tree.
+
+A queue's usage falls by what its victims hold. A cohort's usage is the sum of what its children
+use beyond what they keep for themselves: max(0, usage - kept). Where the sign is settled by the
+bounds this stays linear; elsewhere it costs one auxiliary variable.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from planner.models.kueue.columns import Columns
+from planner.models.shared.builder import ZERO, Builder, Linear, constant
+from planner.problem import Problem
+from planner.quantity import UNLIMITED
+
+
+class TreeUsage:
+    """The usage expressions of one model, made when first asked for."""
+
+    def __init__(
+        self, builder: Builder, problem: Problem, columns: Columns, take: list[int]
+    ) -> None:
+        self._builder = builder
+        self._problem = problem
+        self._children = [problem.children(node) for node in range(len(problem.parent))]
+        self._by_queue: dict[int, list[tuple[int, int]]] = {}
+        for k, variable in enumerate(take):
+            self._by_queue.setdefault(int(columns.queue[k]), []).append((k, variable))
+        self._columns = columns
+        self.after = cache(self._after)
+        self.local_free = cache(self._local_free)
+
+    def _after(self, node: int, fr: int) -> Linear:
+        """Return the usage of a node after all removals."""
+        before = constant(self._problem.usage[node][fr])
+        if node in self._by_queue:
+            holding = self._columns.holding[:, fr].tolist()
+            removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
+            return Linear(removed, before.constant)
+        change = ZERO
+        for child in self._children[node]:
+            after = self.stored(child, fr)
+            if after.terms:
+                change = change.plus(after).shifted(-self._stored_before(child, fr))
+        return before.plus(change)
+
+    def _local_free(self, node: int, fr: int) -> Linear:
+        """Return what the node keeps and does not use: max(0, kept - usage)."""
+        kept = self._problem.kept[node][fr]
+        if kept == 0:
+            return ZERO
+        return self._builder.positive_part(self.after(node, fr).negated().shifted(kept))
+
+    def stored(self, node: int, fr: int) -> Linear:
+        """Return what the node uses of its parent: max(0, usage - kept).
+
+        It is usage - kept + max(0, kept - usage), so one auxiliary variable serves both.
+        """
+        kept = self._problem.kept[node][fr]
+        if kept == UNLIMITED:
+            return ZERO
+        return self.after(node, fr).shifted(-kept).plus(self.local_free(node, fr))
+
+    def _stored_before(self, node: int, fr: int) -> int:
+        return max(0, self._problem.usage[node][fr] - self._problem.kept[node][fr])

@@ -1,0 +1,108 @@
+"""What administrators tell the planner about a workload, by annotation.
+
+All annotations share one prefix, ``preemption-planner.io/``:
+
+``tier``
+    ``last``: evict only when nothing else helps; ``normal`` is the default.
+``last-checkpoint``
+    RFC 3339 time of the newest checkpoint; without it all progress since the start is lost.
+``checkpoint-seconds``
+    How long a checkpoint on SIGTERM takes; when the pod's grace period is long enough, an
+    eviction loses no progress.
+``restart-seconds``
+    How long the workload needs until it is as far as before, 60 by default.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from planner.errors import SchemaError
+from planner.state import Workload, parse_time
+
+PREFIX: Final = "preemption-planner.io/"
+DEFAULT_RESTART_S: Final = 60
+DEFAULT_GRACE_S: Final = 30
+"""Kubernetes' own default of terminationGracePeriodSeconds."""
+
+_SECONDS = re.compile(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Disruption:
+    """What evicting one workload loses, in whole seconds of its run."""
+
+    last_tier: bool
+    running_s: int
+    lost_s: int
+    restart_s: int
+
+
+def read_disruption(workload: Workload, now: datetime) -> Disruption:
+    """Read a workload's annotations at a moment.
+
+    Raises
+    ------
+    SchemaError
+        If an annotation under the prefix has an unusable value.
+    """
+    running_s = _seconds_since(_started_at(workload), now)
+    lost_s = running_s
+    annotations = workload.metadata.annotations
+    checkpoint = annotations.get(PREFIX + "last-checkpoint")
+    if checkpoint is not None:
+        try:
+            lost_s = min(running_s, _seconds_since(parse_time(checkpoint), now))
+        except ValueError as error:
+            raise _unusable(workload, "last-checkpoint", checkpoint, str(error)) from None
+    on_signal_s = _seconds(workload, "checkpoint-seconds")
+    if on_signal_s is not None and on_signal_s <= _grace_s(workload):
+        lost_s = 0
+    restart_s = _seconds(workload, "restart-seconds")
+    return Disruption(
+        last_tier=_is_last_tier(workload),
+        running_s=running_s,
+        lost_s=lost_s,
+        restart_s=DEFAULT_RESTART_S if restart_s is None else restart_s,
+    )
+
+
+def _started_at(workload: Workload) -> datetime | None:
+    """Return when it last started running: pods ready, or else quota reserved."""
+    ready = workload.condition("PodsReady")
+    if ready and ready.is_true and ready.last_transition_time:
+        return ready.last_transition_time
+    return workload.reserved_at
+
+
+def _seconds_since(start: datetime | None, now: datetime) -> int:
+    return max(0, int((now - start).total_seconds())) if start else 0
+
+
+def _is_last_tier(workload: Workload) -> bool:
+    tier = workload.metadata.annotations.get(PREFIX + "tier", "normal")
+    if tier not in {"normal", "last"}:
+        raise _unusable(workload, "tier", tier, 'should be "normal" or "last"')
+    return tier == "last"
+
+
+def _seconds(workload: Workload, name: str) -> int | None:
+    text = workload.metadata.annotations.get(PREFIX + name)
+    if text is None:
+        return None
+    if not _SECONDS.fullmatch(text):
+        raise _unusable(workload, name, text, "should be a whole number of seconds")
+    return int(text)
+
+
+def _grace_s(workload: Workload) -> int:
+    graces = [pods.template.spec.termination_grace_s for pods in workload.spec.pod_sets]
+    return min((DEFAULT_GRACE_S if g is None else g for g in graces), default=DEFAULT_GRACE_S)
+
+
+def _unusable(workload: Workload, name: str, value: str, expected: str) -> SchemaError:
+    where = f'Workload {workload.key}: metadata.annotations["{PREFIX}{name}"]'
+    return SchemaError(where, f'"{value}" cannot be used', expected)

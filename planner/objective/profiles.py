@@ -1,0 +1,78 @@
+"""Profiles as data: which measures are capped at the scheduler's own, and which come first.
+
+Source: objectives.md, "Default profile" and "Named alternatives".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner.objective.terms import TERMS
+
+Measure = tuple[str, ...]
+"""A sum of terms, such as ("D4", "D5")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named objective: hard caps, then levels minimised one after the other.
+
+    ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
+    the last level the canonical tie-break makes the answer unique.
+    """
+
+    name: str
+    summary: str
+    levels: tuple[Measure, ...]
+    caps: tuple[Measure, ...] = ()
+
+
+def measure_id(measure: Measure) -> str:
+    """Return the id of a measure, such as ``D4+D5``."""
+    return "+".join(measure)
+
+
+def measure_title(measure: Measure) -> str:
+    """Return the title of a measure in words."""
+    return " and ".join(TERMS[term].title for term in measure)
+
+
+_DEFAULT_LEVELS: Final[tuple[Measure, ...]] = (
+    ("D0",),
+    ("D1",),
+    ("D2",),
+    ("D3",),
+    ("D4", "D5"),
+    ("D7",),
+    ("D8",),
+)
+
+PROFILES: Final[Mapping[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "no-regret",
+            "never worse than the scheduler's own plan on four measures, and the least "
+            "disruptive among all such plans",
+            levels=_DEFAULT_LEVELS,
+            caps=(("D0",), ("D1",), ("D2",), ("D4", "D5")),
+        ),
+        Profile("least-disruption", "the default order without caps", levels=_DEFAULT_LEVELS),
+        Profile(
+            "min-count",
+            "the smallest number of victims, those already being evicted included",
+            levels=(("count",), ("D2",), ("D3",), ("D4", "D5")),
+        ),
+        Profile(
+            "min-lost-work",
+            "the least lost work once tier and priority are settled",
+            levels=(("D0",), ("D1",), ("D4", "D5"), ("D2",)),
+        ),
+        Profile("min-cost", "the smallest sum of the costs the user gives", levels=(("cost",),)),
+    )
+}
+"""All profiles by name; the first is the default."""
+
+DEFAULT_PROFILE: Final = "no-regret"

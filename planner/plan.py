@@ -1,0 +1,183 @@
+"""The output schema: a plan, its victims, its certificate, and the verifier's verdicts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from planner.assignment import Assignment
+
+Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+"""optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
+legal victim set exists. unknown: nothing found, nothing proved."""
+
+SCHEMA_VERSION = "planner/v1"
+
+
+class Record(BaseModel):
+    """A frozen piece of output."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True
+    )
+
+
+class Amount(Record):
+    """An amount of one flavor-resource: in the scheduler's integer unit, and as Kubernetes text.
+
+    The unit is milli-cores for cpu, and whole units (bytes, devices, pods) for the rest.
+    """
+
+    flavor: str
+    resource: str
+    units: int
+    quantity: str
+
+
+class Demand(Record):
+    """What the preemptor asks for in one flavor-resource, against what is available now.
+
+    ``shortfall`` is what is missing before any eviction; ``contested`` says that the assigned
+    mode is Preempt, which makes users of this flavor-resource candidates.
+    """
+
+    flavor: str
+    resource: str
+    requested: int
+    available: int
+    shortfall: int
+    quantity: str
+    contested: bool
+
+
+class Victim(Record):
+    """A workload to evict, why the rules permit it, and what it loses.
+
+    ``workload`` is namespace/name. ``reason`` is the scheduler's own code. ``position`` is its
+    place in the scheduler's candidate order, from 1. ``age_s`` is how long it has been running,
+    in seconds. ``costs`` are its own contributions to the separable terms. ``evicted`` marks
+    one that is being evicted already, and so costs nothing more.
+    """
+
+    workload: str
+    cluster_queue: str
+    reason: str
+    priority: int
+    position: int
+    age_s: int
+    evicted: bool
+    usage: tuple[Amount, ...]
+    costs: dict[str, int]
+
+
+class Level(Record):
+    """One lexicographic level: its value, and the proven bound below which none can be.
+
+    ``solver_free_bound`` is a bound from integer multipliers, where one is known: it can be
+    checked by hand (see ``Multipliers``).
+    """
+
+    term: str
+    title: str
+    unit: str
+    value: int
+    bound: int
+    solver_free_bound: int | None = None
+
+
+class Multiplier(Record):
+    """The weight of one flavor-resource in a solver-free bound, over the common denominator."""
+
+    flavor: str
+    resource: str
+    numerator: int
+    need: int
+
+
+class SolverFreeBound(Record):
+    """A lower bound that needs no solver.
+
+    With multipliers m (numerator / denominator >= 0), every legal victim set V frees at least
+    ``need`` of each flavor-resource, so for costs c >= 0 the cost of V is at least
+    sum(m * need) + sum over candidates of min(0, c - m . usage), rounded up.
+    """
+
+    term: str
+    denominator: int
+    multipliers: tuple[Multiplier, ...]
+    bound: int
+    statement: str
+
+
+class Verdict(Record):
+    """What the verifier says of one law."""
+
+    law: str
+    title: str
+    holds: bool
+    detail: str
+
+
+class Verification(Record):
+    """The verifier's answer: all verdicts, and a legal order of removals if there is one."""
+
+    accepted: bool
+    verdicts: tuple[Verdict, ...]
+    removal_order: tuple[str, ...] = ()
+
+
+class Certificate(Record):
+    """Why the status may be believed."""
+
+    digest: str
+    levels: tuple[Level, ...]
+    bounds: tuple[SolverFreeBound, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    removal_order: tuple[str, ...] = ()
+    solver: str = ""
+    seed: int = 0
+    wall_time_s: float = 0.0
+
+
+class Plan(Record):
+    """The answer for one pending workload.
+
+    ``algorithm`` is ``kueue`` for the scheduler's own greedy answer and ``optimum`` for the
+    planner's; ``borrowing`` names the attempt the plan belongs to. ``victims`` are in the
+    scheduler's order for a greedy plan and in candidate order for an optimal one. ``terms`` are
+    the disruption terms of the plan with the units the README lists.
+    ``greedy`` is the scheduler's own plan on the same state, beside an optimal one.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: Literal["kueue"] = "kueue"
+    rules: str = "kueue-classical"
+    algorithm: Literal["kueue", "optimum"]
+    objective: str
+    status: Status
+    explanation: str
+    preemptor: str
+    cluster_queue: str
+    priority: int
+    now: datetime
+    assignment: Assignment
+    demand: tuple[Demand, ...] = ()
+    borrowing: bool | None = None
+    victims: tuple[Victim, ...] = ()
+    terms: dict[str, int] = {}
+    certificate: Certificate | None = None
+    greedy: Plan | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The victims as namespace/name, in the order of the plan."""
+        return tuple(victim.workload for victim in self.victims)
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - pydantic's signature
+        """Check what no type can: a greedy plan stands beside an optimum, never beside itself."""
+        if self.algorithm == "kueue" and self.greedy is not None:
+            message = "a greedy plan has no greedy plan beside it"
+            raise ValueError(message)

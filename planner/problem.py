@@ -1,0 +1,227 @@
+"""Snapshot to Problem: frozen, integer, index-based. The only thing a model sees.
+
+Nodes are those of the preemptor's tree, flavor-resources those it requests or contests,
+workloads all that hold quota in the tree's active ClusterQueues: which of them are candidates is
+for the laws to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.assignment import Assignment, contested, total_request
+from planner.errors import UnsupportedError
+from planner.quantity import UNLIMITED
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.tree import NO_PARENT, FlavorResource
+from planner.state.queues import Preemption
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One preemption decision in integers.
+
+    N nodes, F flavor-resources, W workloads. Node tables are Python integers, because quotas may
+    be Unlimited (2^63 - 1) and must not wrap; workload arrays are numpy.
+
+    Attributes
+    ----------
+    frs
+        (F,) the flavor-resources; every other table is in this order.
+    request
+        (F,) REQ in integer units, 0 where only contested.
+    contested
+        Positions of FRS: the fr whose assigned mode is Preempt.
+    parent, quota, kept, limit, usage, available
+        (N,) and (N, F): parent node or -1, subtree quota, what is never lent, borrowing limit or
+        ``None``, usage before any removal; ``available`` is (F,), at the preemptor's queue.
+    path
+        The preemptor's ClusterQueue, then the cohorts above it, the root last.
+    lca
+        (N,) for a node off the path: the first node above it that is on the path.
+    advantage
+        For each node of the path: whether the preemptor has hierarchical advantage over
+        workloads whose lowest common ancestor is that node (semantics, 5.3).
+    workloads, queue, holding, names_contested, priority, queued_later, evicted, order
+        (W,): the records; their node; (W, F) what they hold; whether they name a contested fr;
+        effective priority; whether the preemptor queued strictly earlier; whether they are being
+        evicted; their rank in the scheduler's candidate order, from 0.
+    """
+
+    frs: Sequence[FlavorResource]
+    request: Sequence[int]
+    contested: Sequence[int]
+    names: Sequence[str]
+    parent: Sequence[int]
+    quota: Sequence[Sequence[int]]
+    kept: Sequence[Sequence[int]]
+    limit: Sequence[Sequence[int | None]]
+    usage: Sequence[Sequence[int]]
+    available: Sequence[int]
+    path: Sequence[int]
+    lca: Sequence[int]
+    advantage: Sequence[bool]
+    policy: Preemption
+    preemptor_priority: int
+    workloads: Sequence[Admitted]
+    queue: IntArray
+    holding: IntArray
+    names_contested: BoolArray
+    priority: IntArray
+    queued_later: BoolArray
+    evicted: BoolArray
+    order: IntArray
+
+    @property
+    def own_queue(self) -> int:
+        """The preemptor's ClusterQueue."""
+        return self.path[0]
+
+    @property
+    def requested(self) -> tuple[int, ...]:
+        """Positions of the fr with a request."""
+        return tuple(fr for fr, amount in enumerate(self.request) if amount)
+
+    @property
+    def from_own_queue(self) -> BoolArray:
+        """(W,) whether a workload holds its quota in the preemptor's queue."""
+        return self.queue == self.own_queue
+
+    @property
+    def has_advantage(self) -> BoolArray:
+        """(W,) whether the preemptor has hierarchical advantage over a workload."""
+        by_node = np.zeros(len(self.parent), dtype=np.bool_)
+        for node, advantage in zip(self.path, self.advantage, strict=True):
+            by_node[node] = advantage
+        lca = np.asarray(self.lca, dtype=np.int64)
+        return by_node[lca[self.queue]] & ~self.from_own_queue
+
+    def children(self, node: int) -> tuple[int, ...]:
+        """Return the nodes directly below a node."""
+        return tuple(child for child, parent in enumerate(self.parent) if parent == node)
+
+
+def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Problem:
+    """Build the problem of one preemptor with its flavors assigned.
+
+    Raises
+    ------
+    UnsupportedError
+        If usage has saturated 64 bits: removals would no longer lower it.
+    """
+    tree, usage = snapshot.tree, snapshot.usage
+    request = total_request(assignment, preemptor, snapshot)
+    wanted = contested(assignment, snapshot)
+    frs = sorted({*request, *wanted})
+    root = tree.path(preemptor.queue)[-1]
+    nodes = [root]
+    for node in nodes:
+        nodes.extend(tree.children[node])
+    local = {node: i for i, node in enumerate(nodes)}
+    path = tree.path(preemptor.queue)
+    _refuse_saturated(snapshot, nodes, frs)
+    workloads = [
+        workload
+        for node in nodes
+        if tree.nodes[node].is_queue and tree.nodes[node].active
+        for workload in snapshot.admitted[node]
+    ]
+    advantage = _advantage(snapshot, path, request)
+    parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
+    local_path = [local[node] for node in path]
+    lca = _lowest_common_ancestors(parent, local_path)
+    queue = np.array([local[w.queue] for w in workloads], dtype=np.int64)
+    return Problem(
+        frs=[tree.frs[fr] for fr in frs],
+        request=[request.get(fr, 0) for fr in frs],
+        contested=[i for i, fr in enumerate(frs) if fr in wanted],
+        names=[tree.nodes[node].name for node in nodes],
+        parent=parent,
+        quota=[[tree.subtree[node][fr] for fr in frs] for node in nodes],
+        kept=[[tree.kept[node][fr] for fr in frs] for node in nodes],
+        limit=[[tree.borrowing_limit(node, fr) for fr in frs] for node in nodes],
+        usage=[[usage.amount[node][fr] for fr in frs] for node in nodes],
+        available=[usage.available(preemptor.queue, fr) for fr in frs],
+        path=local_path,
+        lca=lca,
+        advantage=advantage,
+        policy=snapshot.queues[preemptor.queue].spec.preemption,
+        preemptor_priority=preemptor.priority,
+        workloads=workloads,
+        queue=queue,
+        holding=np.array(
+            [[w.usage.get(fr, 0) for fr in frs] for w in workloads], dtype=np.int64
+        ).reshape(len(workloads), len(frs)),
+        names_contested=np.array([not wanted.isdisjoint(w.names) for w in workloads], dtype=bool),
+        priority=np.array([w.priority for w in workloads], dtype=np.int64),
+        queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
+        evicted=np.array([w.evicted for w in workloads], dtype=bool),
+        order=_scheduler_order(workloads, queue, lca, dict(zip(local_path, advantage, strict=True))),
+    )
+
+
+def _refuse_saturated(snapshot: Snapshot, nodes: Sequence[int], frs: Sequence[int]) -> None:
+    for node in nodes:
+        for fr in frs:
+            if snapshot.usage.amount[node][fr] == UNLIMITED:
+                raise UnsupportedError(
+                    snapshot.queue_name(node),
+                    f"its usage of {snapshot.tree.frs[fr]} is beyond 64 bits",
+                )
+
+
+def _advantage(snapshot: Snapshot, path: Sequence[int], request: dict[int, int]) -> list[bool]:
+    """Say for each node of the path whether the request fits in the quota below it.
+
+    Once it fits at a node, the preemptor has advantage at every cohort above (5.3). The queue
+    itself is no common ancestor of others; its entry only completes the list.
+    """
+    advantage, seen, remaining = False, [], dict(request)
+    for node in path:
+        seen.append(advantage)
+        fits, remaining = snapshot.usage.fits_in_quota(node, remaining)
+        advantage = advantage or fits
+    return seen
+
+
+def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list[int]:
+    on_path = set(path)
+    lca = []
+    for node in range(len(parent)):
+        at = node
+        while at not in on_path:
+            at = parent[at]
+        lca.append(at)
+    return lca
+
+
+def _scheduler_order(
+    workloads: Sequence[Admitted],
+    queue: IntArray,
+    lca: Sequence[int],
+    advantage: dict[int, bool],
+) -> IntArray:
+    """Rank all workloads as the scheduler would order them as candidates (semantics, 5.4)."""
+    own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
+
+    def key(index: int) -> tuple[bool, int, int, float, str]:
+        workload, node = workloads[index], int(queue[index])
+        group = 2 if node == own_queue else 0 if advantage[lca[node]] else 1
+        return (
+            not workload.evicted,
+            group,
+            workload.priority,
+            -workload.reserved_at.timestamp(),
+            workload.uid,
+        )
+
+    ranks = np.empty(len(workloads), dtype=np.int64)
+    ranks[sorted(range(len(workloads)), key=key)] = np.arange(len(workloads))
+    return ranks
