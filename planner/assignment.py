@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
 from planner.errors import SchemaError
 from planner.quota.amount import add
+from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
 from planner.state.base import Count, Schema
@@ -42,7 +43,9 @@ class Assignment(Schema):
 
     mode: Mode
     borrowing: int = 0
-    pod_sets: tuple[PodSetFlavors, ...] = Field(default=(), alias="podSets")
+    pod_sets: tuple[PodSetFlavors, ...] = Field(
+        default=(), validation_alias=AliasChoices("podSets", "pod_sets"), serialization_alias="podSets"
+    )
 
     def choices(self) -> Iterator[tuple[str, FlavorChoice]]:
         """Yield every (resource, choice) pair."""
@@ -55,43 +58,54 @@ def worst(modes: Iterator[Mode]) -> Mode:
     return min(modes, key=MODES.index, default="Fit")
 
 
-def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
-    """Read flavors fixed by the user, and check that they cover the preemptor's requests.
+def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401
+    """Read flavors fixed by the user, in either of two forms.
 
-    Two forms are accepted: ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` and,
-    shorter, ``{podset: {resource: {"flavor", "mode"}}}``.
+    ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` as a plan shows it, or, shorter,
+    ``{podset: {resource: {"flavor", "mode"}}}``.
 
     Raises
     ------
     SchemaError
-        If the form is neither, a podset is unknown, or a non-zero request has no flavor.
+        If the form is neither.
     """
     if isinstance(value, Assignment):
-        assignment = value
-    elif isinstance(value, Mapping) and "podSets" in value:
-        assignment = _validate({"mode": "Fit", **value}, where)
-    elif isinstance(value, Mapping):
-        pod_sets = [{"name": name, "flavors": flavors} for name, flavors in value.items()]
-        assignment = _validate({"mode": "Fit", "podSets": pod_sets}, where)
-    else:
+        return value
+    if not isinstance(value, Mapping):
         raise SchemaError(where, f"found {type(value).__name__}", "an object with podSets")
+    if "podSets" in value:
+        return _validate({"mode": "Fit", **value}, where)
+    pod_sets = [{"name": name, "flavors": flavors} for name, flavors in value.items()]
+    return _validate({"mode": "Fit", "podSets": pod_sets}, where)
+
+
+def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
+    """Read flavors fixed by the user, and bring them into the order of the preemptor's podsets.
+
+    Raises
+    ------
+    SchemaError
+        If the form is not known, a podset is unknown, or a non-zero request has no flavor.
+    """
+    assignment = parse_assignment(value, where)
     given = {pods.name: pods for pods in assignment.pod_sets}
     known = [request.name for request in preemptor.pod_sets]
     for name in given:
         if name not in known:
             raise SchemaError(where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}")
-    pod_sets_in_order = []
-    for request in preemptor.pod_sets:
-        pods = given.get(request.name, PodSetFlavors(name=request.name))
-        for resource, amount in request.totals.items():
-            if amount and resource not in pods.flavors:
-                raise SchemaError(
-                    where, f'podset "{request.name}" asks for {resource} but gets no flavor for it'
-                )
-        count = request.count if pods.count is None else pods.count
-        pod_sets_in_order.append(pods.model_copy(update={"count": count}))
-    mode = worst(choice.mode for _, choice in assignment.choices())
-    return assignment.model_copy(update={"pod_sets": tuple(pod_sets_in_order), "mode": mode})
+    pod_sets = tuple(_complete(request, given.get(request.name), where) for request in preemptor.pod_sets)
+    mode = worst(choice.mode for pods in pod_sets for choice in pods.flavors.values())
+    return assignment.model_copy(update={"pod_sets": pod_sets, "mode": mode})
+
+
+def _complete(request: PodSetRequest, pods: PodSetFlavors | None, where: str) -> PodSetFlavors:
+    pods = pods or PodSetFlavors(name=request.name)
+    for resource, amount in request.totals.items():
+        if amount and resource not in pods.flavors:
+            raise SchemaError(
+                where, f'podset "{request.name}" asks for {resource} but gets no flavor for it'
+            )
+    return pods if pods.count is not None else pods.model_copy(update={"count": request.count})
 
 
 def _validate(value: Mapping[str, Any], where: str) -> Assignment:

@@ -36,6 +36,17 @@ class Columns:
         """Return how many candidates class k has."""
         return len(self.members[k])
 
+    def subset(self, classes: Sequence[int]) -> Columns:
+        """Return some of the classes, in the order given."""
+        index = np.array(classes, dtype=np.int64)
+        return Columns(
+            members=[self.members[k] for k in classes],
+            first=self.first[index],
+            queue=self.queue[index],
+            holding=self.holding[index],
+            restricted=self.restricted[index],
+        )
+
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
         """Return the positions of the victims that class counts stand for."""
         return tuple(

@@ -1,0 +1,147 @@
+"""Linear rows that every legal victim set satisfies: the model without its hard parts.
+
+They bound every separable cost from below, and tell which classes can matter at all
+(solver-performance.md, section 3). No variable here is integral, and none is CP-SAT's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.models.kueue.columns import Columns
+from planner.problem import BoolArray, IntArray, Problem
+from planner.quantity import UNLIMITED
+from planner.quota.amount import add, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``coefficients . take + slack . z >= bound``; z are the witness variables in 0..1.
+
+    coefficients: (K,) per class. ``slack`` maps witness positions to their coefficient.
+    """
+
+    name: str
+    coefficients: IntArray
+    bound: int
+    slack: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """Rows over the classes and ``witnesses`` additional continuous variables in 0..1."""
+
+    rows: Sequence[Row]
+    witnesses: int
+
+
+def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
+    """Return what victims must free, per flavor-resource and per limit of the path.
+
+    Removing a workload raises what is available to the preemptor by at most what it holds, so
+    in every legal set ``sum(holding) >= request - available``; at a node with a borrowing limit
+    only victims below it count.
+    """
+    rows = []
+    for fr in problem.requested:
+        need = problem.request[fr]
+        for node in problem.path:
+            kept, quota = problem.kept[node][fr], problem.quota[node][fr]
+            used = problem.usage[node][fr]
+            if node != problem.path[-1]:
+                if kept == UNLIMITED:
+                    break
+                need -= max(0, kept - used)
+                limit = problem.limit[node][fr]
+                cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
+                missing = need + max(0, used - kept) - cap
+            else:
+                cap = quota
+                missing = need + used - quota
+            if cap != UNLIMITED and quota != UNLIMITED and missing > 0:
+                below = _below(problem, columns, node)
+                rows.append(
+                    Row(
+                        f"{problem.frs[fr]} at {problem.names[node]}",
+                        np.where(below, columns.holding[:, fr], 0),
+                        missing,
+                    )
+                )
+    return rows
+
+
+def relax(problem: Problem, columns: Columns) -> Relaxation:
+    """Return the cover rows, and what KQ-07 leaves of each side node.
+
+    A side node gives up at most its excess - 1 before its last victim, in the fr that shows it
+    over quota. With several contested fr, a witness variable per fr chooses one.
+    """
+    rows = cover_rows(problem, columns)
+    witnesses = 0
+    for node in range(len(problem.parent)):
+        if node in problem.path or not _lends_everything(problem, node):
+            continue
+        below = _below(problem, columns, node)
+        if not below.any():
+            continue
+        node_rows = _excess_rows(problem, columns, node, below, witnesses)
+        if node_rows is not None:
+            rows.extend(node_rows)
+            witnesses += len(node_rows) - 1
+    return Relaxation(rows, witnesses)
+
+
+def _excess_rows(
+    problem: Problem, columns: Columns, node: int, below: BoolArray, first: int
+) -> list[Row] | None:
+    """Return the rows of one side node, or ``None`` if it is over quota whatever is removed."""
+    bounded = []
+    counts = np.array([columns.count(k) for k in range(len(columns))], dtype=np.int64)
+    for fr in problem.contested:
+        excess = problem.usage[node][fr] - problem.quota[node][fr]
+        if excess <= 0:
+            continue
+        holding = np.where(below, columns.holding[:, fr], 0)
+        total = sum((holding * counts).tolist())
+        largest = int(holding.max())
+        room = excess - 1 + largest
+        if total <= room:
+            return None
+        bounded.append((fr, holding, room, total))
+    name = problem.names[node]
+    rows = [
+        # holding . take <= room + (total - room) * (1 - z)
+        Row(f"excess of {name}", -holding, -total, ((first + i, -(total - room)),))
+        for i, (_, holding, room, total) in enumerate(bounded)
+    ]
+    some = Row(
+        f"{name} is over quota in some resource",
+        np.zeros(len(columns), dtype=np.int64),
+        1,
+        tuple((first + i, 1) for i in range(len(bounded))),
+    )
+    return [*rows, some]
+
+
+def _below(problem: Problem, columns: Columns, node: int) -> BoolArray:
+    """Return which classes hold their quota at or below a node: (K,)."""
+    under = np.zeros(len(problem.parent), dtype=bool)
+    under[node] = True
+    for index, parent in enumerate(problem.parent):  # parents come before their children
+        if parent >= 0 and under[parent]:
+            under[index] = True
+    return under[columns.queue]
+
+
+def _lends_everything(problem: Problem, node: int) -> bool:
+    """Say whether everything below a node counts fully there: no lending limit below it."""
+    under = {node}
+    for index, parent in enumerate(problem.parent):
+        if parent in under:
+            under.add(index)
+            if any(problem.kept[index][fr] for fr in problem.contested):
+                return False
+    return True

@@ -1,0 +1,122 @@
+"""Victim sets as plans: the records that are printed and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from planner.assignment import Assignment, contested, total_request
+from planner.objective.terms import TermTable
+from planner.plan import Amount, Certificate, Demand, Plan, Status, Victim
+from planner.quantity import format_units
+from planner.quota.snapshot import Preemptor, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What every plan for one preemptor has in common."""
+
+    snapshot: Snapshot
+    preemptor: Preemptor
+    assignment: Assignment
+
+    def plan(  # noqa: PLR0913 - the fields of a plan that differ
+        self,
+        algorithm: Literal["kueue", "optimum"],
+        status: Status,
+        explanation: str,
+        *,
+        objective: str,
+        victims: Sequence[Victim] = (),
+        borrowing: bool | None = None,
+        terms: Mapping[str, int] | None = None,
+        certificate: Certificate | None = None,
+        greedy: Plan | None = None,
+    ) -> Plan:
+        """Return a plan of this preemptor."""
+        snapshot, preemptor = self.snapshot, self.preemptor
+        return Plan(
+            algorithm=algorithm,
+            status=status,
+            explanation=explanation,
+            objective=objective,
+            preemptor=preemptor.key,
+            cluster_queue=snapshot.queue_name(preemptor.queue),
+            priority=preemptor.priority,
+            now=snapshot.now,
+            assignment=self.assignment,
+            demand=self._demand(),
+            borrowing=borrowing,
+            victims=tuple(victims),
+            terms=dict(terms or {}),
+            certificate=certificate,
+            greedy=greedy,
+            notes=tuple(snapshot.notes),
+        )
+
+    def _demand(self) -> tuple[Demand, ...]:
+        snapshot = self.snapshot
+        request = total_request(self.assignment, self.preemptor, snapshot)
+        short = contested(self.assignment, snapshot)
+        rows = []
+        for fr in sorted({*request, *short}):
+            flavor, resource = snapshot.tree.frs[fr]
+            available = max(0, snapshot.usage.available(self.preemptor.queue, fr))
+            amount = request.get(fr, 0)
+            rows.append(
+                Demand(
+                    flavor=flavor,
+                    resource=resource,
+                    requested=amount,
+                    available=available,
+                    shortfall=max(0, amount - available),
+                    quantity=format_units(amount, resource),
+                    contested=fr in short,
+                )
+            )
+        return tuple(rows)
+
+
+def describe_victims(
+    table: TermTable,
+    snapshot: Snapshot,
+    positions: Sequence[int],
+    codes: Sequence[str],
+    place: Mapping[int, int],
+) -> tuple[Victim, ...]:
+    """Return the victims at positions of the problem's workloads, in the order given.
+
+    ``codes`` are their reasons; ``place`` maps a position to its place in the scheduler's
+    candidate order, from 1.
+    """
+    return tuple(
+        _victim(table, snapshot, position, code, place[position])
+        for position, code in zip(positions, codes, strict=True)
+    )
+
+
+def _victim(
+    table: TermTable, snapshot: Snapshot, position: int, reason: str, place: int
+) -> Victim:
+    workload = table.problem.workloads[position]
+    fields: dict[str, Any] = {
+        "workload": workload.key,
+        "cluster_queue": snapshot.queue_name(workload.queue),
+        "reason": reason,
+        "priority": workload.priority,
+        "position": place,
+        "age_s": table.disruptions[position].running_s,
+        "evicted": workload.evicted,
+        "usage": tuple(
+            Amount(
+                flavor=snapshot.tree.frs[fr].flavor,
+                resource=snapshot.tree.frs[fr].resource,
+                units=amount,
+                quantity=format_units(amount, snapshot.tree.frs[fr].resource),
+            )
+            for fr, amount in sorted(workload.usage.items())
+        ),
+        "costs": {term: int(costs[position]) for term, costs in table.separable.items()},
+    }
+    return Victim(**fields)

@@ -1,0 +1,129 @@
+"""One CP-SAT run, with the settings that were measured and found safe.
+
+One worker and a fixed seed give the same answer every time. Presolve stays off for small models,
+where it costs more than it saves; and known wrong answers of ortools 9.15 come from presolve, so
+large models run it with the guilty step switched off (solver-performance.md, sections 4, 6, 9,
+10; or-tools issues 5274, 5293).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ortools.sat.python import cp_model
+
+from planner.errors import InternalError
+from planner.models.shared.builder import Builder, Linear
+
+SEED: Final = 0
+_PRESOLVE_FROM: Final = 3000
+"""Variables from which presolve pays."""
+
+Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The result of one run: a value per variable, and a bound on the objective."""
+
+    outcome: Outcome
+    solution: Sequence[int] = ()
+    bound: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point in time after which nothing new is started; ``None`` for no limit."""
+
+    at: float | None = None
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """Return the deadline so many seconds from now."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, never negative."""
+        return None if self.at is None else max(0.0, self.at - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is up."""
+        return self.at is not None and time.monotonic() >= self.at
+
+
+def run(
+    builder: Builder,
+    objective: Linear | None,
+    deadline: Deadline,
+    hint: Sequence[int] | None = None,
+) -> Run:
+    """Minimise an expression, or find any solution without one.
+
+    Raises
+    ------
+    InternalError
+        If CP-SAT calls the model invalid.
+    """
+    if deadline.passed:
+        return Run("unknown")
+    builder.minimize(objective or Linear({}))
+    if hint is not None:
+        builder.hint(hint)
+    solver = _solver(len(builder.lower), deadline)
+    status = solver.solve(builder.model)
+    if status == cp_model.MODEL_INVALID:
+        message = f"CP-SAT calls the model invalid: {builder.model.validate()}"
+        raise InternalError(message)
+    if status == cp_model.INFEASIBLE:
+        return Run("infeasible")
+    if status == cp_model.UNKNOWN:
+        return Run("unknown")
+    solution = list(solver.response_proto.solution)
+    constant = objective.constant if objective else 0
+    bound = math.ceil(solver.best_objective_bound - 1e-6) + constant if objective else 0
+    return Run("optimal" if status == cp_model.OPTIMAL else "feasible", solution, bound)
+
+
+def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Sequence[int] | None:
+    """Return a value for every variable that agrees with the class counts, or ``None``.
+
+    ``None`` means that the model does not admit the victim set.
+    """
+    builder.minimize(Linear({}))
+    model = builder.model.clone()
+    for variable, count in zip(take, counts, strict=True):
+        domain = model.proto.variables[variable].domain
+        domain.clear()
+        domain.extend([count, count])
+    solver = _solver(0, Deadline())
+    status = solver.solve(model)
+    feasible = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    return list(solver.response_proto.solution) if feasible else None
+
+
+def _solver(size: int, deadline: Deadline) -> cp_model.CpSolver:
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers = 1
+    parameters.random_seed = SEED
+    parameters.linearization_level = 1
+    parameters.symmetry_level = 0
+    parameters.cp_model_probing_level = 0
+    parameters.cp_model_presolve = size >= _PRESOLVE_FROM
+    parameters.presolve_inclusion_work_limit = 0
+    left = deadline.left()
+    if left is not None:
+        parameters.max_time_in_seconds = left
+    return solver
+
+
+def solver_name() -> str:
+    """Return the solver's name and version for the certificate."""
+    import ortools  # noqa: PLC0415 - only the version, only when a certificate is written
+
+    return f"OR-Tools CP-SAT {ortools.__version__}"

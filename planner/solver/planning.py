@@ -1,0 +1,118 @@
+"""One pending workload being planned: what Kueue decides, and what the laws leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from planner.assignment import Assignment
+from planner.errors import InternalError
+from planner.models.kueue.candidates import eligible, reasons
+from planner.objective.terms import term_table
+from planner.plan import Plan, Status, Victim
+from planner.problem import build_problem
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.decision import decide
+from planner.solver.describe import Subject, describe_victims
+from planner.solver.explanation import explain_no_flavor, victims_in_words
+from planner.state import State
+from planner.verifier import verify_plan
+
+
+class Planning:
+    """The decision, the problem and its terms, for one preemptor in one snapshot."""
+
+    def __init__(
+        self,
+        state: State,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        costs: Mapping[str, int] | None = None,
+        assignment: Assignment | None = None,
+    ) -> None:
+        self.state = state
+        self.snapshot = snapshot
+        self.preemptor = preemptor
+        self.decision = decide(snapshot, preemptor, assignment)
+        self.problem = build_problem(snapshot, preemptor, self.decision.assignment)
+        self.eligible = eligible(self.problem)
+        self.table = term_table(self.problem, snapshot, self.eligible, costs)
+        self.subject = Subject(snapshot, preemptor, self.decision.assignment)
+
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions of the problem's workloads by the scheduler's candidate order."""
+        return sorted(positions, key=self.problem.order.tolist().__getitem__)
+
+    def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
+        """Return the victims at some positions, in the order given, with their reason codes."""
+        candidates = self.in_candidate_order(self.eligible.nonzero()[0].tolist())
+        place = {position: place for place, position in enumerate(candidates, start=1)}
+        return describe_victims(self.table, self.snapshot, positions, codes, place)
+
+    def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
+        """Return victims in candidate order, with the reasons that the rules give them."""
+        ordered = self.in_candidate_order(positions)
+        codes = reasons(self.problem)
+        return self.describe(ordered, [codes[position] for position in ordered])
+
+    def greedy_positions(self) -> list[int]:
+        """Return Kueue's own targets as positions of the problem's workloads, in its order."""
+        position = {workload.key: i for i, workload in enumerate(self.problem.workloads)}
+        return [position[target.workload.key] for target in self.decision.search.targets]
+
+    def greedy_plan(self) -> Plan:
+        """Return what Kueue itself would do, verified.
+
+        Raises
+        ------
+        InternalError
+            If the verifier refuses it.
+        """
+        positions = self.greedy_positions()
+        codes = [target.reason for target in self.decision.search.targets]
+        status, explanation = self._greedy_outcome(len(positions))
+        plan = self.subject.plan(
+            "kueue",
+            status,
+            explanation,
+            objective="kueue",
+            victims=self.describe(positions, codes),
+            borrowing=self.decision.search.borrowing,
+            terms=self.table.evaluate(positions),
+        )
+        return self.accepted(plan) if positions else plan
+
+    def accepted(self, plan: Plan) -> Plan:
+        """Verify a plan, and put the verdicts into its certificate.
+
+        Raises
+        ------
+        InternalError
+            If a law refuses the plan: it is then no plan at all.
+        """
+        verification = verify_plan(self.state, plan, snapshot=self.snapshot)
+        if not verification.accepted:
+            broken = "; ".join(
+                f"{verdict.law} {verdict.title}: {verdict.detail}"
+                for verdict in verification.verdicts
+                if not verdict.holds
+            )
+            message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
+            raise InternalError(message)
+        if plan.certificate is None:
+            return plan
+        certificate = plan.certificate.model_copy(
+            update={
+                "verdicts": verification.verdicts,
+                "removal_order": verification.removal_order,
+            }
+        )
+        return plan.model_copy(update={"certificate": certificate})
+
+    def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
+        if self.decision.assignment.mode == "Fit":
+            return "feasible", "Kueue admits it without preemption"
+        if self.decision.assignment.mode == "NoFit":
+            return "infeasible", explain_no_flavor(self.decision.assignment, self.preemptor)
+        if victims:
+            return "feasible", f"Kueue preempts {victims_in_words(victims)}"
+        return "unknown", "Kueue finds no victims that would make room"
