@@ -1,0 +1,80 @@
+"""The verifier: a finished plan against the rules, law by law, without a solver.
+
+It is written from the specification alone and imports neither the reference nor the models, so
+that its agreement with them is evidence.
+
+setting.py       who wants in: the side of a queue, policies, variants, candidates, attempts
+removal.py       a legal order of removals, constructed and replayed
+case.py          a plan matched with the state
+kueue.py         one check per law of Kueue's classical preemption, KQ-01 to KQ-08
+certificate.py   the certificate's own claims: values, bounds, multipliers, order, facts
+wording.py       verdicts in words
+"""
+
+from __future__ import annotations
+
+from planner.assignment import flavor_resources
+from planner.errors import UnsupportedError
+from planner.laws import RULE_SETS
+from planner.plan import Plan, Verification
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.state import State
+from planner.verifier.case import Case, case_of, setting_of
+from planner.verifier.kueue import CHECKS
+
+__all__ = ["match_plan", "verify_case", "verify_plan"]
+
+
+def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -> Verification:
+    """Judge a plan by every law of its rule set, in the order of the registry.
+
+    It is accepted if all laws hold. A plan that was proved infeasible or not found claims no
+    victims, so there is nothing to judge: it is accepted, without verdicts, if it names none.
+
+    Parameters
+    ----------
+    state
+        What the plan was made for.
+    plan
+        The plan; its assignment says what the preemptor asks for, and is not judged itself.
+    snapshot
+        A snapshot of the state, to save the time of taking one.
+
+    Raises
+    ------
+    InputError
+        If the plan's preemptor is not a pending workload of the state.
+    UnsupportedError
+        If the verifier does not know the plan's rule set.
+    """
+    if plan.rules not in RULE_SETS:
+        raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
+    if plan.status in {"infeasible", "unknown"}:
+        return Verification(accepted=not plan.victims, verdicts=())
+    return verify_case(match_plan(state, plan, snapshot=snapshot), plan.rules)
+
+
+def match_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -> Case:
+    """Match a plan with the state; the certificate's checks need the result too.
+
+    Raises
+    ------
+    InputError
+        If the plan's preemptor is not a pending workload of the state.
+    """
+    wanted = flavor_resources(plan.assignment)
+    if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
+        snapshot = take_snapshot(state, plan.now, wanted)
+    preemptor = find_preemptor(state, snapshot, plan.preemptor)
+    return case_of(setting_of(snapshot, preemptor, plan.assignment), plan)
+
+
+def verify_case(case: Case, rules: str = "kueue-classical") -> Verification:
+    """Judge a case by every law of a rule set."""
+    verdicts = tuple(CHECKS[law.id](case) for law in RULE_SETS[rules])
+    return Verification(
+        accepted=all(verdict.holds for verdict in verdicts),
+        verdicts=verdicts,
+        removal_order=tuple(victim.key for victim in case.removal.order),
+    )

@@ -1,0 +1,152 @@
+"""A finished plan matched with the state: what the laws judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from planner.assignment import Assignment, PodSetFlavors, contested, total_request
+from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
+from planner.plan import Plan
+from planner.quota.request import PodSetRequest
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.verifier.removal import Removal, remove_all
+from planner.verifier.setting import Setting
+
+
+@dataclass(frozen=True)
+class Case:
+    """Victims of one attempt in one setting.
+
+    ``borrowing`` names the attempt, ``None`` when nothing is evicted. ``victims`` are in plan
+    order, each once; ``reasons`` are the codes the plan gives them. ``faults`` is what the plan
+    says that does not match the state at all, in words, by the id of the law it breaks.
+    """
+
+    setting: Setting
+    borrowing: bool | None
+    victims: tuple[Admitted, ...]
+    reasons: tuple[str, ...]
+    faults: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Every victim has one reason."""
+        if len(self.victims) != len(self.reasons):
+            message = f"{len(self.victims)} victims with {len(self.reasons)} reasons"
+            raise ValueError(message)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot as it was before any removal."""
+        return self.setting.snapshot
+
+    @property
+    def own(self) -> list[tuple[Admitted, str]]:
+        """The victims of the preemptor's own queue, with their reasons."""
+        return [pair for pair in self._pairs() if pair[0].queue == self.setting.queue]
+
+    @property
+    def others(self) -> list[tuple[Admitted, str]]:
+        """The victims of the tree's other queues, with their reasons."""
+        return [pair for pair in self._pairs() if self.setting.side(pair[0].queue)]
+
+    def _pairs(self) -> Iterator[tuple[Admitted, str]]:
+        return zip(self.victims, self.reasons, strict=True)
+
+    @cached_property
+    def removal(self) -> Removal:
+        """What comes of removing the victims."""
+        return remove_all(self.setting, self.victims)
+
+
+def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Setting:
+    """Derive request and contested flavor-resources from an assignment.
+
+    Raises
+    ------
+    LookupFailed
+        If the snapshot does not know a flavor-resource of the assignment.
+    """
+    return Setting(
+        snapshot=snapshot,
+        preemptor=preemptor,
+        request=total_request(assignment, preemptor, snapshot),
+        contested=contested(assignment, snapshot),
+    )
+
+
+def case_of(setting: Setting, plan: Plan) -> Case:
+    """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
+    holders = {w.key: w for workloads in setting.snapshot.admitted.values() for w in workloads}
+    named = {victim.workload: victim for victim in plan.victims}
+    known = {key: holders[key] for key in named if key in holders}
+    return Case(
+        setting=setting,
+        borrowing=plan.borrowing,
+        victims=tuple(known.values()),
+        reasons=tuple(named[key].reason for key in known),
+        faults={
+            KQ_FITS.id: tuple(_assignment_faults(setting, plan.assignment)),
+            KQ_HOLDS_CONTESTED.id: tuple(_victim_faults(setting, plan, known)),
+        },
+    )
+
+
+def _victim_faults(setting: Setting, plan: Plan, known: Mapping[str, Admitted]) -> Iterator[str]:
+    counts = Counter(plan.keys)
+    for key, count in counts.items():
+        if key == setting.preemptor.key:
+            yield f"{key} is the preemptor itself"
+        elif key not in known:
+            yield f"{key} is not among the workloads that hold quota"
+        if count > 1:
+            yield f"{key} is named {count} times"
+    for victim in plan.victims:
+        holder = known.get(victim.workload)
+        if holder and setting.snapshot.queue_name(holder.queue) != victim.cluster_queue:
+            yield (
+                f"{victim.workload} holds its quota in ClusterQueue "
+                f"{setting.snapshot.queue_name(holder.queue)}, not in {victim.cluster_queue}"
+            )
+
+
+def _assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str]:
+    """Say what the assignment leaves out: a request it forgets would seem to fit."""
+    if assignment.mode == "NoFit":
+        yield "the assignment says NoFit: some podset has no flavors"
+    requests = setting.preemptor.pod_sets
+    names = [request.name for request in requests]
+    assigned = [pods.name for pods in assignment.pod_sets]
+    if names != assigned:
+        yield f"the assignment is for podsets {assigned}, the workload has {names}"
+        return
+    partial = any(request.pod_set.min_count is not None for request in requests)
+    for request, pods in zip(requests, assignment.pod_sets, strict=True):
+        yield from _count_faults(request, pods, partial=partial)
+        for resource, amount in request.totals.items():
+            if amount and resource not in pods.flavors and not _may_skip(setting, resource):
+                yield f'podset "{request.name}" asks for {resource} but gets no flavor for it'
+
+
+def _count_faults(request: PodSetRequest, pods: PodSetFlavors, *, partial: bool) -> Iterator[str]:
+    """Partial admission may reduce a count to minCount; it starts from the count of the spec."""
+    if pods.count is None or pods.count == request.count:
+        return
+    least = request.pod_set.min_count or request.spec_count
+    if not (partial and least <= pods.count <= request.spec_count):
+        yield (
+            f'podset "{request.name}" is assigned {pods.count} pods: it asks for {request.count}, '
+            f"at least {min(least, request.count)}"
+        )
+
+
+def _may_skip(setting: Setting, resource: str) -> bool:
+    """Say whether Kueue ignores a resource which no resource group of the queue covers."""
+    configuration = setting.snapshot.configuration
+    strategy = configuration.resources.quota_check_strategy
+    groups = setting.snapshot.queues[setting.queue].spec.resource_groups
+    covered = any(resource in group.covered_resources for group in groups)
+    ignored = configuration.gate("QuotaCheckStrategy") and strategy == "IgnoreUndeclared"
+    return ignored and not covered

@@ -1,0 +1,279 @@
+"""The certificate's own claims: values, bounds, multipliers, removal order, and facts.
+
+The laws say that a plan is legal; these checks say that what it claims about itself is true.
+Nothing here needs a solver: values are compared with recomputed terms, and a solver-free bound
+is computed again in exact integers from the state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from planner.laws import Law
+from planner.plan import Amount, Certificate, Plan, SolverFreeBound, Verdict
+from planner.quantity import UNLIMITED, format_units
+from planner.quota.tree import FlavorResource
+from planner.verifier.case import Case
+from planner.verifier.removal import replay
+from planner.verifier.setting import Setting
+from planner.verifier.wording import judge, say_node, say_some
+
+LEVELS: Final = Law(
+    "CT-01",
+    "check_levels",
+    "the values are those of the plan",
+    "Every term and every level of the certificate has the value recomputed from the victims.",
+    "objectives.md",
+)
+STATUS: Final = Law(
+    "CT-02",
+    "check_status",
+    "the status follows from the bounds",
+    "No bound exceeds its value, and a plan is optimal only if every level's bound is its value.",
+    "design.md 4",
+)
+SOLVER_FREE_BOUND: Final = Law(
+    "CT-03",
+    "check_solver_free_bound",
+    "a solver-free bound follows from its multipliers",
+    "bound = ceil(sum(m * need) + sum over candidates of min(0, cost - m . usage)), m >= 0.",
+    "weak duality; planner.plan.SolverFreeBound",
+)
+REMOVAL_ORDER: Final = Law(
+    "CT-04",
+    "check_removal_order",
+    "the removal order is legal",
+    "The order names every victim once, and Kueue could take each of them at its turn.",
+    "kueue-semantics.md 5.6",
+)
+FACTS: Final = Law(
+    "CT-05",
+    "check_facts",
+    "what the plan says of preemptor and victims is what the state says",
+    "Queues, priorities, usage, evictions under way, requests and what is available now.",
+    "kueue-semantics.md 2",
+)
+
+
+def check_certificate(
+    case: Case,
+    plan: Plan,
+    terms: Mapping[str, int],
+    costs: Mapping[str, Mapping[str, int]],
+    levels: Sequence[str] | None = None,
+) -> tuple[Verdict, ...]:
+    """Check all claims of a plan with a certificate.
+
+    Parameters
+    ----------
+    case
+        The plan matched with the state.
+    plan
+        The plan.
+    terms
+        Every term, recomputed from the plan's victims.
+    costs
+        Per term with a solver-free bound, what each workload costs, by ``namespace/name``.
+    levels
+        The levels the plan's objective asks for, in order; not compared when absent.
+    """
+    verdicts = [check_levels(plan, terms, levels), check_status(plan), check_facts(case, plan)]
+    certificate = plan.certificate
+    if certificate is not None:
+        verdicts.append(check_removal_order(case, certificate.removal_order))
+        verdicts += [
+            check_solver_free_bound(case.setting, bound, costs.get(bound.term, {}))
+            for bound in certificate.bounds
+        ]
+    return tuple(verdicts)
+
+
+def check_levels(
+    plan: Plan, recomputed_terms: Mapping[str, int], levels: Sequence[str] | None = None
+) -> Verdict:
+    """CT-01: the plan's terms and the certificate's levels have the recomputed values.
+
+    A level ``A+B`` is the sum of the terms A and B, unless recomputed under that name. Terms
+    that were recomputed but which the plan does not state are no fault.
+    """
+    findings = []
+    for term, value in plan.terms.items():
+        findings += _compare(f"term {term}", value, _recompute(term, recomputed_terms))
+    stated = plan.certificate.levels if plan.certificate else ()
+    for level in stated:
+        recomputed = _recompute(level.term, recomputed_terms)
+        findings += _compare(f"level {level.term}", level.value, recomputed)
+    named = [level.term for level in stated]
+    if levels is not None and named != list(levels):
+        findings.append(f"the levels are {named}, the objective asks for {list(levels)}")
+    return judge(LEVELS, findings, f"{len(plan.terms)} terms and {len(stated)} levels recomputed")
+
+
+def check_status(plan: Plan) -> Verdict:
+    """CT-02: bound <= value on every level, and bound = value where the status is optimal."""
+    certificate = plan.certificate
+    if certificate is None:
+        findings = ["an optimal plan needs a certificate"] if plan.status == "optimal" else []
+        return judge(STATUS, findings, "nothing is claimed")
+    findings = []
+    for level in certificate.levels:
+        free = level.solver_free_bound
+        if level.bound > level.value:
+            findings.append(f"level {level.term}: bound {level.bound} > value {level.value}")
+        elif plan.status == "optimal" and level.bound < level.value:
+            findings.append(
+                f"level {level.term}: bound {level.bound} < value {level.value}, so not optimal"
+            )
+        if free is not None and free > level.value:
+            findings.append(f"level {level.term}: solver-free bound {free} > value {level.value}")
+        if free is not None and free not in _bounds_of(level.term, certificate):
+            findings.append(f"level {level.term}: no multipliers for solver-free bound {free}")
+    if plan.status == "optimal" and not certificate.levels:
+        findings.append("an optimal plan needs at least one level")
+    return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.status}")
+
+
+def check_solver_free_bound(
+    setting: Setting, bound: SolverFreeBound, costs: Mapping[str, int]
+) -> Verdict:
+    """CT-03: the bound is what its multipliers give, in exact integers.
+
+    need[fr] = REQ[fr] - available(q, fr) before any eviction. Whatever a legal set V frees
+    comes from its usage, and removing an amount anywhere in the tree raises what is available
+    to q by that amount at most; so sum over V of usage[fr] >= need[fr] for every requested fr.
+    With multipliers m >= 0 the cost of V is then at least
+
+        sum(m * need) + sum over V of (cost - m . usage)
+            >= sum(m * need) + sum over candidates of min(0, cost - m . usage)
+
+    where the candidates are all workloads that pass KQ-03, KQ-04 and KQ-05.
+    """
+    findings = list(_multiplier_faults(setting, bound))
+    weights: Counter[int] = Counter()
+    if findings:
+        return judge(SOLVER_FREE_BOUND, findings, "")
+    total = 0
+    for multiplier in bound.multipliers:
+        fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
+        weights[fr] += multiplier.numerator
+        total += multiplier.numerator * multiplier.need
+    for workload in setting.permitted():
+        if workload.key not in costs:
+            findings.append(f"no cost is known for {workload.key}")
+            continue
+        freed = sum(weights[fr] * amount for fr, amount in workload.usage.items())
+        total += min(0, bound.denominator * costs[workload.key] - freed)
+    recomputed = -(-total // bound.denominator)
+    findings += _compare(f"bound of {bound.term}", bound.bound, recomputed)
+    return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")
+
+
+def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
+    """CT-04: the claimed order names every victim once, and its replay is legal."""
+    holders = {victim.key: victim for victim in case.victims}
+    if Counter(order) != Counter(holders):
+        findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
+        return judge(REMOVAL_ORDER, findings, "")
+    obstacle = replay(case.setting, [holders[key] for key in order]).obstacle
+    return judge(REMOVAL_ORDER, [obstacle] if obstacle else [], "replayed removal by removal")
+
+
+def check_facts(case: Case, plan: Plan) -> Verdict:
+    """CT-05: what the plan says of preemptor, demand and victims is what the state says."""
+    setting = case.setting
+    preemptor = setting.preemptor
+    queue = case.snapshot.queue_name(setting.queue)
+    findings = [
+        *_compare("preemptor", plan.preemptor, preemptor.key),
+        *_compare(f"queue of {preemptor.key}", plan.cluster_queue, queue),
+        *_compare(f"priority of {preemptor.key}", plan.priority, preemptor.priority),
+        *_demand_faults(setting, plan),
+    ]
+    holders = {victim.key: victim for victim in case.victims}
+    for claim in plan.victims:
+        holder = holders.get(claim.workload)
+        if holder is None:
+            findings.append(f"nothing is known of {claim.workload}")
+            continue
+        findings += _compare(f"priority of {holder.key}", claim.priority, holder.priority)
+        findings += _compare(f"eviction of {holder.key}", claim.evicted, holder.evicted)
+        findings += _usage_faults(setting, holder.key, claim.usage, holder.usage)
+    return judge(FACTS, findings, f"{preemptor.key} and {len(plan.victims)} victims compared")
+
+
+def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
+    if term in recomputed:
+        return recomputed[term]
+    parts = term.split("+")
+    known = all(part in recomputed for part in parts)
+    return sum(recomputed[part] for part in parts) if known else None
+
+
+def _compare(what: str, stated: object, recomputed: object) -> list[str]:
+    if stated == recomputed:
+        return []
+    found = "cannot be recomputed" if recomputed is None else f"is {recomputed}"
+    return [f"{what} {found}, not {stated}"]
+
+
+def _bounds_of(term: str, certificate: Certificate) -> list[int]:
+    return [bound.bound for bound in certificate.bounds if bound.term == term]
+
+
+def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str]:
+    """Say what makes multipliers unusable; needs are recomputed here."""
+    if bound.denominator < 1:
+        yield f"denominator {bound.denominator} is not positive"
+    snapshot = setting.snapshot
+    for multiplier in bound.multipliers:
+        name = FlavorResource(multiplier.flavor, multiplier.resource)
+        fr = snapshot.fr_index.get(name)
+        asked = 0 if fr is None else setting.request.get(fr, 0)
+        if multiplier.numerator < 0:
+            yield f"multiplier {multiplier.numerator} of {name} is negative"
+        if fr is None or asked <= 0:
+            # Nothing need be freed of what nobody asks for, even where it is over-admitted.
+            yield f"{name} is not asked for, so it cannot bound anything"
+            continue
+        saturated = next(
+            (node for node in setting.path if snapshot.usage.amount[node][fr] == UNLIMITED), None
+        )
+        if saturated is not None:
+            yield f"usage of {say_node(snapshot, saturated)} is beyond 64 bits: no bound holds"
+        need = asked - snapshot.usage.available(setting.queue, fr)
+        yield from _compare(f"need of {name}", multiplier.need, need)
+
+
+def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
+    snapshot = setting.snapshot
+    stated = {FlavorResource(demand.flavor, demand.resource) for demand in plan.demand}
+    for fr in setting.request if plan.demand else ():
+        if snapshot.tree.frs[fr] not in stated:
+            yield f"the demand leaves out {snapshot.tree.frs[fr]}"
+    for demand in plan.demand:
+        name = FlavorResource(demand.flavor, demand.resource)
+        known = snapshot.fr_index.get(name)
+        if known is None:
+            yield f"nothing is known of {name}"
+            continue
+        available = max(0, snapshot.usage.available(setting.queue, known))
+        asked = setting.request.get(known, 0)
+        yield from _compare(f"request of {name}", demand.requested, asked)
+        yield from _compare(f"available {name}", demand.available, available)
+        yield from _compare(f"shortfall of {name}", demand.shortfall, max(0, asked - available))
+        yield from _compare(f"contest of {name}", demand.contested, known in setting.contested)
+
+
+def _usage_faults(
+    setting: Setting, key: str, stated: Iterable[Amount], held: Mapping[int, int]
+) -> Iterator[str]:
+    for amount in stated:
+        name = FlavorResource(amount.flavor, amount.resource)
+        fr = setting.snapshot.fr_index.get(name)
+        units = 0 if fr is None else held.get(fr, 0)
+        yield from _compare(f"usage of {name} by {key}", amount.units, units)
+        yield from _compare(
+            f"quantity of {name} by {key}", amount.quantity, format_units(units, amount.resource)
+        )

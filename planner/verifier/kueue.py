@@ -1,0 +1,226 @@
+"""The laws of Kueue's classical preemption, one function each: the executable specification.
+
+Every function is named like the law in ``planner.laws``, takes a ``Case`` and returns a verdict
+in words. None of them knows how the plan was found. Source: kueue-semantics.md, sections 3 and
+5; kueue ff69552e pkg/scheduler/preemption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from planner.laws import (
+    KQ_ATTEMPT,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_FITS,
+    KQ_HOLDS_CONTESTED,
+    KQ_OVER_QUOTA,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    KQ_WITHOUT_BORROWING,
+)
+from planner.plan import Verdict
+from planner.quota.amount import add
+from planner.quota.snapshot import Admitted
+from planner.verifier.case import Case
+from planner.verifier.setting import Variant
+from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
+
+Check = Callable[[Case], Verdict]
+
+
+def fits(case: Case) -> Verdict:
+    """KQ-01: after all victims are gone, every requested flavor-resource is available.
+
+    For all fr of REQ: ``REQ[fr] <= max(0, available(q, fr))`` with q the preemptor's queue. An
+    assignment that leaves out a podset or a request breaks the law too.
+    Source: semantics, 5.1 ``workloadFits`` and 3 ``available``.
+    """
+    queue, usage = case.setting.queue, case.removal.usage
+    findings, fitting = list(case.faults.get(KQ_FITS.id, ())), list[str]()
+    for fr, asked in sorted(case.setting.request.items()):
+        available = max(0, usage.available(queue, fr))
+        text = (
+            f"asks for {say_amount(case.snapshot, fr, asked)}, "
+            f"{say_amount(case.snapshot, fr, available, named=False)} available to "
+            f"{say_node(case.snapshot, queue)}"
+        )
+        (fitting if asked <= available else findings).append(text)
+    return judge(KQ_FITS, findings, say_some(fitting) or "nothing is asked for")
+
+
+def without_borrowing(case: Case) -> Verdict:
+    """KQ-02: an attempt without borrowing ends within the nominal quota of the queue.
+
+    With borrowing = false, for all fr of REQ: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``.
+    Source: semantics, 5.1 ``workloadFits``.
+    """
+    if case.borrowing is not False:
+        return judge(KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
+    queue, usage = case.setting.queue, case.removal.usage
+    findings = []
+    for fr, asked in sorted(case.setting.request.items()):
+        nominal = case.snapshot.tree.nominal(queue, fr)
+        total = add(usage.amount[queue][fr], asked)
+        if total > nominal:
+            findings.append(
+                f"{say_node(case.snapshot, queue)} would use "
+                f"{say_amount(case.snapshot, fr, total)}, its nominal quota is "
+                f"{say_amount(case.snapshot, fr, nominal, named=False)}"
+            )
+    within = f"{say_node(case.snapshot, queue)} stays within its nominal quota"
+    return judge(KQ_WITHOUT_BORROWING, findings, within)
+
+
+def holds_contested_quota(case: Case) -> Verdict:
+    """KQ-03: every victim holds quota in an active queue of the tree, and names a contested fr.
+
+    Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
+    or are named twice break the law. Source: semantics, 2 and 5.2.
+    """
+    findings = list(case.faults.get(KQ_HOLDS_CONTESTED.id, ()))
+    setting, snapshot = case.setting, case.snapshot
+    for victim in case.victims:
+        if not setting.in_tree(victim.queue):
+            findings.append(
+                f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which "
+                f"shares no cohort with {say_node(snapshot, setting.queue)}"
+            )
+        elif not snapshot.is_active(victim.queue):
+            findings.append(
+                f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which is "
+                f"inactive: {snapshot.inactive.get(snapshot.queue_name(victim.queue), '')}"
+            )
+        if not setting.names_contested(victim):
+            findings.append(f"{victim.key} holds nothing of what is contested")
+    contested = [str(snapshot.tree.frs[fr]) for fr in sorted(setting.contested)]
+    holds = f"{say_count(len(case.victims))}, contested: {say_some(contested) or 'nothing'}"
+    return judge(KQ_HOLDS_CONTESTED, findings, holds)
+
+
+def within_cluster_queue(case: Case) -> Verdict:
+    """KQ-04: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
+
+    With P and C the effective priorities of preemptor and victim: LowerPriority P > C;
+    LowerOrNewerEqualPriority P > C, or P = C and the preemptor queued strictly before the
+    victim; Never none. Its reason is ``InClusterQueue``. Source: semantics, 5.2 and 5.8.
+    """
+    policy = case.setting.policy.within_cluster_queue
+    findings = []
+    for victim, reason in case.own:
+        if not case.setting.permits(victim):
+            findings.append(_say_refused(case, victim, f"withinClusterQueue: {policy}"))
+        elif reason != Variant.WITHIN_CQ.reason:
+            findings.append(_say_reason(victim, reason, Variant.WITHIN_CQ))
+    holds = f"{say_count(len(case.own))} of the own queue, withinClusterQueue: {policy}"
+    return judge(KQ_WITHIN_CLUSTER_QUEUE, findings, holds)
+
+
+def reclaim_within_cohort(case: Case) -> Verdict:
+    """KQ-05: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
+
+    LowerPriority P > C; Any every one; Never none. The reason of a victim over which the
+    preemptor has hierarchical advantage, or that goes only without borrowing, is
+    ``InCohortReclamation``. Source: semantics, 5.2, 5.3 and 5.8.
+    """
+    policy = case.setting.policy.reclaim_within_cohort
+    findings = []
+    for victim, reason in case.others:
+        variant = case.setting.variant(victim)
+        if not case.setting.permits(victim):
+            findings.append(_say_refused(case, victim, f"reclaimWithinCohort: {policy}"))
+        elif variant is not Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
+            findings.append(_say_reason(victim, reason, variant))
+    holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
+    return judge(KQ_RECLAIM, findings, holds)
+
+
+def borrow_within_cohort(case: Case) -> Verdict:
+    """KQ-06: in an attempt with borrowing, ``borrowWithinCohort`` permits every other victim.
+
+    A victim of another queue without hierarchical advantage is permitted by LowerPriority if
+    C < P and C <= maxPriorityThreshold, where one is set; its reason is then
+    ``InCohortReclaimWhileBorrowing``, in either attempt. Source: semantics, 5.3, 5.6 and 5.8.
+    """
+    borrow = case.setting.policy.borrow_within_cohort
+    policy = f"borrowWithinCohort: {borrow.policy}"
+    if borrow.max_priority_threshold is not None and borrow.policy != "Never":
+        policy += f" up to priority {borrow.max_priority_threshold}"
+    findings = []
+    for victim, reason in case.others:
+        variant = case.setting.variant(victim)
+        if variant is Variant.RECLAIM_WITHOUT_BORROWING and case.borrowing:
+            findings.append(_say_refused(case, victim, policy, " while borrowing"))
+        elif variant is Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
+            findings.append(_say_reason(victim, reason, variant))
+    if not case.borrowing:
+        policy = "the attempt does not permit borrowing"
+    return judge(KQ_BORROW_WITHIN_COHORT, findings, policy)
+
+
+def over_quota_until_last_victim(case: Case) -> Verdict:
+    """KQ-07: there is an order in which Kueue could take the victims one by one.
+
+    When a victim of another queue is removed, its queue and every cohort from there up to, but
+    without, the lowest common ancestor use more than their (subtree) quota in some contested fr.
+    The order is constructed and then replayed, see ``removal``; victims of the own queue are
+    unconditional, those of other trees are judged by KQ-03. Source: semantics, 5.6.
+    """
+    removal = case.removal
+    obstacle = [removal.obstacle] if removal.obstacle else []
+    order = say_some([victim.key for victim in removal.order])
+    return judge(KQ_OVER_QUOTA, obstacle, f"in the order {order}" if order else "no victims")
+
+
+def attempt(case: Case) -> Verdict:
+    """KQ-08: the plan belongs to an attempt which Kueue makes for this preemptor.
+
+    forbidden = borrowWithinCohort is Never; under = usage(q) < nominal(q) in every contested fr.
+    No candidate of another queue, or forbidden and not under: with borrowing only. Forbidden and
+    no hierarchical advantage over any candidate: without, then with. Else with, then without.
+    Source: semantics, 5.5, with the candidates of 5.3.
+    """
+    if case.borrowing is None:
+        taken = [] if _nothing_evicted(case) else ["a plan with victims must name its attempt"]
+        return judge(KQ_ATTEMPT, taken, "nothing is evicted, so no attempt is needed")
+    if case.snapshot.configuration.fair_sharing_on:
+        return judge(KQ_ATTEMPT, ["with fairSharing configured, Kueue has no such attempts"], "")
+    attempts = case.setting.attempts
+    made = "Kueue tries " + ", then ".join(
+        f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
+    )
+    return judge(KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)
+
+
+CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
+    {
+        KQ_FITS.id: fits,
+        KQ_WITHOUT_BORROWING.id: without_borrowing,
+        KQ_HOLDS_CONTESTED.id: holds_contested_quota,
+        KQ_WITHIN_CLUSTER_QUEUE.id: within_cluster_queue,
+        KQ_RECLAIM.id: reclaim_within_cohort,
+        KQ_BORROW_WITHIN_COHORT.id: borrow_within_cohort,
+        KQ_OVER_QUOTA.id: over_quota_until_last_victim,
+        KQ_ATTEMPT.id: attempt,
+    }
+)
+"""The check of every law, by the law's id."""
+
+
+def _nothing_evicted(case: Case) -> bool:
+    return not case.victims and not case.faults.get(KQ_HOLDS_CONTESTED.id)
+
+
+def _say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> str:
+    preemptor = case.setting.preemptor
+    mine, its = f"priority {preemptor.priority}", f"priority {victim.priority}"
+    if preemptor.priority == victim.priority:
+        mine += f", queued {preemptor.queued_at.isoformat()}"
+        its += f", queued {victim.queued_at.isoformat()}"
+    return f"{victim.key} ({its}) may not go{when} for {preemptor.key} ({mine}): {policy}"
+
+
+def _say_reason(victim: Admitted, reason: str, variant: Variant) -> str:
+    return f"{victim.key} goes for reason {variant.reason}, not {reason or 'none'}"

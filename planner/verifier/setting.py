@@ -1,0 +1,177 @@
+"""Who wants in, where, and over whom: what the rules say before anything is removed.
+
+Written from kueue-semantics.md, sections 5.2 (policies), 5.3 (collecting, variants) and 5.5
+(attempts), and from kueue ff69552e pkg/scheduler/preemption/classical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.state.queues import Preemption
+
+
+class Variant(StrEnum):
+    """Why a workload is a candidate (semantics, 5.3)."""
+
+    WITHIN_CQ = "WithinCQ"
+    HIERARCHICAL_RECLAIM = "HierarchicalReclaim"
+    RECLAIM_WITHOUT_BORROWING = "ReclaimWithoutBorrowing"
+    RECLAIM_WHILE_BORROWING = "ReclaimWhileBorrowing"
+
+    @property
+    def reason(self) -> str:
+        """The code Kueue writes into the Preempted condition (semantics, 5.8)."""
+        return _REASON[self]
+
+
+_REASON = {
+    Variant.WITHIN_CQ: "InClusterQueue",
+    Variant.HIERARCHICAL_RECLAIM: "InCohortReclamation",
+    Variant.RECLAIM_WITHOUT_BORROWING: "InCohortReclamation",
+    Variant.RECLAIM_WHILE_BORROWING: "InCohortReclaimWhileBorrowing",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A preemptor with its flavors assigned, on the snapshot as it was.
+
+    ``request`` is REQ, per fr in integer units; ``contested`` is FRS (semantics, 5.1).
+    """
+
+    snapshot: Snapshot
+    preemptor: Preemptor
+    request: Mapping[int, int]
+    contested: frozenset[int]
+
+    @property
+    def queue(self) -> int:
+        """The preemptor's ClusterQueue."""
+        return self.preemptor.queue
+
+    @cached_property
+    def policy(self) -> Preemption:
+        """The preemption policies of that queue: the only ones that matter."""
+        return self.snapshot.queues[self.queue].spec.preemption
+
+    @cached_property
+    def path(self) -> tuple[int, ...]:
+        """The preemptor's queue and the cohorts above it, the root last."""
+        return self.snapshot.tree.path(self.queue)
+
+    @cached_property
+    def _sides(self) -> dict[int, tuple[int, ...] | None]:
+        """Per queue node, what ``side`` answers."""
+        tree, on_path = self.snapshot.tree, set(self.path)
+        sides: dict[int, tuple[int, ...] | None] = {}
+        for node in self.snapshot.admitted:
+            climbed = tree.path(node)
+            below = next((i for i, at in enumerate(climbed) if at in on_path), None)
+            sides[node] = None if below is None else climbed[:below]
+        return sides
+
+    def side(self, queue: int) -> tuple[int, ...]:
+        """Return a queue and the cohorts above it, strictly below the common ancestor.
+
+        Empty for the preemptor's own queue and for a queue of another tree.
+        """
+        return self._sides.get(queue) or ()
+
+    def in_tree(self, queue: int) -> bool:
+        """Say whether a queue is the preemptor's or shares its root cohort."""
+        return self._sides.get(queue) is not None
+
+    def ancestor(self, queue: int) -> int:
+        """Return the lowest common ancestor of a queue in the tree and the preemptor's queue."""
+        side = self.side(queue)
+        return self.snapshot.tree.nodes[side[-1]].parent if side else self.queue
+
+    @cached_property
+    def advantage(self) -> Mapping[int, bool]:
+        """Per cohort above the preemptor: whether it has hierarchical advantage there.
+
+        It has, once the request fits in the quota of its queue or of a cohort further down.
+        """
+        usage = self.snapshot.usage
+        fits, remaining = usage.fits_in_quota(self.queue, self.request)
+        advantage = {}
+        for cohort in self.path[1:]:
+            advantage[cohort] = fits
+            fits_here, remaining = usage.fits_in_quota(cohort, remaining)
+            fits = fits or fits_here
+        return advantage
+
+    def names_contested(self, workload: Admitted) -> bool:
+        """Say whether a workload names a contested flavor-resource, whatever the amount."""
+        return not self.contested.isdisjoint(workload.names)
+
+    def permits(self, workload: Admitted) -> bool:
+        """Say whether the policy for its queue permits a workload as a victim (5.2)."""
+        own = workload.queue == self.queue
+        policy = self.policy.within_cluster_queue if own else self.policy.reclaim_within_cohort
+        mine, its = self.preemptor.priority, workload.priority
+        if policy == "LowerPriority":
+            return mine > its
+        if policy == "LowerOrNewerEqualPriority":
+            newer = self.preemptor.queued_at < workload.queued_at
+            return mine > its or (mine == its and newer)
+        return policy == "Any"
+
+    def variant(self, workload: Admitted) -> Variant:
+        """Classify a workload of the tree which the policies permit (5.3)."""
+        if workload.queue == self.queue:
+            return Variant.WITHIN_CQ
+        if self.advantage[self.ancestor(workload.queue)]:
+            return Variant.HIERARCHICAL_RECLAIM
+        borrow = self.policy.borrow_within_cohort
+        threshold = borrow.max_priority_threshold
+        if (
+            borrow.policy == "Never"
+            or workload.priority >= self.preemptor.priority
+            or (threshold is not None and workload.priority > threshold)
+        ):
+            return Variant.RECLAIM_WITHOUT_BORROWING
+        return Variant.RECLAIM_WHILE_BORROWING
+
+    def permitted(self) -> Iterator[Admitted]:
+        """Yield the workloads that pass every rule which does not depend on other victims.
+
+        Active queues of the tree, a contested flavor-resource, and the policies: KQ-03 to KQ-05.
+        """
+        for queue, workloads in self.snapshot.admitted.items():
+            if self.in_tree(queue) and self.snapshot.is_active(queue):
+                yield from (w for w in workloads if self.names_contested(w) and self.permits(w))
+
+    def candidates(self) -> Iterator[Admitted]:
+        """Yield what Kueue would collect: the permitted ones whose side is over quota now."""
+        usage = self.snapshot.usage
+        over: dict[int, bool] = {}
+        for workload in self.permitted():
+            if workload.queue not in over:
+                over[workload.queue] = not any(
+                    usage.within_nominal(node, self.contested) for node in self.side(workload.queue)
+                )
+            if over[workload.queue]:
+                yield workload
+
+    @cached_property
+    def attempts(self) -> tuple[bool, ...]:
+        """The attempts in Kueue's order, each as "borrowing is permitted" (5.5)."""
+        variants = {self.variant(w) for w in self.candidates() if w.queue != self.queue}
+        forbidden = self.policy.borrow_within_cohort.policy == "Never"
+        if not variants or (forbidden and not self.under_nominal):
+            return (True,)
+        if forbidden and Variant.HIERARCHICAL_RECLAIM not in variants:
+            return (False, True)
+        return (True, False)
+
+    @property
+    def under_nominal(self) -> bool:
+        """Whether the preemptor's queue uses less than its nominal quota in every contested fr."""
+        tree, used = self.snapshot.tree, self.snapshot.usage.amount[self.queue]
+        return all(used[fr] < tree.nominal(self.queue, fr) for fr in self.contested)
