@@ -10,7 +10,8 @@ from planner.assignment import Assignment, flavor_resources, parse_assignment, r
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import Plan, Verification
-from planner.quota.snapshot import find_preemptor, take_snapshot
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
 from planner.solver.planning import Planning
 from planner.solver.solve import solve_planning
@@ -142,6 +143,8 @@ def _checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     for name, cost in (costs or {}).items():
         if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _LARGEST_COST:
             raise SchemaError(
-                f'costs["{name}"]', f"{cost!r} cannot be used", f"a whole number up to {_LARGEST_COST}"
+                f'costs["{name}"]',
+                f"{cost!r} cannot be used",
+                f"a whole number up to {_LARGEST_COST}",
             )
     return costs

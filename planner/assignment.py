@@ -44,7 +44,9 @@ class Assignment(Schema):
     mode: Mode
     borrowing: int = 0
     pod_sets: tuple[PodSetFlavors, ...] = Field(
-        default=(), validation_alias=AliasChoices("podSets", "pod_sets"), serialization_alias="podSets"
+        default=(),
+        validation_alias=AliasChoices("podSets", "pod_sets"),
+        serialization_alias="podSets",
     )
 
     def choices(self) -> Iterator[tuple[str, FlavorChoice]]:
@@ -92,8 +94,12 @@ def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment")
     known = [request.name for request in preemptor.pod_sets]
     for name in given:
         if name not in known:
-            raise SchemaError(where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}")
-    pod_sets = tuple(_complete(request, given.get(request.name), where) for request in preemptor.pod_sets)
+            raise SchemaError(
+                where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}"
+            )
+    pod_sets = tuple(
+        _complete(request, given.get(request.name), where) for request in preemptor.pod_sets
+    )
     mode = worst(choice.mode for pods in pod_sets for choice in pods.flavors.values())
     return assignment.model_copy(update={"pod_sets": pod_sets, "mode": mode})
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from planner.assignment import Assignment
 
@@ -13,7 +13,7 @@ Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
 legal victim set exists. unknown: nothing found, nothing proved."""
 
-SCHEMA_VERSION = "planner/v1"
+SCHEMA_VERSION: Final = "planner/v1"
 
 
 class Record(BaseModel):
@@ -176,8 +176,9 @@ class Plan(Record):
         """The victims as namespace/name, in the order of the plan."""
         return tuple(victim.workload for victim in self.victims)
 
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - pydantic's signature
-        """Check what no type can: a greedy plan stands beside an optimum, never beside itself."""
+    @model_validator(mode="after")
+    def _greedy_stands_beside_optimum(self) -> Plan:
         if self.algorithm == "kueue" and self.greedy is not None:
             message = "a greedy plan has no greedy plan beside it"
             raise ValueError(message)
+        return self

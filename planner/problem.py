@@ -17,7 +17,7 @@ from planner.assignment import Assignment, contested, total_request
 from planner.errors import UnsupportedError
 from planner.quantity import UNLIMITED
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, FlavorResource
+from planner.quota.tree import NO_PARENT, FlavorResource, QuotaTree
 from planner.state.queues import Preemption
 
 IntArray = NDArray[np.int64]
@@ -92,7 +92,8 @@ class Problem:
     @property
     def from_own_queue(self) -> BoolArray:
         """(W,) whether a workload holds its quota in the preemptor's queue."""
-        return self.queue == self.own_queue
+        own: BoolArray = self.queue == self.own_queue
+        return own
 
     @property
     def has_advantage(self) -> BoolArray:
@@ -101,7 +102,8 @@ class Problem:
         for node, advantage in zip(self.path, self.advantage, strict=True):
             by_node[node] = advantage
         lca = np.asarray(self.lca, dtype=np.int64)
-        return by_node[lca[self.queue]] & ~self.from_own_queue
+        shared: BoolArray = by_node[lca[self.queue]] & ~self.from_own_queue
+        return shared
 
     def children(self, node: int) -> tuple[int, ...]:
         """Return the nodes directly below a node."""
@@ -120,24 +122,17 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     request = total_request(assignment, preemptor, snapshot)
     wanted = contested(assignment, snapshot)
     frs = sorted({*request, *wanted})
-    root = tree.path(preemptor.queue)[-1]
-    nodes = [root]
-    for node in nodes:
-        nodes.extend(tree.children[node])
-    local = {node: i for i, node in enumerate(nodes)}
     path = tree.path(preemptor.queue)
+    nodes = _subtree(tree, path[-1])
     _refuse_saturated(snapshot, nodes, frs)
-    workloads = [
-        workload
-        for node in nodes
-        if tree.nodes[node].is_queue and tree.nodes[node].active
-        for workload in snapshot.admitted[node]
-    ]
-    advantage = _advantage(snapshot, path, request)
+    local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     local_path = [local[node] for node in path]
     lca = _lowest_common_ancestors(parent, local_path)
+    advantage = _advantage(snapshot, path, request)
+    workloads = [w for n in nodes if tree.nodes[n].active for w in snapshot.admitted.get(n, ())]
     queue = np.array([local[w.queue] for w in workloads], dtype=np.int64)
+    holding = [[w.usage.get(fr, 0) for fr in frs] for w in workloads]
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
         request=[request.get(fr, 0) for fr in frs],
@@ -156,15 +151,23 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         preemptor_priority=preemptor.priority,
         workloads=workloads,
         queue=queue,
-        holding=np.array(
-            [[w.usage.get(fr, 0) for fr in frs] for w in workloads], dtype=np.int64
-        ).reshape(len(workloads), len(frs)),
+        holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         names_contested=np.array([not wanted.isdisjoint(w.names) for w in workloads], dtype=bool),
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
-        order=_scheduler_order(workloads, queue, lca, dict(zip(local_path, advantage, strict=True))),
+        order=_scheduler_order(
+            workloads, queue, lca, dict(zip(local_path, advantage, strict=True))
+        ),
     )
+
+
+def _subtree(tree: QuotaTree, root: int) -> list[int]:
+    """Return a node and all below it, parents before their children."""
+    nodes = [root]
+    for node in nodes:
+        nodes.extend(tree.children[node])
+    return nodes
 
 
 def _refuse_saturated(snapshot: Snapshot, nodes: Sequence[int], frs: Sequence[int]) -> None:

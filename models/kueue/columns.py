@@ -98,9 +98,7 @@ def build_columns(
     renumber = np.empty(len(first), dtype=np.int64)
     renumber[np.argsort(first)] = np.arange(len(first))
     members: list[list[int]] = [[] for _ in first]
-    for position, group in zip(
-        positions.tolist(), renumber[inverse.ravel()].tolist(), strict=True
-    ):
+    for position, group in zip(positions.tolist(), renumber[inverse.ravel()].tolist(), strict=True):
         members[group].append(position)
     representative = np.array([group[0] for group in members], dtype=np.int64)
     return Columns(

@@ -60,9 +60,7 @@ class Formulation:
             self.builder.at_least(taken.plus(variable(literal), -1), 0)
             for k in self.classes_of[queue]:
                 count = self.columns.count(k)
-                self.builder.at_most(
-                    variable(self.take[k]).plus(variable(literal), -count), 0
-                )
+                self.builder.at_most(variable(self.take[k]).plus(variable(literal), -count), 0)
         return self._touched[queue]
 
 

@@ -72,9 +72,7 @@ class _Subtree:
             last[k] = builder.new_bool()
             formulation.last_of_class[k] = last[k]
             builder.at_least(variable(take).plus(variable(last[k]), -1), 0)
-        builder.equal(
-            Linear(dict.fromkeys(last.values(), 1)).plus(variable(touched), -1), 0
-        )
+        builder.equal(Linear(dict.fromkeys(last.values(), 1)).plus(variable(touched), -1), 0)
         holding = formulation.columns.holding
         back = {
             fr: Linear({last[k]: int(holding[k, fr]) for k in classes if holding[k, fr]})
@@ -95,9 +93,7 @@ class _Subtree:
             builder.at_least(variable(touched).plus(variable(child_touched), -1), 0)
             builder.at_least(variable(child_touched).plus(variable(chosen[child]), -1), 0)
             self.formulation.last_of_node[child] = chosen[child]
-        builder.equal(
-            Linear(dict.fromkeys(chosen.values(), 1)).plus(variable(touched), -1), 0
-        )
+        builder.equal(Linear(dict.fromkeys(chosen.values(), 1)).plus(variable(touched), -1), 0)
         self.formulation.touched_cohort[self.problem.parent[below[0][0]]] = touched
         back = {}
         for fr in self.problem.contested:

@@ -39,7 +39,7 @@ def fits(formulation: Formulation) -> None:
             need = need.plus(usage.local_free(node, fr), -1)
             lendable = subtract(problem.quota[node][fr], kept)
             cap = UNLIMITED if limit is None else add(lendable, limit)
-            if cap != UNLIMITED and lendable != UNLIMITED:
+            if UNLIMITED not in {cap, lendable}:
                 builder.at_most(need.plus(usage.stored(node, fr)), cap)
         else:
             root = problem.path[-1]

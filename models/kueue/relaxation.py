@@ -61,7 +61,7 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
             else:
                 cap = quota
                 missing = need + used - quota
-            if cap != UNLIMITED and quota != UNLIMITED and missing > 0:
+            if UNLIMITED not in {cap, quota} and missing > 0:
                 below = _below(problem, columns, node)
                 rows.append(
                     Row(
@@ -113,7 +113,7 @@ def _excess_rows(
         bounded.append((fr, holding, room, total))
     name = problem.names[node]
     rows = [
-        # holding . take <= room + (total - room) * (1 - z)
+        # With witness z: holding . take is at most room if z, and at most total otherwise.
         Row(f"excess of {name}", -holding, -total, ((first + i, -(total - room)),))
         for i, (_, holding, room, total) in enumerate(bounded)
     ]

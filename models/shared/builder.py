@@ -133,7 +133,7 @@ class Builder:
 
     def minimize(self, linear: Linear) -> None:
         """Set the objective; its constant is left out of the model."""
-        self.model.clear_objective()
+        self._proto.clear_objective()
         terms = {index: c for index, c in linear.terms.items() if c}
         self._proto.objective.vars.extend(list(terms))
         self._proto.objective.coeffs.extend(list(terms.values()))

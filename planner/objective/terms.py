@@ -51,7 +51,7 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("cost", "cost given by the user", "cost units", True),  # noqa: FBT003
     )
 }
-"""All terms by id. Workloads that are being evicted already count in ``count`` and ``cost`` only."""
+"""All terms by id. What is being evicted already counts in ``count`` and ``cost`` only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,7 @@ class TermTable:
         victims = np.fromiter(chosen, dtype=np.int64)
         problem = self.problem
         going = victims[~problem.evicted[victims]]
-        totals = {
-            term: sum(costs[victims].tolist()) for term, costs in self.separable.items()
-        }
+        totals = {term: sum(costs[victims].tolist()) for term, costs in self.separable.items()}
         freed = [sum(problem.holding[going, fr].tolist()) for fr in range(len(problem.frs))]
         totals["D1"] = int(self.rank[going].max()) if going.size else 0
         totals["D7"] = sum(

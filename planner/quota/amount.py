@@ -10,7 +10,7 @@ from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED
 
 def add(a: int, b: int) -> int:
     """Return a + b: Unlimited if either is, otherwise saturating (and then Unlimited too)."""
-    if a == UNLIMITED or b == UNLIMITED:
+    if UNLIMITED in {a, b}:
         return UNLIMITED
     total = a + b
     if MIN_INT64 <= total <= MAX_INT64:

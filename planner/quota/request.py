@@ -43,11 +43,9 @@ class PodSetRequest:
 
     def scaled(self, count: int) -> PodSetRequest:
         """Return the request at another pod count: integer division first, as Kueue does."""
-        if count == self.count or self.count == 0:
+        if self.count in {0, count}:
             return self
-        totals = {
-            name: multiply(total // self.count, count) for name, total in self.totals.items()
-        }
+        totals = {name: multiply(total // self.count, count) for name, total in self.totals.items()}
         return PodSetRequest(self.pod_set, count, totals)
 
 
@@ -55,7 +53,7 @@ class PodSetRequest:
 class Defaults:
     """What a namespace adds to its pods: container and pod defaults, and runtime overheads."""
 
-    container: Resources = Resources()
+    container: Resources
     pod: Resources | None = None
     overheads: Mapping[str, Mapping[str, int]] | None = None
 

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from planner.errors import InputError, LookupFailed
+from planner.errors import LookupFailed
 from planner.quantity import NANO, to_quota
+from planner.quota.activity import Activity, notes_on
 from planner.quota.holding import (
     effective_priority,
     held_amounts,
     named_flavor_resources,
     queue_order_time,
 )
-from planner.quota.request import Defaults, PodSetRequest, pod_set_requests
+from planner.quota.request import PodSetRequest
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import ClusterQueue, Configuration, ResourceFlavor, State, Workload
 from planner.state.queues import FairSharingWeight, ResourceGroup
@@ -132,182 +133,60 @@ def take_snapshot(
     extra
         Flavor-resources to index although no quota or workload names them.
     """
-    configuration = state.configuration
-    cohorts, looping = _cohort_parents(state)
-    inactive = _inactive_queues(state, looping)
+    activity = Activity.of(state)
     held = [
-        (workload, held_amounts(workload, configuration), named_flavor_resources(workload))
+        (workload, held_amounts(workload, state.configuration), named_flavor_resources(workload))
         for workload in state.workloads
         if workload.holds_quota
     ]
-    index = _index_flavor_resources(state, [*(h for _, h, _ in held), *(n for *_, n in held)], extra)
-    tree = QuotaTree(_nodes(state, cohorts, looping, inactive, index), tuple(index))
+    named = [*(amounts for _, amounts, _ in held), *(names for *_, names in held)]
+    index = _index_flavor_resources(state, named, extra)
+    tree = QuotaTree(_nodes(state, activity, index), tuple(index))
     node_of = {node.name: i for i, node in enumerate(tree.nodes) if node.is_queue}
+    clock = now or state.now
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     usage = Usage(tree)
-    clock = now or state.now
     for workload, amounts, names in held:
-        admission = workload.status.admission
-        node = node_of.get(admission.cluster_queue) if admission else None
-        if node is None:
-            continue
-        by_index = {index[fr]: amount for fr, amount in amounts.items()}
-        admitted[node].append(
-            Admitted(
-                workload=workload,
-                queue=node,
-                usage=by_index,
-                names=frozenset(index[fr] for fr in names),
-                priority=effective_priority(workload, configuration),
-                queued_at=queue_order_time(workload, configuration),
-                reserved_at=workload.reserved_at or clock,
-                evicted=workload.is_true("Evicted"),
-            )
-        )
-        usage.add_locally(node, by_index)
+        node = node_of.get(workload.admitted_by)
+        if node is not None:
+            holder = _admitted(state, clock, index, node, workload, amounts, names)
+            admitted[node].append(holder)
+            usage.add_locally(node, holder.usage)
     usage.settle()
     return Snapshot(
         now=clock,
-        configuration=configuration,
+        configuration=state.configuration,
         tree=tree,
         usage=usage,
-        queues={node_of[cq.name]: cq for cq in state.cluster_queues if cq.name in node_of},
+        queues={node_of[cq.name]: cq for cq in state.cluster_queues},
         node_of=node_of,
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
         admitted=admitted,
         fr_index=index,
-        inactive=inactive,
-        notes=_notes(state, cohorts, looping, inactive),
+        inactive=activity.inactive,
+        notes=notes_on(state, activity),
     )
 
 
-def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
-    """Look up the pending workload ``namespace/name`` and the queue it waits for.
-
-    Raises
-    ------
-    LookupFailed
-        If the workload, its LocalQueue or its ClusterQueue is not in the dump.
-    InputError
-        If the workload does not wait: it holds quota, is finished or deactivated.
-    """
-    workload = next((item for item in state.workloads if item.key == key), None)
-    if workload is None:
-        waiting = [item.key for item in state.workloads if item.is_pending]
-        raise LookupFailed(
-            state.source,
-            f"there is no workload {key}",
-            "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
-        )
-    if not workload.is_pending:
-        reason = (
-            "already holds quota"
-            if workload.holds_quota
-            else "is deactivated (spec.active is false)"
-            if not workload.spec.active
-            else "is finished"
-        )
-        raise InputError(state.source, f"workload {key} is not pending: it {reason}")
-    return Preemptor(
+def _admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its parts
+    state: State,
+    now: datetime,
+    index: Mapping[FlavorResource, int],
+    node: int,
+    workload: Workload,
+    amounts: Mapping[FlavorResource, int],
+    names: Iterable[FlavorResource],
+) -> Admitted:
+    return Admitted(
         workload=workload,
-        queue=_queue_of(state, snapshot, workload),
+        queue=node,
+        usage={index[fr]: amount for fr, amount in amounts.items()},
+        names=frozenset(index[fr] for fr in names),
         priority=effective_priority(workload, state.configuration),
         queued_at=queue_order_time(workload, state.configuration),
-        pod_sets=pod_set_requests(
-            workload,
-            state.configuration,
-            Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes),
-        ),
+        reserved_at=workload.reserved_at or now,
+        evicted=workload.is_true("Evicted"),
     )
-
-
-def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
-    name, namespace = workload.spec.queue_name, workload.metadata.namespace
-    local = next(
-        (
-            queue
-            for queue in state.local_queues
-            if queue.metadata.name == name and queue.metadata.namespace == namespace
-        ),
-        None,
-    )
-    if local is None:
-        raise LookupFailed(
-            state.source,
-            f'workload {workload.key} waits in LocalQueue "{namespace}/{name}", '
-            "which is not in the dump",
-            hint="add localqueues to the kinds that kubectl get prints",
-        )
-    queue = local.spec.cluster_queue
-    node = snapshot.node_of.get(queue)
-    if node is not None:
-        return node
-    if queue in snapshot.inactive:
-        raise InputError(
-            state.source,
-            f"workload {workload.key} waits for ClusterQueue {queue}, "
-            f"which is inactive: {snapshot.inactive[queue]}",
-        )
-    raise LookupFailed(
-        state.source,
-        f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}", '
-        "which is not in the dump",
-        hint="add clusterqueues to the kinds that kubectl get prints",
-    )
-
-
-def _cohort_parents(state: State) -> tuple[dict[str, str], set[str]]:
-    """Return every cohort's parent ("" for none), and the cohorts that lead into a cycle."""
-    parents = {cohort.name: cohort.spec.parent_name for cohort in state.cohorts}
-    named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
-    for name in named:
-        if name:
-            parents.setdefault(name, "")
-    looping: set[str] = set()
-    for name in parents:
-        seen: set[str] = set()
-        at = name
-        while at and at not in seen:
-            seen.add(at)
-            at = parents[at]
-        if at:
-            looping.add(name)
-    return parents, looping
-
-
-def _inactive_queues(state: State, looping: set[str]) -> dict[str, str]:
-    """Return the reason why each inactive ClusterQueue is inactive."""
-    flavors = {flavor.name for flavor in state.resource_flavors}
-    checks = {check.metadata.name: check for check in state.admission_checks}
-    reasons = {}
-    for cq in state.cluster_queues:
-        reason = _inactive_reason(cq, flavors, looping)
-        if not reason:
-            status = cq.status.condition("Active")
-            for name in cq.check_names:
-                check = checks.get(name)
-                active = check.status.condition("Active") if check else None
-                if check is None and status and status.is_true:
-                    continue  # a dump without admission checks: the queue itself knows better
-                if check is None:
-                    reason = f'its admission check "{name}" does not exist'
-                elif active is None or not active.is_true:
-                    reason = f'its admission check "{name}" is not active'
-        if reason:
-            reasons[cq.name] = reason
-    return reasons
-
-
-def _inactive_reason(cq: ClusterQueue, flavors: set[str], looping: set[str]) -> str:
-    if cq.spec.cohort_name in looping:
-        return f'its cohort "{cq.spec.cohort_name}" is in a cycle of parents'
-    if cq.spec.stop_policy != "None":
-        return f"its stopPolicy is {cq.spec.stop_policy}"
-    for group in cq.spec.resource_groups:
-        for flavor in group.flavors:
-            if flavor.name not in flavors:
-                return f'its flavor "{flavor.name}" does not exist as a ResourceFlavor'
-    return ""
 
 
 def _index_flavor_resources(
@@ -328,43 +207,37 @@ def _index_flavor_resources(
     return index
 
 
-def _nodes(
-    state: State,
-    cohorts: Mapping[str, str],
-    looping: set[str],
-    inactive: Mapping[str, str],
-    index: Mapping[FlavorResource, int],
-) -> list[Node]:
-    """Lay out the nodes: cohorts first, then ClusterQueues; cohorts in a cycle are left out."""
+def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]) -> list[Node]:
+    """Lay out the nodes: cohorts first, then ClusterQueues.
+
+    Cohorts in a cycle are left out; their queues stand alone, and are inactive.
+    """
     specs = {cohort.name: cohort.spec for cohort in state.cohorts}
-    names = [name for name in cohorts if name not in looping]
+    names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
-    nodes = []
-    for name in names:
-        spec = specs.get(name)
-        nodes.append(
-            Node(
-                name=name,
-                parent=position.get(cohorts[name], NO_PARENT),
-                is_queue=False,
-                active=True,
-                quotas=_quotas(spec.resource_groups, index) if spec else {},
-                weight=_weight(spec.fair_sharing) if spec else 1.0,
-            )
+    cohorts = [
+        Node(
+            name=name,
+            parent=position.get(activity.parents[name], NO_PARENT),
+            is_queue=False,
+            active=True,
+            quotas=_quotas(specs[name].resource_groups, index) if name in specs else {},
+            weight=_weight(specs[name].fair_sharing) if name in specs else 1.0,
         )
-    nodes.extend(
+        for name in names
+    ]
+    queues = [
         Node(
             name=cq.name,
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
-            active=cq.name not in inactive,
+            active=cq.name not in activity.inactive,
             quotas=_quotas(cq.spec.resource_groups, index),
             weight=_weight(cq.spec.fair_sharing),
         )
         for cq in state.cluster_queues
-        if cq.spec.cohort_name not in looping
-    )
-    return nodes
+    ]
+    return cohorts + queues
 
 
 def _quotas(
@@ -388,24 +261,3 @@ def _quotas(
 def _weight(fair_sharing: FairSharingWeight) -> float:
     # Kueue itself holds weights as doubles.
     return fair_sharing.weight / NANO
-
-
-def _notes(
-    state: State,
-    cohorts: Mapping[str, str],
-    looping: set[str],
-    inactive: Mapping[str, str],
-) -> tuple[str, ...]:
-    """Say what was tolerated the way Kueue does, where it may surprise."""
-    explicit = {cohort.name for cohort in state.cohorts}
-    implicit = [
-        f'cohort "{name}" has no Cohort object: it counts as one without quota or parent'
-        for name in cohorts
-        if name not in explicit
-    ]
-    cycles = [f'cohort "{name}" is in a cycle of parents: left out' for name in sorted(looping)]
-    queues = [
-        f"ClusterQueue {name} is inactive: {reason}; its workloads are no candidates"
-        for name, reason in inactive.items()
-    ]
-    return (*state.notes, *implicit, *cycles, *queues)

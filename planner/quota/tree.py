@@ -169,7 +169,7 @@ class Usage:
             row[fr] = add(row[fr], amount)
 
     def settle(self) -> None:
-        """Compute the usage of all cohorts from that of the ClusterQueues, as Kueue's cache does."""
+        """Compute the usage of the cohorts from that of the ClusterQueues."""
         tree = self.tree
         for node in reversed(tree.top_down):
             parent = tree.nodes[node].parent
@@ -235,9 +235,7 @@ class Usage:
         used, quota = self.amount[node], self.tree.subtree[node]
         return all(used[fr] <= quota[fr] for fr in frs)
 
-    def fits_in_quota(
-        self, node: int, requests: Mapping[int, int]
-    ) -> tuple[bool, dict[int, int]]:
+    def fits_in_quota(self, node: int, requests: Mapping[int, int]) -> tuple[bool, dict[int, int]]:
         """Return whether requests fit in the node's quota, and what remains for its parent."""
         fits = not any(self.borrows_with(node, fr, amount) for fr, amount in requests.items())
         remaining = {

@@ -3,7 +3,9 @@
 eligibility.py   may this podset run on this flavor's nodes?
 preference.py    which of two flavors Kueue prefers, and when its walk stops
 assignment.py    flavor assignment of all podsets
+context.py       what every step of a search looks at
 candidates.py    who may be preempted, in Kueue's order
 classical.py     the preemption search without fair sharing
+search.py        the search that the configuration selects
 decision.py      assignment, search and partial admission: what Kueue decides
 """

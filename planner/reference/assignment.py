@@ -15,6 +15,7 @@ from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.context import Context
 from planner.reference.eligibility import InvalidSelectorError, is_eligible
 from planner.reference.preference import BEST, WORST, Offer, Possibility, is_preferred, tries_next
 from planner.reference.search import search
@@ -58,9 +59,7 @@ class FlavorAssigner:
             result, failed = self._assign_group(group)
             for request in group:
                 choices = {
-                    name: result.choices[name]
-                    for name in request.totals
-                    if name in result.choices
+                    name: result.choices[name] for name in request.totals if name in result.choices
                 }
                 for name, choice in choices.items():
                     fr = self.snapshot.fr(choice.flavor, name)
@@ -132,9 +131,7 @@ class FlavorAssigner:
     ) -> _GroupResult | None:
         """Walk the flavors of a resource group; ``None`` if none is better than noFit (4.2)."""
         wanted = {
-            name: amount
-            for name, amount in requests.items()
-            if name in covering.covered_resources
+            name: amount for name, amount in requests.items() if name in covering.covered_resources
         }
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
@@ -191,11 +188,7 @@ class FlavorAssigner:
         level, may_reclaim = borrow_level(self.usage, queue, fr, value)
         if value <= max(0, self.usage.available(queue, fr)):
             return Offer(Possibility.FIT, level)
-        if (
-            tree.nominal(queue, fr) >= value
-            or may_reclaim
-            or self._may_preempt_while_borrowing()
-        ):
+        if tree.nominal(queue, fr) >= value or may_reclaim or self._may_preempt_while_borrowing():
             return self._simulate(fr, value)
         return Offer(Possibility.NO_FIT, level)
 
@@ -209,9 +202,8 @@ class FlavorAssigner:
     def _simulate(self, fr: int, value: int) -> Offer:
         """Run the whole preemption search for this single flavor-resource (4.7)."""
         queue = self.preemptor.queue
-        found = search(
-            self.snapshot, self.usage, self.preemptor, {fr: value}, frozenset({fr})
-        ).targets
+        context = Context(self.snapshot, self.usage, self.preemptor, {fr: value}, frozenset({fr}))
+        found = search(context).targets
         if not found:
             level, _ = borrow_level(self.usage, queue, fr, value)
             return Offer(Possibility.NO_CANDIDATES, level)

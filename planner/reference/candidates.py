@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, Usage
+from planner.quota.snapshot import Admitted, Preemptor
+from planner.quota.tree import NO_PARENT
+from planner.reference.context import Context
 
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
@@ -55,31 +56,24 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_at < candidate.queued_at
 
 
-def collect_candidates(
-    snapshot: Snapshot,
-    usage: Usage,
-    preemptor: Preemptor,
-    request: Mapping[int, int],
-    contested: frozenset[int],
-) -> CandidateList:
+def collect_candidates(context: Context) -> CandidateList:
     """Collect and order the candidates of classical preemption on the usage as it is."""
-    preemption = snapshot.queues[preemptor.queue].spec.preemption
     own = [
         Candidate(workload, "WithinCQ")
-        for workload in snapshot.admitted[preemptor.queue]
-        if not contested.isdisjoint(workload.names)
-        and satisfies_policy(preemptor, workload, preemption.within_cluster_queue)
+        for workload in context.snapshot.admitted[context.queue]
+        if not context.contested.isdisjoint(workload.names)
+        and satisfies_policy(context.preemptor, workload, context.policy.within_cluster_queue)
     ]
     with_advantage: list[Candidate] = []
     by_priority: list[Candidate] = []
-    if preemption.reclaim_within_cohort != "Never":
-        advantage, remaining = usage.fits_in_quota(preemptor.queue, request)
-        below = preemptor.queue
-        for cohort in snapshot.tree.ancestors(preemptor.queue):
+    if context.policy.reclaim_within_cohort != "Never":
+        advantage, remaining = context.usage.fits_in_quota(context.queue, context.request)
+        below = context.queue
+        for cohort in context.snapshot.tree.ancestors(context.queue):
             target = with_advantage if advantage else by_priority
-            for queue in _queues_over_nominal(snapshot, usage, cohort, below, contested):
-                target.extend(_from_queue(snapshot, preemptor, queue, cohort, contested, advantage))
-            fits, remaining = usage.fits_in_quota(cohort, remaining)
+            for queue in _queues_over_nominal(context, cohort, below):
+                target.extend(_from_queue(context, queue, cohort, advantage=advantage))
+            fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
     lists = [sorted(part, key=_order) for part in (with_advantage, by_priority, own)]
@@ -92,48 +86,41 @@ def collect_candidates(
     )
 
 
-def _queues_over_nominal(
-    snapshot: Snapshot, usage: Usage, cohort: int, visited: int, contested: frozenset[int]
-) -> Iterator[int]:
+def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterator[int]:
     """Yield the queues below a cohort that exceed their quota, as do all cohorts between."""
-    nodes = snapshot.tree.nodes
-    for child in snapshot.tree.children[cohort]:
-        if child == visited or not nodes[child].active or usage.within_nominal(child, contested):
+    tree = context.snapshot.tree
+    for child in tree.children[cohort]:
+        if child == visited or not tree.nodes[child].active:
             continue
-        if nodes[child].is_queue:
+        if context.usage.within_nominal(child, context.contested):
+            continue
+        if tree.nodes[child].is_queue:
             yield child
         else:
-            yield from _queues_over_nominal(snapshot, usage, child, visited, contested)
+            yield from _queues_over_nominal(context, child, visited)
 
 
-def _from_queue(  # noqa: PLR0913 - the search context of section 5.3
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    queue: int,
-    lca: int,
-    contested: frozenset[int],
-    advantage: bool,  # noqa: FBT001
-) -> Iterator[Candidate]:
-    preemption = snapshot.queues[preemptor.queue].spec.preemption
-    borrow = preemption.borrow_within_cohort
+def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> Iterator[Candidate]:
+    preemptor, policy = context.preemptor, context.policy
+    for workload in context.snapshot.admitted[queue]:
+        if not context.contested.isdisjoint(workload.names) and satisfies_policy(
+            preemptor, workload, policy.reclaim_within_cohort
+        ):
+            variant: Variant = "HierarchicalReclaim" if advantage else _variant(context, workload)
+            yield Candidate(workload, variant, lca)
+
+
+def _variant(context: Context, workload: Admitted) -> Variant:
+    """Say whether a candidate without advantage may be taken while borrowing (5.3)."""
+    borrow = context.policy.borrow_within_cohort
     threshold = borrow.max_priority_threshold
-    for workload in snapshot.admitted[queue]:
-        if contested.isdisjoint(workload.names) or not satisfies_policy(
-            preemptor, workload, preemption.reclaim_within_cohort
-        ):
-            continue
-        variant: Variant
-        if advantage:
-            variant = "HierarchicalReclaim"
-        elif (
-            borrow.policy == "Never"
-            or workload.priority >= preemptor.priority
-            or (threshold is not None and workload.priority > threshold)
-        ):
-            variant = "ReclaimWithoutBorrowing"
-        else:
-            variant = "ReclaimWhileBorrowing"
-        yield Candidate(workload, variant, lca)
+    if (
+        borrow.policy == "Never"
+        or workload.priority >= context.preemptor.priority
+        or (threshold is not None and workload.priority > threshold)
+    ):
+        return "ReclaimWithoutBorrowing"
+    return "ReclaimWhileBorrowing"
 
 
 def _order(candidate: Candidate) -> tuple[bool, int, float, str]:

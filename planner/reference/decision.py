@@ -13,6 +13,7 @@ from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.assignment import FlavorAssigner
 from planner.reference.classical import Search
+from planner.reference.context import Context
 from planner.reference.search import search
 
 _NOTHING = Search((), ())
@@ -29,7 +30,12 @@ class Decision:
 def decide(
     snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
 ) -> Decision:
-    """Replay Kueue's decision; a given assignment takes the place of flavor assignment."""
+    """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
+
+    A workload of an inactive queue is never looked at: no flavors, no targets.
+    """
+    if not snapshot.is_active(preemptor.queue):
+        return Decision(Assignment(mode="NoFit"), _NOTHING)
     usage = snapshot.usage.copy()
     if assignment is not None:
         return Decision(assignment, _search(snapshot, usage, preemptor, assignment))
@@ -47,13 +53,8 @@ def _search(
     """Search targets where the assignment asks for preemption and covers all podsets."""
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
         return _NOTHING
-    return search(
-        snapshot,
-        usage,
-        preemptor,
-        total_request(assignment, preemptor, snapshot),
-        contested(assignment, snapshot),
-    )
+    request = total_request(assignment, preemptor, snapshot)
+    return search(Context(snapshot, usage, preemptor, request, contested(assignment, snapshot)))
 
 
 def _may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:

@@ -79,10 +79,12 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str]) -> bool:
     invalid: InvalidSelectorError | None = None
     for rows in terms:
         try:
-            if all([_matches(row, labels[row.key]) for row in rows]):
-                return True
+            matches = [_matches(row, labels[row.key]) for row in rows]
         except InvalidSelectorError as error:
             invalid = error  # a later term may still match; Kubernetes reports it only if none does
+            continue
+        if all(matches):
+            return True
     if invalid:
         raise invalid
     return False

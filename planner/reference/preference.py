@@ -60,9 +60,6 @@ def tries_next(offer: Offer, fungibility: FlavorFungibility) -> bool:
     """Say whether the walk goes on to the next flavor after this one."""
     if offer.possibility in {Possibility.NO_FIT, Possibility.NO_CANDIDATES}:
         return True
-    if (
-        offer.possibility is not Possibility.FIT
-        and fungibility.when_can_preempt == "TryNextFlavor"
-    ):
+    if offer.possibility is not Possibility.FIT and fungibility.when_can_preempt == "TryNextFlavor":
         return True
     return offer.level > 0 and fungibility.when_can_borrow == "TryNextFlavor"

@@ -129,12 +129,10 @@ def linear_programming_bound(
         data.extend(-coefficient for _, coefficient in row.slack)
         indices.extend(len(columns) + witness for witness, _ in row.slack)
         indptr.append(len(data))
-    matrix = csr_matrix(
-        (np.array(data, dtype=float), indices, indptr), shape=(len(rows), width)
-    )
+    matrix = csr_matrix((np.array(data, dtype=float), indices, indptr), shape=(len(rows), width))
     objective = np.concatenate([costs.astype(float), np.zeros(relaxation.witnesses)])
     bounds = [(0, n) for n in counts] + [(0, 1)] * relaxation.witnesses
-    result = linprog(
+    result = linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrices
         objective,
         A_ub=matrix,
         b_ub=[-row.bound for row in rows],

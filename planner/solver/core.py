@@ -185,7 +185,10 @@ class Search:
         columns = self.columns.subset(classes)
         counts = [columns.count(k) for k in range(len(columns))]
         for row in cover_rows(self.problem, columns):
-            if sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound:
+            if (
+                sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True))
+                < row.bound
+            ):
                 return "infeasible"
         bound, promising = self._bound(columns, self.costs(("count",), classes))
         core = self._first_core(classes, bound, promising)

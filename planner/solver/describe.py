@@ -21,6 +21,11 @@ class Subject:
     preemptor: Preemptor
     assignment: Assignment
 
+    @property
+    def cluster_queue(self) -> str:
+        """The name of the preemptor's ClusterQueue."""
+        return self.snapshot.queue_name(self.preemptor.queue)
+
     def plan(  # noqa: PLR0913 - the fields of a plan that differ
         self,
         algorithm: Literal["kueue", "optimum"],
@@ -42,7 +47,7 @@ class Subject:
             explanation=explanation,
             objective=objective,
             preemptor=preemptor.key,
-            cluster_queue=snapshot.queue_name(preemptor.queue),
+            cluster_queue=self.cluster_queue,
             priority=preemptor.priority,
             now=snapshot.now,
             assignment=self.assignment,
@@ -96,9 +101,7 @@ def describe_victims(
     )
 
 
-def _victim(
-    table: TermTable, snapshot: Snapshot, position: int, reason: str, place: int
-) -> Victim:
+def _victim(table: TermTable, snapshot: Snapshot, position: int, reason: str, place: int) -> Victim:
     workload = table.problem.workloads[position]
     fields: dict[str, Any] = {
         "workload": workload.key,

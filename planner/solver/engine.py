@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Final, Literal
 
 from ortools.sat.python import cp_model
@@ -124,6 +125,4 @@ def _solver(size: int, deadline: Deadline) -> cp_model.CpSolver:
 
 def solver_name() -> str:
     """Return the solver's name and version for the certificate."""
-    import ortools  # noqa: PLC0415 - only the version, only when a certificate is written
-
-    return f"OR-Tools CP-SAT {ortools.__version__}"
+    return f"OR-Tools CP-SAT {version('ortools')}"

@@ -108,11 +108,18 @@ class Planning:
         )
         return plan.model_copy(update={"certificate": certificate})
 
+    def why_no_flavor(self) -> str:
+        """Say in words why flavor assignment failed."""
+        inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
+        if inactive:
+            return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
+        return explain_no_flavor(self.decision.assignment, self.preemptor)
+
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         if self.decision.assignment.mode == "Fit":
             return "feasible", "Kueue admits it without preemption"
         if self.decision.assignment.mode == "NoFit":
-            return "infeasible", explain_no_flavor(self.decision.assignment, self.preemptor)
+            return "infeasible", self.why_no_flavor()
         if victims:
             return "feasible", f"Kueue preempts {victims_in_words(victims)}"
         return "unknown", "Kueue finds no victims that would make room"

@@ -14,7 +14,7 @@ from planner.problem import IntArray
 from planner.solver.certificate import describe_levels, solver_free_bounds
 from planner.solver.core import Search
 from planner.solver.engine import SEED, Deadline, solver_name
-from planner.solver.explanation import explain_infeasible, explain_no_flavor, victims_in_words
+from planner.solver.explanation import explain_infeasible, victims_in_words
 from planner.solver.levels import Answer, solve_levels
 from planner.solver.planning import Planning
 
@@ -68,7 +68,7 @@ def _settled(planning: Planning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: nothing has to go, or nothing can."""
     assignment, problem = planning.decision.assignment, planning.problem
     if assignment.mode == "NoFit":
-        return "infeasible", explain_no_flavor(assignment, planning.preemptor)
+        return "infeasible", planning.why_no_flavor()
     if len(assignment.pod_sets) < len(planning.preemptor.pod_sets):
         return "infeasible", (
             "a podset asks for nothing but zero amounts of resources the queue does not cover; "

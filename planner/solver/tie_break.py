@@ -45,9 +45,7 @@ def _position(search: Search, k: int, member: int) -> int:
 def _next_victim(search: Search, incumbent: Counts, fixed: Counts) -> tuple[int, int]:
     """Return the earliest victim of the incumbent that is not fixed yet: position and class."""
     return min(
-        (_position(search, k, fixed[k]), k)
-        for k, count in enumerate(incumbent)
-        if count > fixed[k]
+        (_position(search, k, fixed[k]), k) for k, count in enumerate(incumbent) if count > fixed[k]
     )
 
 

@@ -8,8 +8,19 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from planner.state.base import Bool, Condition, Count, Int32, Metadata, Name, PositiveCount, Schema
-from planner.state.pods import PodTemplate, ResourceList
+from planner.state.base import (
+    Amount,
+    Bool,
+    Condition,
+    Count,
+    Int32,
+    KubernetesObject,
+    Metadata,
+    Name,
+    PositiveCount,
+    Schema,
+)
+from planner.state.pods import PodTemplate
 
 
 class TopologyRequest(Schema):
@@ -49,8 +60,8 @@ class WorkloadSpec(Schema):
     def _priority_class_of_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
         # v1beta1 has priorityClassName and priorityClassSource, a group with the kind's name.
         if isinstance(value, dict) and value.get("priorityClassName"):
-            source = value.get("priorityClassSource") or ""
-            kind = "PriorityClass" if source.startswith("scheduling") else "WorkloadPriorityClass"
+            of_pods = value.get("priorityClassSource") == "scheduling.k8s.io/priorityclass"
+            kind = "PriorityClass" if of_pods else "WorkloadPriorityClass"
             reference = {"kind": kind, "name": value["priorityClassName"]}
             return {"priorityClassRef": reference, **value}
         return value
@@ -60,8 +71,8 @@ class PodSetAssignment(Schema):
     """What an admitted podset holds: flavors, and the total usage of all its pods."""
 
     name: Name = "main"
-    flavors: dict[str, str] = {}
-    resource_usage: ResourceList = Field(default={}, alias="resourceUsage")
+    flavors: dict[str, str] = Field(default_factory=dict)
+    resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
     count: Count | None = None
 
 
@@ -69,9 +80,7 @@ class Admission(Schema):
     """The ClusterQueue that admitted the workload, and what it holds there."""
 
     cluster_queue: str = Field(alias="clusterQueue")
-    pod_set_assignments: tuple[PodSetAssignment, ...] = Field(
-        default=(), alias="podSetAssignments"
-    )
+    pod_set_assignments: tuple[PodSetAssignment, ...] = Field(default=(), alias="podSetAssignments")
 
 
 class ReclaimablePod(Schema):
@@ -103,7 +112,7 @@ class WorkloadStatus(Schema):
     scheduling_stats: SchedulingStats = Field(default=SchedulingStats(), alias="schedulingStats")
 
 
-class Workload(Schema):
+class Workload(KubernetesObject):
     """A Workload."""
 
     metadata: Metadata
@@ -122,6 +131,11 @@ class Workload(Schema):
     def is_true(self, kind: str) -> bool:
         """Whether the condition of a type is there and True."""
         return any(item.type == kind and item.is_true for item in self.status.conditions)
+
+    @property
+    def admitted_by(self) -> str:
+        """The ClusterQueue that admitted it, or nothing."""
+        return self.status.admission.cluster_queue if self.status.admission else ""
 
     @property
     def holds_quota(self) -> bool:

@@ -1,0 +1,77 @@
+"""The pending workload that wants in, and the queue it waits for."""
+
+from __future__ import annotations
+
+from planner.errors import InputError, LookupFailed
+from planner.quota.holding import effective_priority, queue_order_time
+from planner.quota.request import Defaults, pod_set_requests
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.state import State, Workload
+
+
+def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
+    """Look up the pending workload ``namespace/name`` and the queue it waits for.
+
+    Raises
+    ------
+    LookupFailed
+        If the workload, its LocalQueue or its ClusterQueue is not in the dump.
+    InputError
+        If the workload does not wait: it holds quota, is finished or deactivated.
+    """
+    workload = next((item for item in state.workloads if item.key == key), None)
+    if workload is None:
+        waiting = [item.key for item in state.workloads if item.is_pending]
+        raise LookupFailed(
+            state.source,
+            f"there is no workload {key}",
+            "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
+        )
+    if not workload.is_pending:
+        reason = (
+            "already holds quota"
+            if workload.holds_quota
+            else "is deactivated (spec.active is false)"
+            if not workload.spec.active
+            else "is finished"
+        )
+        raise InputError(state.source, f"workload {key} is not pending: it {reason}")
+    return Preemptor(
+        workload=workload,
+        queue=_queue_of(state, snapshot, workload),
+        priority=effective_priority(workload, state.configuration),
+        queued_at=queue_order_time(workload, state.configuration),
+        pod_sets=pod_set_requests(
+            workload,
+            state.configuration,
+            Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes),
+        ),
+    )
+
+
+def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
+    name, namespace = workload.spec.queue_name, workload.metadata.namespace
+    local = next(
+        (
+            queue
+            for queue in state.local_queues
+            if queue.metadata.name == name and queue.metadata.namespace == namespace
+        ),
+        None,
+    )
+    if local is None:
+        raise LookupFailed(
+            state.source,
+            f'workload {workload.key} waits in LocalQueue "{namespace}/{name}", '
+            "which is not in the dump",
+            hint="add localqueues to the kinds that kubectl get prints",
+        )
+    queue = local.spec.cluster_queue
+    node = snapshot.node_of.get(queue)
+    if node is not None:
+        return node
+    raise LookupFailed(
+        state.source,
+        f'LocalQueue {namespace}/{name} points to ClusterQueue "{queue}", which is not in the dump',
+        hint="add clusterqueues to the kinds that kubectl get prints",
+    )

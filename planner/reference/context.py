@@ -1,0 +1,47 @@
+"""What every step of a preemption search looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.quota.amount import add
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.tree import Usage
+from planner.state.queues import Preemption
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One preemption search: who wants in, with what request, contesting which fr.
+
+    ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
+    fr; ``contested`` is FRS (kueue-semantics.md, section 5.1).
+    """
+
+    snapshot: Snapshot
+    usage: Usage
+    preemptor: Preemptor
+    request: Mapping[int, int]
+    contested: frozenset[int]
+
+    @property
+    def queue(self) -> int:
+        """The preemptor's ClusterQueue."""
+        return self.preemptor.queue
+
+    @property
+    def policy(self) -> Preemption:
+        """The preemption policies of the preemptor's ClusterQueue."""
+        return self.snapshot.queues[self.preemptor.queue].spec.preemption
+
+    def fits(self, *, borrowing: bool) -> bool:
+        """Say whether the request fits in what is available, and in nominal unless borrowing."""
+        usage, queue = self.usage, self.queue
+        for fr, amount in self.request.items():
+            nominal = usage.tree.nominal(queue, fr)
+            if not borrowing and add(usage.amount[queue][fr], amount) > nominal:
+                return False
+            if amount > max(0, usage.available(queue, fr)):
+                return False
+        return True
