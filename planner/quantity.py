@@ -37,7 +37,7 @@ _PATTERN: Final = re.compile(
     r"(?P<suffix>[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)"
 )
 _LONGEST: Final = 64
-_LARGEST_EXPONENT: Final = 64
+_LARGEST_EXPONENT: Final = 99
 
 SUFFIXES: Final = "a number with an optional suffix n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
 
@@ -72,11 +72,9 @@ def parse_quantity(text: str) -> int:
     elif suffix in _DECIMAL_EXPONENT:
         exponent += _DECIMAL_EXPONENT[suffix]
     else:
-        power = int(suffix[1:])
-        if abs(power) > _LARGEST_EXPONENT:
-            raise QuantityError(text)
-        exponent += power
-    nano = digits * 10**exponent if exponent >= 0 else -(-digits // 10**-exponent)
+        # Beyond 10^99 everything saturates, and below 10^-99 everything rounds to one step.
+        exponent += min(max(int(suffix[1:]), -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    nano: int = digits * 10**exponent if exponent >= 0 else -(-digits // 10**-exponent)
     if binary:
         nano = min(nano, MAX_INT64 * NANO)
     return -nano if match["sign"] == "-" else nano

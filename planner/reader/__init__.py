@@ -1,16 +1,25 @@
-"""From what kubectl prints to a state: files, text, objects, and what they refer to."""
+"""From what kubectl prints to a state.
+
+source.py      bytes from files, directories and standard input, within bounds
+parse.py       bytes to documents: json_text.py or yaml_text.py
+items.py       documents to single objects: lists are opened
+collect.py     single objects to checked ones; kinds.py says which, complaint.py what is wrong
+assemble.py    checked objects to one state: the clock, priority.py, the configuration
+unknown.py     what was ignored, when somebody asks
+"""
 
 from __future__ import annotations
 
 import os
 from datetime import datetime
 
-from planner.reader.assemble import assemble
+from planner.reader.assemble import assemble, canonical_digest, without_garbage_collection
 from planner.reader.parse import Document, parse
 from planner.reader.source import MAX_BYTES, load
+from planner.reader.unknown import Ignored
 from planner.state import State
 
-__all__ = ["MAX_BYTES", "read", "read_objects"]
+__all__ = ["MAX_BYTES", "Ignored", "read", "read_objects"]
 
 
 def read(
@@ -18,11 +27,37 @@ def read(
     *,
     now: datetime | str | None = None,
     max_bytes: int = MAX_BYTES,
+    ignored: Ignored | None = None,
 ) -> State:
-    """Read a file, a directory of files, or standard input (``-``)."""
-    loaded = load(source, max_bytes)
-    documents = [document for text in loaded.texts for document in parse(text)]
-    return assemble(documents, source=loaded.name, digest=loaded.digest, now=now)
+    """Read Kueue's objects from a file, a directory of files, or standard input (``-``).
+
+    JSON and YAML are told apart by their content, gzip is undone; a recorded instance
+    (``{"now": ..., "state": {...}}``) brings its own clock.
+
+    Parameters
+    ----------
+    source
+        A file; a directory, of which the files ending in .json, .yaml, .yml, also with .gz, are
+        read in the order of their names; or ``-``.
+    now
+        The clock of the decision. Without it, that of the recorded instance, else the newest
+        timestamp in any object.
+    max_bytes
+        How much is read at most, unpacked.
+    ignored
+        Where to count the fields and kinds that the planner does not read.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, or what it holds cannot be used.
+    """
+    with without_garbage_collection():
+        loaded = load(source, max_bytes)
+        documents = [document for text in loaded.texts for document in parse(text)]
+        return assemble(
+            documents, source=loaded.name, digest=loaded.digest, now=now, ignored=ignored
+        )
 
 
 def read_objects(
@@ -31,6 +66,27 @@ def read_objects(
     where: str,
     digest: str | None = None,
     now: datetime | str | None = None,
+    ignored: Ignored | None = None,
 ) -> State:
-    """Read an already parsed JSON value: a List, one object, or a Python list of objects."""
-    return assemble([Document(where, value)], source=where, digest=digest, now=now)
+    """Read a JSON value that is parsed already: a List, one object, or a list of objects.
+
+    Parameters
+    ----------
+    value
+        What ``json.load`` returns.
+    where
+        What to call it in messages.
+    digest
+        The SHA-256 that names it; without it, that of its canonical JSON text.
+    now, ignored
+        As for `read`.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used.
+    """
+    with without_garbage_collection():
+        known = canonical_digest(value, where) if digest is None else digest
+        document = Document(where, value)
+        return assemble([document], source=where, digest=known, now=now, ignored=ignored)

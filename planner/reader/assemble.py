@@ -1,120 +1,178 @@
-"""Objects to one state: priorities, the clock, the configuration."""
+"""Documents to one state: the clock, the priorities, the configuration."""
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime
-from typing import Any
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from pydantic import ValidationError
+from planner.errors import InputError, ParseError, SchemaError
+from planner.reader.collect import Collection
+from planner.reader.items import items_of
+from planner.reader.parse import EXPECTED, Document
+from planner.reader.priority import resolve_priorities
+from planner.reader.show import Path, shown
+from planner.reader.unknown import Ignored, unknown_fields
+from planner.state import Configuration, State, parse_time
+from planner.state.base import TIMESTAMP
 
-from planner.errors import InputError, SchemaError
-from planner.reader.parse import Document
-from planner.state import (
-    AdmissionCheck,
-    ClusterQueue,
-    Cohort,
-    Configuration,
-    LimitRange,
-    LocalQueue,
-    PriorityClass,
-    ResourceFlavor,
-    RuntimeClass,
-    State,
-    Workload,
-    parse_time,
-)
-
-FIELDS = {
-    "ClusterQueue": ("cluster_queues", ClusterQueue),
-    "Cohort": ("cohorts", Cohort),
-    "LocalQueue": ("local_queues", LocalQueue),
-    "ResourceFlavor": ("resource_flavors", ResourceFlavor),
-    "Workload": ("workloads", Workload),
-    "AdmissionCheck": ("admission_checks", AdmissionCheck),
-    "LimitRange": ("limit_ranges", LimitRange),
-    "RuntimeClass": ("runtime_classes", RuntimeClass),
-    "WorkloadPriorityClass": ("wpc", PriorityClass),
-    "PriorityClass": ("pc", PriorityClass),
-    "Configuration": ("configuration", Configuration),
+_FIELDS: Final = {
+    "ClusterQueue": "cluster_queues",
+    "Cohort": "cohorts",
+    "LocalQueue": "local_queues",
+    "ResourceFlavor": "resource_flavors",
+    "Workload": "workloads",
+    "AdmissionCheck": "admission_checks",
+    "LimitRange": "limit_ranges",
+    "RuntimeClass": "runtime_classes",
 }
+"""Kinds and where the state holds them; priority classes are used up, not held."""
 
 
-def _walk(value: Any, where: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _walk(item, f"{where}[{i}]")
-    elif isinstance(value, dict) and "kind" in value and str(value["kind"]).endswith("List"):
-        yield from _walk(value.get("items") or [], f"{where}items")
-    elif isinstance(value, dict) and "kind" in value:
-        yield where, value
-    else:
-        raise SchemaError(where, "no kind")
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Pause the collector of cycles.
+
+    Reading makes millions of objects and no cycles: walking them all again and again takes
+    four times as long as parsing them.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def assemble(
     documents: Sequence[Document],
     *,
     source: str,
-    digest: str | None,
+    digest: str,
     now: datetime | str | None,
+    ignored: Ignored | None,
 ) -> State:
-    """Preliminary."""
-    found: dict[str, list[Any]] = {}
-    clock = now
+    """Make one state of all documents.
+
+    Raises
+    ------
+    InputError
+        If an object cannot be used, two of them contradict each other, or no clock is found.
+    """
+    collection = Collection(keep_items=ignored is not None)
+    clock: datetime | None = None
+    instances = 0
     for document in documents:
-        value: Any = document.value
-        if isinstance(value, dict) and "kind" not in value and "state" in value:
-            clock = clock or value.get("now")
-            value = value["state"]
-        for where, item in _walk(value, ""):
-            if item["kind"] in FIELDS:
-                field, model = FIELDS[item["kind"]]
-                try:
-                    found.setdefault(field, []).append(model.model_validate(item))
-                except ValidationError as error:
-                    raise SchemaError(f"{document.where}: {where}", str(error)) from None
-    if digest is None:
-        text = json.dumps([d.value for d in documents], sort_keys=True, default=str)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-    if isinstance(clock, str):
-        clock = parse_time(clock)
-    if clock is None:
-        times = [
-            t
-            for objects in found.values()
-            for o in objects
-            if hasattr(o, "metadata")
-            for t in [
-                o.metadata.creation_timestamp,
-                *(c.last_transition_time for c in getattr(getattr(o, "status", None), "conditions", ())),
-            ]
-            if t
-        ]
-        if not times:
-            raise InputError(source, "holds no timestamp", hint="give --now")
-        clock = max(times)
-    classes = {
-        (kind, c.metadata.name): c.value
-        for field, kind in (("wpc", "WorkloadPriorityClass"), ("pc", "PriorityClass"))
-        for c in found.pop(field, [])
-    }
-    found["workloads"] = [_resolved(w, classes) for w in found.get("workloads", [])]
-    configurations = found.pop("configuration", [])
-    return State(
-        now=clock,
-        digest=digest,
-        source=source,
-        configuration=configurations[0] if configurations else Configuration(),
-        **{field: tuple(objects) for field, objects in found.items()},
+        body, path, its_clock = _unwrap(document)
+        clock = clock or its_clock
+        instances += body is not document
+        if instances > 1:
+            raise _several_instances(document.where)
+        for item in items_of(body, path):
+            collection.add(item)
+    collection.finish()
+    _check_any(collection, source)
+    if ignored is not None:
+        ignored.kinds.update(collection.ignored)
+        ignored.fields.update(unknown_fields(collection.items))
+    objects = collection.objects
+    moment = _given(now) or clock or _newest(objects)
+    if moment is None:
+        raise _without_clock(source)
+    workloads, notes = resolve_priorities(
+        objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
+    )
+    fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
+    fields["workloads"] = tuple(workloads)
+    fields["configuration"] = next(iter(objects["Configuration"]), Configuration())
+    remarks = tuple(_counted(collection.notes) + notes)
+    return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+def _unwrap(document: Document) -> tuple[Document, Path, datetime | None]:
+    """Take the objects and the clock out of a recorded instance; leave all else as it is."""
+    value = document.value
+    if not isinstance(value, dict) or "kind" in value or "state" not in value:
+        return document, (), None
+    clock = value.get("now")
+    moment = None if clock is None else _moment(clock, f"{document.where}: now")
+    body = Document(document.where, value["state"], document.used_up)
+    return body, ("state",), moment
+
+
+def _several_instances(where: str) -> SchemaError:
+    return SchemaError(
+        where,
+        "a second recorded instance stands here",
+        "one state",
+        "planner replay reads files of many instances",
     )
 
 
-def _resolved(workload: Workload, classes: dict[tuple[str, str], int]) -> Workload:
-    spec = workload.spec
-    if spec.priority is not None or spec.priority_class is None:
-        return workload
-    value = classes.get((spec.priority_class.kind, spec.priority_class.name), 0)
-    return workload.model_copy(update={"spec": spec.model_copy(update={"priority": value})})
+def _moment(clock: object, where: str) -> datetime:
+    try:
+        if isinstance(clock, str):
+            return parse_time(clock)
+        if isinstance(clock, datetime) and clock.tzinfo is not None:
+            return clock.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    found = str(clock) if isinstance(clock, datetime) else shown(clock)
+    raise InputError(where, f"{found} is not a timestamp", f"{TIMESTAMP}, with a time zone")
+
+
+def _given(now: datetime | str | None) -> datetime | None:
+    return None if now is None else _moment(now, "--now")
+
+
+def _newest(objects: dict[str, list[Any]]) -> datetime | None:
+    newest = None
+    for kind, checked in objects.items():
+        for each in checked if kind != "Configuration" else ():
+            moments = [each.metadata.creation_timestamp]
+            status = getattr(each, "status", None)
+            if status is not None:
+                moments += [condition.last_transition_time for condition in status.conditions]
+            for moment in moments:
+                if moment is not None and (newest is None or moment > newest):
+                    newest = moment
+    return newest
+
+
+def _check_any(collection: Collection, source: str) -> None:
+    if collection.ignored and not any(collection.objects.values()):
+        kinds = ", ".join(f"{count} {kind}" for kind, count in collection.ignored.most_common(5))
+        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
+
+
+def _without_clock(source: str) -> InputError:
+    return InputError(
+        source,
+        "has no timestamp that could serve as the clock",
+        hint="give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z",
+    )
+
+
+def _counted(notes: Counter[str]) -> list[str]:
+    return [f"{note} ({count} times)" if count > 1 else note for note, count in notes.items()]
+
+
+def canonical_digest(value: object, where: str) -> str:
+    """Return the SHA-256 of a JSON value, written without spaces and with sorted keys.
+
+    Raises
+    ------
+    ParseError
+        If it is no JSON value.
+    """
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParseError(where, f"is not a JSON value: {error}") from None
+    return hashlib.sha256(text.encode()).hexdigest()

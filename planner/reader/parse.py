@@ -1,33 +1,43 @@
-"""JSON or YAML text to plain values, with bounds on depth and size."""
+"""Text to documents: JSON or YAML by what it looks like."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic_core import from_json
-
 from planner.errors import ParseError
-from planner.reader.source import Text
+from planner.reader.json_text import parse_json
+from planner.reader.source import STDIN, Text
 from planner.reader.yaml_text import parse_yaml
 
-_POSITION: Final = re.compile(r"(?P<what>.*) at line (?P<line>\d+) column (?P<column>\d+)", re.S)
-_SPACE: Final = b" \t\r\n"
 _BOM: Final = b"\xef\xbb\xbf"
+_UTF16_OR_32: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+_JSON_START: Final = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*["}]|\[)')
+_BRACKET: Final = re.compile(rb"[ \t\r\n]*[\{\[]")
+_LOOKED_AT: Final = 4096
+EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json prints them"
 
 
 @dataclass(frozen=True)
 class Document:
-    """One parsed document and how to name it in a message."""
+    """One parsed document and how to name it in a message.
+
+    What is ``used_up`` belongs to nobody else: its lists may be emptied while they are read, so
+    that the memory of the values serves the objects made from them. YAML aliases share values.
+    """
 
     where: str
     value: object
+    used_up: bool = False
 
 
 def parse(text: Text) -> list[Document]:
-    """Parse a text, JSON or YAML by its content, into its documents.
+    """Parse a text into its documents; those which are empty are left out.
+
+    Text that starts with a bracket is tried as JSON first. If it is not JSON it may still be
+    YAML, unless it looks like JSON and its name does not end in .yaml; what looks like JSON
+    gets the JSON error.
 
     Raises
     ------
@@ -35,44 +45,60 @@ def parse(text: Text) -> list[Document]:
         If it is neither, or too much of either.
     """
     data = text.data.removeprefix(_BOM)
-    _check_encoding(data, text.where)
-    values = list(_values(data, text))
-    if not values:
-        raise ParseError(text.where, "holds nothing", "Kueue objects as JSON or YAML")
-    if len(values) == 1:
-        return [Document(text.where, values[0])]
-    return [
-        Document(f"{text.where}: document {number}", value)
+    _check_is_text(data, text.where)
+    values, is_json = _values(data, text)
+    documents = [
+        Document(
+            f"{text.where}: document {number}" if len(values) > 1 else text.where,
+            value,
+            used_up=is_json,
+        )
         for number, value in enumerate(values, start=1)
+        if value is not None
     ]
+    if not documents:
+        hint = "did the command that writes to it fail?" if text.where == STDIN else ""
+        raise ParseError(text.where, "is empty", EXPECTED, hint)
+    return documents
 
 
-def _check_encoding(data: bytes, where: str) -> None:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+def _check_is_text(data: bytes, where: str) -> None:
+    if data.startswith(_UTF16_OR_32):
         raise ParseError(
             where,
-            "is UTF-16 text",
-            "UTF-8",
-            "a PowerShell redirection writes UTF-16: use kubectl ... | Out-File -Encoding utf8",
+            "is UTF-16 or UTF-32 text",
+            "UTF-8 text",
+            "PowerShell's > writes UTF-16: use kubectl get ... | Out-File -Encoding utf8 FILE",
         )
-    if b"\0" in data[:4096]:
-        raise ParseError(where, "is binary data", "JSON or YAML text, or either packed with gzip")
+    if b"\0" in data[:_LOOKED_AT]:
+        raise ParseError(where, "is binary data", f"{EXPECTED}; gzip is fine")
 
 
-def _values(data: bytes, text: Text) -> Iterator[object]:
-    start = data.lstrip(_SPACE)[:2]
-    if start[:1] not in {b"{", b"["}:
-        return iter(parse_yaml(data, text.where))
+def _values(data: bytes, text: Text) -> tuple[list[object], bool]:
+    """Return the values of all documents, and whether they are JSON."""
+    if not _BRACKET.match(data):
+        return parse_yaml(_decode(data, text.where), text.where), False
     try:
-        return iter(list(_json_values(data, text.where)))
-    except ParseError:
-        if not text.named_yaml:
-            raise
-        return iter(parse_yaml(data, text.where))
-
-
-def _json_values(data: bytes, where: str) -> Iterator[object]:
+        return list(parse_json(data, text.where)), True
+    except ParseError as error:
+        json_error = error
+    decoded = _decode(data, text.where)
+    looks_like_json = _JSON_START.match(data) is not None
+    if looks_like_json and not text.named_yaml:
+        raise json_error
     try:
-        yield from_json(data, allow_inf_nan=False)
-    except ValueError as error:
-        raise ParseError(where, f"is not JSON: {error}") from None
+        return parse_yaml(decoded, text.where), False
+    except ParseError as yaml_error:
+        raise (json_error if looks_like_json else yaml_error) from None
+
+
+def _decode(data: bytes, where: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ParseError(
+            f"{where}: line {line}",
+            f"the byte 0x{data[error.start]:02x} is not UTF-8",
+            "UTF-8 text",
+        ) from None

@@ -19,7 +19,9 @@ from planner.errors import InputError, ParseError
 MAX_BYTES: Final = 160 * 2**20
 """How much is read at most unless the caller says otherwise; a gzip file counts unpacked."""
 
+STDIN: Final = "stdin"
 EXTENSIONS: Final = (".json", ".yaml", ".yml")
+_SOURCES: Final = "a file, a directory of files, or - for standard input"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
@@ -53,12 +55,15 @@ def load(source: str | os.PathLike[str], max_bytes: int) -> Source:
         If there is nothing to read, it may not be read, or it is too large.
     """
     if source == "-":
-        return _single("stdin", _read_stdin(max_bytes), max_bytes)
+        return _single(STDIN, _read_stdin(max_bytes), max_bytes)
+    if not os.fspath(source):
+        raise InputError("", "the name of the file is empty", _SOURCES)
     path = Path(source)
     where = printable(os.fspath(path))
     if stat.S_ISDIR(_status(path, where).st_mode):
         return _load_directory(path, where, max_bytes)
-    return _single(where, _read_file(path, where, max_bytes), max_bytes, _named_yaml(path.name))
+    raw = _read_file(path, where, max_bytes)
+    return _single(where, raw, max_bytes, named_yaml=_named_yaml(path.name))
 
 
 def printable(name: str) -> str:
@@ -72,7 +77,7 @@ def _named_yaml(name: str) -> bool:
     return name.removesuffix(".gz").endswith((".yaml", ".yml"))
 
 
-def _single(where: str, raw: bytes, max_bytes: int, named_yaml: bool = False) -> Source:
+def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False) -> Source:
     text = Text(where, _unpack(raw, where, max_bytes), named_yaml)
     return Source(where, (text,), hashlib.sha256(raw).hexdigest())
 
@@ -102,13 +107,13 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
 
 def _wanted(path: Path, where: str) -> Iterable[str]:
     try:
-        entries = list(path.iterdir())
+        with os.scandir(path) as entries:
+            for entry in entries:
+                is_named_right = entry.name.removesuffix(".gz").endswith(EXTENSIONS)
+                if is_named_right and not entry.name.startswith(".") and not entry.is_dir():
+                    yield entry.name
     except OSError as error:
         raise _unreadable(where, error) from None
-    for entry in entries:
-        visible = not entry.name.startswith(".")
-        if visible and entry.name.removesuffix(".gz").endswith(EXTENSIONS) and not entry.is_dir():
-            yield entry.name
 
 
 def _status(path: Path, where: str) -> os.stat_result:
@@ -128,7 +133,7 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
         raise InputError(
             where,
             "is neither a file nor a directory",
-            "a file, a directory of files, or - for standard input",
+            _SOURCES,
             "a pipe or a device can be sent to standard input",
         )
     if status.st_size > room:
@@ -146,16 +151,16 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
 def _read_stdin(max_bytes: int) -> bytes:
     stream = sys.stdin
     if stream is None or stream.closed:
-        raise InputError("stdin", "is closed", "a dump on standard input")
+        raise InputError(STDIN, "is closed", "a dump on standard input")
     try:
         if hasattr(stream, "buffer"):
             data = stream.buffer.read(max_bytes + 1) or b""
         else:
             data = stream.read(max_bytes + 1).encode()
     except (OSError, ValueError) as error:
-        raise _unreadable("stdin", error) from None
+        raise _unreadable(STDIN, error) from None
     if len(data) > max_bytes:
-        raise _too_large("stdin", max_bytes)
+        raise _too_large(STDIN, max_bytes)
     return data
 
 

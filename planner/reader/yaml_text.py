@@ -1,15 +1,259 @@
-"""YAML text to plain values."""
+"""YAML text to plain values, the way Kubernetes reads YAML.
+
+Values are built from the parser's events without recursion: libyaml's own tree builder can be
+made to overflow the stack, and aliases can make a small file stand for billions of values.
+"""
 
 from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
 
 import yaml
 
 from planner.errors import ParseError
+from planner.reader.show import shown
+
+DEEPEST: Final = 200
+MOST_ALIASED: Final = 1_000_000
+"""How many values aliases may add to those that are written out."""
+
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE: Final = "tag:yaml.org,2002:"
+_PLAIN_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+_NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE: Final = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
+_FALSE: Final = frozenset(
+    {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}
+)
+_NOT_NUMBERS: Final = re.compile(r"[+-]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_INTEGER: Final = re.compile(
+    r"(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<binary>[01]+)|0[oO]?(?P<octal>[0-7]+)"
+    r"|(?P<decimal>0|[1-9][0-9]*))"
+)
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
+_LONGEST_NUMBER: Final = 1000
+_EXACT: Final = 2.0**53
 
 
-def parse_yaml(data: bytes, where: str) -> list[object]:
-    """Parse every document of a YAML text."""
+class _NoKey:
+    """Stands where a mapping waits for its next key."""
+
+
+_NO_KEY: Final = _NoKey()
+_MERGE: Final = _NoKey()
+
+
+class _Frame:
+    """A list or mapping under construction."""
+
+    __slots__ = ("anchor", "key", "merged", "size", "value")
+
+    def __init__(self, value: list[object] | dict[str, object], anchor: str | None) -> None:
+        self.value = value
+        self.anchor = anchor
+        self.key: str | _NoKey = _NO_KEY
+        self.merged: list[dict[str, object]] = []
+        self.size = 1
+
+
+def parse_yaml(text: str, where: str) -> list[object]:
+    """Parse every document of a YAML text; an empty document is ``None``.
+
+    Scalars mean what they mean to Kubernetes (YAML 1.1 without timestamps and base 60), keys
+    are strings, and a key stands only once in a mapping.
+
+    Raises
+    ------
+    ParseError
+        With line and column, if the text is not YAML or more than Kubernetes objects need.
+    """
+    documents: list[object] = []
+    builder = _Builder(where)
     try:
-        return [v for v in yaml.load_all(data, Loader=yaml.CSafeLoader) if v is not None]
+        for event in _events(text):
+            if isinstance(event, yaml.DocumentStartEvent):
+                builder = _Builder(where)
+            elif isinstance(event, yaml.DocumentEndEvent):
+                documents.append(builder.root)
+            elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
+                builder.add(event)
     except yaml.YAMLError as error:
+        raise _not_yaml(error, text, where) from None
+    except (ValueError, OverflowError, RecursionError) as error:  # escapes beyond Unicode
         raise ParseError(where, f"is not YAML: {error}") from None
+    return documents
+
+
+def _events(text: str) -> Iterator[Any]:
+    events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+    return events
+
+
+def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
+    lines = text.split("\n", mark.line + 1) if mark else []
+    at_tab = mark and len(lines) > mark.line and lines[mark.line][mark.column :].startswith("\t")
+    hint = "YAML is indented with spaces, not with tabs" if at_tab else ""
+    return ParseError(_at(where, mark), f"is not YAML: {problem}", hint=hint)
+
+
+def _at(where: str, mark: Any) -> str:  # noqa: ANN401 - PyYAML has two kinds of marks
+    if mark is None:
+        return where
+    return f"{where}: line {mark.line + 1} column {mark.column + 1}"
+
+
+class _Builder:
+    """Builds the value of one document, event by event."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.root: object = None
+        self.frames: list[_Frame] = []
+        self.anchors: dict[str, tuple[object, int]] = {}
+        self.aliased = 0
+
+    def add(self, event: Any) -> None:  # noqa: ANN401 - PyYAML has no types for its events
+        """Take the next event of the document."""
+        if isinstance(event, yaml.ScalarEvent):
+            value = self._scalar(event)
+            if event.anchor is not None:
+                self.anchors[event.anchor] = (value, 1)
+            self._place(value, 1, event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._close(event)
+        else:
+            self._alias(event)
+
+    def _error(self, event: Any, found: str, expected: str = "", hint: str = "") -> ParseError:  # noqa: ANN401
+        return ParseError(_at(self.where, event.start_mark), found, expected, hint)
+
+    def _open(self, event: Any) -> None:  # noqa: ANN401
+        kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
+        if event.tag not in {None, "!", _CORE + kind}:
+            raise self._tag_error(event)
+        if len(self.frames) == DEEPEST:
+            raise self._error(event, f"mappings and lists are nested more than {DEEPEST} deep")
+        self.frames.append(_Frame([] if kind == "seq" else {}, event.anchor))
+        if event.anchor is not None:
+            self.anchors.pop(event.anchor, None)
+
+    def _close(self, event: Any) -> None:  # noqa: ANN401
+        frame = self.frames.pop()
+        if isinstance(frame.value, dict):
+            for mapping in frame.merged:
+                frame.value = {**mapping, **frame.value}
+        if frame.anchor is not None:
+            self.anchors[frame.anchor] = (frame.value, frame.size)
+        self._place(frame.value, frame.size, event)
+
+    def _alias(self, event: Any) -> None:  # noqa: ANN401
+        if event.anchor not in self.anchors:
+            raise self._error(
+                event, f"*{event.anchor} refers to nothing that is complete before it"
+            )
+        value, size = self.anchors[event.anchor]
+        self.aliased += size
+        if self.aliased > MOST_ALIASED:
+            raise self._error(event, f"aliases stand for more than {MOST_ALIASED} values")
+        self._place(value, size, event)
+
+    def _place(self, value: object, size: int, event: Any) -> None:  # noqa: ANN401
+        """Put a finished value where it belongs: the root, a list, a key, or a key's value."""
+        if not self.frames:
+            self.root = value
+            return
+        frame = self.frames[-1]
+        frame.size += size
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+        elif frame.key is _NO_KEY:
+            frame.key = self._key(value, frame, event)
+        elif frame.key is _MERGE:
+            frame.merged.extend(self._merged(value, event))
+            frame.key = _NO_KEY
+        elif isinstance(frame.key, str):
+            frame.value[frame.key] = value
+            frame.key = _NO_KEY
+
+    def _key(self, value: object, frame: _Frame, event: Any) -> str | _NoKey:  # noqa: ANN401
+        if not isinstance(value, str):
+            raise self._error(
+                event, f"the key {shown(value)} is not a string", hint="put the key in quotes"
+            )
+        if value == "<<" and isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            return _MERGE
+        if value in frame.value:
+            raise self._error(event, f"the key {shown(value)} stands twice in one mapping")
+        return value
+
+    def _merged(self, value: object, event: Any) -> list[dict[str, object]]:  # noqa: ANN401
+        mappings: list[Any] = value if isinstance(value, list) else [value]
+        if not all(isinstance(mapping, dict) for mapping in mappings):
+            raise self._error(event, "<< merges something else than mappings")
+        return mappings
+
+    def _scalar(self, event: Any) -> object:  # noqa: ANN401
+        text: str = event.value
+        if event.tag is None:
+            value = resolve(text) if event.implicit[0] else text
+        elif event.tag in {"!", _CORE + "str"}:
+            value = text
+        else:
+            value = resolve(text)
+            kinds = _PLAIN_KINDS.get(event.tag.removeprefix(_CORE))
+            if kinds is None or type(value) not in kinds:
+                raise self._tag_error(event)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._error(event, f"{text} is not a number JSON knows")
+        if isinstance(value, str) and not value.isascii():
+            value.encode()  # the pure Python parser lets lone surrogates through
+        return value
+
+    def _tag_error(self, event: Any) -> ParseError:  # noqa: ANN401
+        tag = str(event.tag).replace(_CORE, "!!", 1)[:60]
+        return self._error(event, f"the tag {tag} means nothing here", "plain YAML without tags")
+
+
+@lru_cache(maxsize=65536)
+def resolve(text: str) -> object:
+    """Return what a plain scalar means: null, a bool, a number, or the text itself."""
+    if text in _NULLS:
+        return None
+    if text in _TRUE:
+        return True
+    if text in _FALSE:
+        return False
+    if text[0] in "+-.0123456789" and len(text) < _LONGEST_NUMBER:
+        return _number(text)
+    return text
+
+
+def _number(text: str) -> object:
+    if _NOT_NUMBERS.fullmatch(text):
+        return float(text.replace(".", ""))
+    plain = text if text[0] == "." else text.replace("_", "")
+    match = _INTEGER.fullmatch(plain)
+    if match:
+        base = str(match.lastgroup)
+        return int(match["sign"] + match[base], _BASES[base])
+    if not _FLOAT.fullmatch(plain):
+        return text
+    value = float(plain)
+    if math.isinf(value):
+        return text
+    # Kubernetes turns YAML into JSON first, which writes 1.0 and 08 as 1 and 8.
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value

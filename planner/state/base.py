@@ -3,62 +3,103 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     Strict,
     StringConstraints,
+    ValidationError,
     WithJsonSchema,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from planner.quantity import SUFFIXES, QuantityError, parse_quantity
+
+TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
+
+_TIME: Final = {"expected": TIMESTAMP}
+_QUANTITY: Final = {"expected": f"a quantity: {SUFFIXES}"}
+_AMOUNT: Final = {"expected": "a quantity of 0 or more"}
+_LARGEST_NUMBER: Final = 10**300
+"""Python refuses to write very long integers, and no float beyond this is a quantity."""
 
 
 class Schema(BaseModel):
     """A frozen piece of a Kubernetes object.
 
-    Unknown fields are ignored and ``null`` means absent, as in the API server. Fields are
-    written with their Kubernetes names in dumps and with ours in Python.
+    Unknown fields are ignored. Fields are written with their Kubernetes names in dumps and
+    with ours in Python.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="ignore", populate_by_name=True
     )
 
-    @model_validator(mode="before")
+
+class KubernetesObject(Schema):
+    """A whole object, in which ``null`` means absent at any depth, as in the API server."""
+
+    @model_validator(mode="wrap")
     @classmethod
-    def _null_means_absent(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-        if type(value) is dict and None in value.values():
-            return {key: item for key, item in value.items() if item is not None}
-        return value
+    def _null_means_absent(
+        cls,
+        value: Any,  # noqa: ANN401 - any JSON may stand here
+        handler: ModelWrapValidatorHandler[Self],
+    ) -> Self:
+        # Nulls are rare and mostly stand where nothing is read: only a failure makes a copy.
+        try:
+            return handler(value)
+        except ValidationError:
+            stripped = _without_nulls(value)
+        return handler(stripped)
+
+
+def _without_nulls(value: object) -> object:
+    """Copy a JSON value without the nulls of its objects; a loop, since it may be deep."""
+    root: list[Any] = [value]
+    todo: list[Any] = [root]
+    while todo:
+        container = todo.pop()
+        pairs = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, item in pairs:
+            copy: Any
+            if isinstance(item, dict):
+                copy = {name: each for name, each in item.items() if each is not None}
+            elif isinstance(item, list):
+                copy = list(item)
+            else:
+                continue
+            container[key] = copy
+            todo.append(copy)
+    return root[0]
 
 
 def _read_quantity(value: object) -> int:
     # JSON and YAML numbers are legal quantities; bool is an int in Python but not here.
-    if isinstance(value, str):
-        text = value.strip()
+    if type(value) is str:
+        text = value
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        text = repr(value).replace("+", "")
+        text = repr(value) if abs(value) < _LARGEST_NUMBER else ""
     else:
-        message = f"should be a quantity: {SUFFIXES}"
-        raise ValueError(message)  # noqa: TRY004 - pydantic turns ValueError into its own error
+        text = ""
     try:
         return parse_quantity(text)
     except QuantityError:
-        message = f"should be a quantity: {SUFFIXES}"
-        raise ValueError(message) from None
+        raise PydanticCustomError("quantity", "should be {expected}", _QUANTITY) from None
 
 
-def _not_negative(value: int) -> int:
-    if value < 0:
-        message = "should not be negative"
-        raise ValueError(message)
-    return value
+def _read_amount(value: object) -> int:
+    nano = _read_quantity(value)
+    if nano < 0:
+        raise PydanticCustomError("negative", "should be {expected}", _AMOUNT)
+    return nano
 
 
 _QUANTITY_SCHEMA = WithJsonSchema(
@@ -70,11 +111,6 @@ _QUANTITY_SCHEMA = WithJsonSchema(
 
 Quantity = Annotated[int, BeforeValidator(_read_quantity), _QUANTITY_SCHEMA]
 """An exact amount in nano-units; any sign."""
-
-
-def _read_amount(value: object) -> int:
-    return _not_negative(_read_quantity(value))
-
 
 Amount = Annotated[int, BeforeValidator(_read_amount), _QUANTITY_SCHEMA]
 """An exact amount in nano-units, not negative."""
@@ -90,21 +126,26 @@ def parse_time(text: str) -> datetime:
     """
     try:
         moment = datetime.fromisoformat(text) if text[10:11] in {"T", "t", " "} else None
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        message = "should be an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
-        raise ValueError(message)
-    return moment.astimezone(UTC)
+        if moment is not None and moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    message = f"should be {TIMESTAMP}"
+    raise ValueError(message)
+
+
+@lru_cache(maxsize=65536)
+def _read_time_text(text: str) -> datetime:
+    return parse_time(text)
 
 
 def _read_time(value: object) -> datetime:
-    if isinstance(value, datetime):
+    if isinstance(value, datetime) and value.tzinfo is not None:
         return value
-    if not isinstance(value, str):
-        message = "should be an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
-        raise ValueError(message)  # noqa: TRY004 - pydantic turns ValueError into its own error
-    return parse_time(value)
+    try:
+        return _read_time_text(value if isinstance(value, str) else "")
+    except ValueError:
+        raise PydanticCustomError("timestamp", "should be {expected}", _TIME) from None
 
 
 Time = Annotated[
@@ -114,6 +155,7 @@ Time = Annotated[
 ]
 
 Int32 = Annotated[int, Strict(), Field(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, Strict(), Field(ge=-(2**63), le=2**63 - 1)]
 Count = Annotated[int, Strict(), Field(ge=0, le=2**31 - 1)]
 PositiveCount = Annotated[int, Strict(), Field(ge=1, le=2**31 - 1)]
 Bool = Annotated[bool, Strict()]
@@ -127,8 +169,8 @@ class Metadata(Schema):
     namespace: str = ""
     uid: str = ""
     creation_timestamp: Time | None = Field(default=None, alias="creationTimestamp")
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
 
 
 class Condition(Schema):

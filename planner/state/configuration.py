@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from planner.state.base import Bool, Quantity, Schema
+from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 
 FEATURE_GATES: Final[dict[str, bool]] = {
     "FairSharingPreemptWithinNominal": True,
@@ -37,15 +37,16 @@ class FairSharing(Schema):
     enable: Bool = True
     strategies: tuple[Strategy, ...] = Field(default=(), alias="preemptionStrategies")
 
-    @model_validator(mode="after")
-    def _accepted_list(self) -> FairSharing:
-        if self.strategies not in {(), BOTH_STRATEGIES, *((s,) for s in BOTH_STRATEGIES)}:
+    @field_validator("strategies")
+    @classmethod
+    def _accepted_list(cls, value: tuple[Strategy, ...]) -> tuple[Strategy, ...]:
+        if value not in {(), BOTH_STRATEGIES, *((each,) for each in BOTH_STRATEGIES)}:
             message = (
-                "preemptionStrategies should be empty, one strategy, or "
-                "LessThanOrEqualToFinalShare followed by LessThanInitialShare"
+                "should be empty, one strategy, or LessThanOrEqualToFinalShare followed by "
+                "LessThanInitialShare"
             )
             raise ValueError(message)
-        return self
+        return value
 
 
 class RequeuingStrategy(Schema):
@@ -68,7 +69,7 @@ class Transformation(Schema):
     input: str
     strategy: Literal["Retain", "Replace"] = "Retain"
     multiply_by: str = Field(default="", alias="multiplyBy")
-    outputs: dict[str, Quantity] = {}
+    outputs: dict[str, Quantity] = Field(default_factory=dict)
 
 
 class ResourceSettings(Schema):
@@ -81,22 +82,27 @@ class ResourceSettings(Schema):
     )
 
 
-class Configuration(Schema):
+def _is_switched_off(key: str, item: object) -> bool:
+    if key not in {"fairSharing", "waitForPodsReady"} or not isinstance(item, dict):
+        return False
+    return item.get("enable") is None or item["enable"] is False
+
+
+class Configuration(KubernetesObject):
     """The part of Kueue's Configuration that decides anything; all defaults when absent."""
 
     fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
-    feature_gates: dict[str, Bool] = Field(default={}, alias="featureGates")
+    feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
     wait_for_pods_ready: WaitForPodsReady | None = Field(default=None, alias="waitForPodsReady")
     resources: ResourceSettings = ResourceSettings()
 
     @model_validator(mode="before")
     @classmethod
-    def _fair_sharing_off_by_default_in_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401
-        # v1beta1 has fairSharing.enable with default false; v1beta2 has no such field.
-        if isinstance(value, dict) and str(value.get("apiVersion", "")).endswith("/v1beta1"):
-            sharing = value.get("fairSharing")
-            if isinstance(sharing, dict) and "enable" not in sharing:
-                return {**value, "fairSharing": {**sharing, "enable": False}}
+    def _off_unless_enabled_in_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        # v1beta1 has an ``enable`` in both, with default false; v1beta2 knows presence only.
+        version = value.get("apiVersion") if isinstance(value, dict) else None
+        if isinstance(version, str) and version.endswith("/v1beta1"):
+            return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
         return value
 
     def gate(self, name: str) -> bool:

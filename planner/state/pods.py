@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.state.base import Amount, Count, Schema
+from planner.state.base import Int64, Quantity, Schema
 
-ResourceList = dict[str, Amount]
+ResourceList = dict[str, Quantity]
+"""Amounts per resource. The API server takes negative ones; Kueue counts them as 0."""
 
 
 class Toleration(Schema):
@@ -39,9 +40,7 @@ class SelectorRequirement(Schema):
 class NodeSelectorTerm(Schema):
     """One alternative of a required node affinity; its rows must all match."""
 
-    match_expressions: tuple[SelectorRequirement, ...] = Field(
-        default=(), alias="matchExpressions"
-    )
+    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
 
 
 class NodeSelector(Schema):
@@ -67,8 +66,8 @@ class Affinity(Schema):
 class Resources(Schema):
     """Requests and limits, in nano-units per resource."""
 
-    requests: ResourceList = {}
-    limits: ResourceList = {}
+    requests: ResourceList = Field(default_factory=dict)
+    limits: ResourceList = Field(default_factory=dict)
 
 
 class Container(Schema):
@@ -85,12 +84,12 @@ class PodSpec(Schema):
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = Field(default=(), alias="initContainers")
     resources: Resources | None = None
-    overhead: ResourceList = {}
+    overhead: ResourceList = Field(default_factory=dict)
     runtime_class_name: str = Field(default="", alias="runtimeClassName")
-    node_selector: dict[str, str] = Field(default={}, alias="nodeSelector")
+    node_selector: dict[str, str] = Field(default_factory=dict, alias="nodeSelector")
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
-    termination_grace_s: Count | None = Field(default=None, alias="terminationGracePeriodSeconds")
+    termination_grace_s: Int64 | None = Field(default=None, alias="terminationGracePeriodSeconds")
 
 
 class PodTemplate(Schema):

@@ -6,7 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from planner.state.base import Amount, Condition, Int32, Metadata, Name, Schema
+from planner.state.base import (
+    Amount,
+    Condition,
+    Int32,
+    KubernetesObject,
+    Metadata,
+    Name,
+    Schema,
+)
 from planner.state.pods import ResourceList, Taint, Toleration
 
 _OLD_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
@@ -118,9 +126,7 @@ class ClusterQueueSpec(Schema):
         default=FlavorFungibility(), alias="flavorFungibility"
     )
     preemption: Preemption = Preemption()
-    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
-        default="None", alias="stopPolicy"
-    )
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
     fair_sharing: FairSharingWeight = Field(default=FairSharingWeight(), alias="fairSharing")
     admission_checks_strategy: AdmissionChecksStrategy = Field(
         default=AdmissionChecksStrategy(), alias="admissionChecksStrategy"
@@ -128,7 +134,7 @@ class ClusterQueueSpec(Schema):
     admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
 
 
-class ClusterQueue(Schema):
+class ClusterQueue(KubernetesObject):
     """A ClusterQueue."""
 
     metadata: Metadata
@@ -159,7 +165,7 @@ class CohortSpec(Schema):
     fair_sharing: FairSharingWeight = Field(default=FairSharingWeight(), alias="fairSharing")
 
 
-class Cohort(Schema):
+class Cohort(KubernetesObject):
     """A Cohort object; cohorts without an object exist too, with all defaults."""
 
     metadata: Metadata
@@ -175,12 +181,10 @@ class LocalQueueSpec(Schema):
     """Where a LocalQueue sends its workloads."""
 
     cluster_queue: str = Field(default="", alias="clusterQueue")
-    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(
-        default="None", alias="stopPolicy"
-    )
+    stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
 
 
-class LocalQueue(Schema):
+class LocalQueue(KubernetesObject):
     """A LocalQueue: the door of a namespace to a ClusterQueue."""
 
     metadata: Metadata
@@ -190,13 +194,13 @@ class LocalQueue(Schema):
 class ResourceFlavorSpec(Schema):
     """The nodes a flavor stands for."""
 
-    node_labels: dict[str, str] = Field(default={}, alias="nodeLabels")
+    node_labels: dict[str, str] = Field(default_factory=dict, alias="nodeLabels")
     node_taints: tuple[Taint, ...] = Field(default=(), alias="nodeTaints")
     tolerations: tuple[Toleration, ...] = ()
     topology_name: str = Field(default="", alias="topologyName")
 
 
-class ResourceFlavor(Schema):
+class ResourceFlavor(KubernetesObject):
     """A ResourceFlavor."""
 
     metadata: Metadata
@@ -208,7 +212,7 @@ class ResourceFlavor(Schema):
         return self.metadata.name
 
 
-class PriorityClass(Schema):
+class PriorityClass(KubernetesObject):
     """A WorkloadPriorityClass or a Kubernetes PriorityClass: a name for a number."""
 
     metadata: Metadata
@@ -216,7 +220,7 @@ class PriorityClass(Schema):
     global_default: bool = Field(default=False, alias="globalDefault")
 
 
-class AdmissionCheck(Schema):
+class AdmissionCheck(KubernetesObject):
     """An admission check; a queue that asks for one which is not Active is inactive."""
 
     metadata: Metadata
@@ -227,8 +231,8 @@ class LimitRangeItem(Schema):
     """Defaults of one type of a LimitRange."""
 
     type: str
-    default: ResourceList = {}
-    default_request: ResourceList = Field(default={}, alias="defaultRequest")
+    default: ResourceList = Field(default_factory=dict)
+    default_request: ResourceList = Field(default_factory=dict, alias="defaultRequest")
 
 
 class LimitRangeSpec(Schema):
@@ -237,7 +241,7 @@ class LimitRangeSpec(Schema):
     limits: tuple[LimitRangeItem, ...] = ()
 
 
-class LimitRange(Schema):
+class LimitRange(KubernetesObject):
     """A LimitRange: defaults for the containers of its namespace."""
 
     metadata: Metadata
@@ -247,10 +251,10 @@ class LimitRange(Schema):
 class Overhead(Schema):
     """The fixed overhead of a RuntimeClass."""
 
-    pod_fixed: ResourceList = Field(default={}, alias="podFixed")
+    pod_fixed: ResourceList = Field(default_factory=dict, alias="podFixed")
 
 
-class RuntimeClass(Schema):
+class RuntimeClass(KubernetesObject):
     """A RuntimeClass: pods that name it carry its overhead."""
 
     metadata: Metadata

@@ -1,0 +1,127 @@
+"""From pydantic's errors to ours: what was found, what was expected, and a hint."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from planner.errors import SchemaError
+from planner.quantity import SUFFIXES, QuantityError, parse_quantity
+from planner.reader.items import Item
+from planner.reader.show import place, shown
+from planner.state.base import TIMESTAMP
+
+_FORMER_NAMES: Final = {
+    "cohortName": "cohort",
+    "parentName": "parent",
+    "priorityClassRef": "priorityClassName",
+}
+"""What a field was called in an older version of its object."""
+
+_FOUND_AND_EXPECTED: Final = {
+    "missing": ("is missing", ""),
+    "model_type": ("is not an object", "an object"),
+    "dict_type": ("is not an object", "an object"),
+    "tuple_type": ("is not a list", "a list"),
+    "string_type": ("is not a string", "a string"),
+    "string_unicode": ("is not a string that can be written", "a string of whole characters"),
+    "string_too_short": ("is empty", "a name"),
+    "string_too_long": ("is too long", "at most {max_length} characters"),
+    "int_type": ("is not a whole number", "a whole number"),
+    "bool_type": ("is neither true nor false", "true or false"),
+    "greater_than_equal": ("is too small", "a whole number of at least {ge}"),
+    "less_than_equal": ("is too large", "a whole number of at most {le}"),
+    "literal_error": ("is not a value it can have", "one of {choices}"),
+    "quantity": ("is not a Kubernetes quantity", SUFFIXES),
+    "negative": ("is negative", "a quantity of 0 or more"),
+    "timestamp": ("is not a timestamp", TIMESTAMP),
+}
+"""Pydantic's type of an error, and the words for it."""
+
+_QUOTED: Final = re.compile(r"'([^']*)'")
+_DIGITS: Final = re.compile(r"-?[0-9]{1,10}")
+
+
+def schema_error(item: Item, subject: str, error: ValidationError, total: int) -> SchemaError:
+    """Say what the first of ``total`` errors is.
+
+    ``subject`` names the object, such as ``Workload team-a/train``.
+    """
+    first: Any = error.errors(include_url=False)[0]
+    kind, context = first["type"], dict(first.get("ctx", {}))
+    found, expected = _FOUND_AND_EXPECTED.get(kind, (f"cannot be used: {first['msg']}", ""))
+    if kind == "value_error":
+        found, expected = "cannot be used", str(context["error"]).removeprefix("should be ")
+    choices = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
+    expected = expected.format(choices=", ".join(choices), **context) if context else expected
+    # What is missing has no value of its own: pydantic gives the object it is missing from.
+    phrase = found if kind == "missing" else f"{shown(first['input'])} {found}"
+    if total > 1:
+        phrase += f" (the first of {total} such problems)"
+    where = place(item.root, (*item.path, *_written(item.value, first["loc"])))
+    hint = _hint(kind, first["input"], choices)
+    return SchemaError(where, f"{subject}: {phrase}", expected, hint)
+
+
+def _written(value: object, location: tuple[str | int, ...]) -> Iterator[str | int]:
+    """Yield the location with the names the user wrote, where an older one was written."""
+    for step in location:
+        if step == "[key]":
+            return
+        if isinstance(value, dict) and step not in value:
+            former = _FORMER_NAMES.get(str(step))
+            if former is not None and former in value:
+                yield former
+                return
+        yield step
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
+            value = value[step]
+
+
+def _hint(kind: str, found: object, choices: list[str]) -> str:
+    if kind == "literal_error" and isinstance(found, str):
+        close = closest(found, choices)
+        return f'did you mean "{close}"?' if close else ""
+    if kind == "quantity" and isinstance(found, str):
+        meant = _meant_quantity(found)
+        return f'did you mean "{meant}"?' if meant else ""
+    if kind == "string_type" and isinstance(found, bool | int | float):
+        return "put it in quotes"
+    if isinstance(found, str):
+        quoted = kind == "bool_type" and found.lower() in {"true", "false"}
+        if quoted or (kind == "int_type" and _DIGITS.fullmatch(found)):
+            return "leave out the quotes"
+        if kind == "timestamp" and re.fullmatch(r"[0-9-]{10}[T ][0-9:.]+", found):
+            return "add the time zone, such as Z for UTC"
+    return ""
+
+
+def closest(found: str, choices: list[str]) -> str | None:
+    """Return the choice which is spelt almost like what was found, if there is one."""
+    by_lower = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(found.lower()[:100], by_lower, n=1)
+    return by_lower[close[0]] if close else None
+
+
+def _meant_quantity(found: str) -> str | None:
+    """Return a quantity which is spelt almost like what was found, if there is one."""
+    text = "".join(found.split()).replace(",", ".").replace("_", "")[:40]
+    suffix = text.lstrip("+-.0123456789")
+    digits = text.removesuffix(suffix)
+    unit = suffix.lower().removesuffix("bytes").removesuffix("byte").removesuffix("b")
+    spellings = [unit, unit.capitalize(), unit.upper()]
+    if suffix[:1] == "m" and suffix != "m":  # "mi" and "mb" mean mega, but plain "m" is milli
+        spellings.remove(unit)
+    for spelling in spellings:
+        try:
+            parse_quantity(digits + spelling)
+        except QuantityError:
+            continue
+        return digits + spelling
+    return None

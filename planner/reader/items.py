@@ -1,0 +1,80 @@
+"""Documents to single objects: lists are opened, places remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from planner.errors import SchemaError
+from planner.reader.parse import EXPECTED, Document
+from planner.reader.show import Path, place, shown
+
+
+class Item(NamedTuple):
+    """A JSON object that claims to be a Kubernetes object, and where it stands."""
+
+    root: str
+    path: Path
+    value: dict[str, object]
+
+    @property
+    def where(self) -> str:
+        """Its place, for messages."""
+        return place(self.root, self.path)
+
+
+def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
+    """Yield the objects of a document in order; lists, also nested ones, are opened.
+
+    Raises
+    ------
+    SchemaError
+        If something stands there which is no object, or an object without a kind.
+    """
+    root = document.where
+    todo: list[Iterator[tuple[Path, object]]] = [iter([(path, document.value)])]
+    while todo:
+        for at, value in todo[-1]:
+            if isinstance(value, list | tuple):
+                todo.append(_numbered(value, at))
+                break
+            if not isinstance(value, dict):
+                where = place(root, at)
+                raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
+            kind = value.get("kind")
+            if not isinstance(kind, str) or not kind:
+                raise _without_kind(Item(root, at, value))
+            if kind.endswith("List") and "spec" not in value:
+                todo.append(_list_items(Item(root, at, value), kind, used_up=document.used_up))
+                break
+            yield Item(root, at, value)
+        else:
+            todo.pop()
+
+
+def _numbered(values: Sequence[object], at: Path) -> Iterator[tuple[Path, object]]:
+    for index, value in enumerate(values):
+        yield (*at, index), value
+
+
+def _without_kind(item: Item) -> SchemaError:
+    found = f"{shown(item.value['kind'])} is not a kind" if item.value.get("kind") else ""
+    return SchemaError(
+        item.where, found or "an object without a kind stands here", "apiVersion, kind and metadata"
+    )
+
+
+def _list_items(item: Item, kind: str, *, used_up: bool) -> Iterator[tuple[Path, object]]:
+    """Yield the items of a v1 List, or of a typed list, whose items may leave out their kind."""
+    items = item.value.get("items")
+    if items is not None and not isinstance(items, list):
+        where = place(item.root, (*item.path, "items"))
+        raise SchemaError(where, f"{shown(items)} is not a list", "the items of a list")
+    base: dict[str, object] = {}
+    if kind != "List":
+        base = {"kind": kind.removesuffix("List"), "apiVersion": item.value.get("apiVersion")}
+    for index, value in enumerate(items or ()):
+        if items and used_up:
+            items[index] = None
+        whole = {**base, **value} if base and isinstance(value, dict) else value
+        yield (*item.path, "items", index), whole

@@ -1,0 +1,52 @@
+"""The kinds of objects which the planner reads, by API group."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from planner.state import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    Configuration,
+    LimitRange,
+    LocalQueue,
+    PriorityClass,
+    ResourceFlavor,
+    RuntimeClass,
+    Workload,
+)
+from planner.state.base import KubernetesObject
+
+KUEUE: Final = "kueue.x-k8s.io"
+CONFIG: Final = "config.kueue.x-k8s.io"
+MANAGER_CONFIG: Final = "controller_manager_config.yaml"
+
+
+class Kind(NamedTuple):
+    """A kind of object which the planner reads."""
+
+    name: str
+    model: type[KubernetesObject]
+    versions: tuple[str, ...]
+    namespaced: bool = False
+
+
+_KUEUE_VERSIONS: Final = ("v1alpha1", "v1beta1", "v1beta2")
+
+KINDS: Final[dict[tuple[str, str], Kind]] = {
+    (group, kind.name): kind
+    for group, kind in (
+        (KUEUE, Kind("ClusterQueue", ClusterQueue, _KUEUE_VERSIONS)),
+        (KUEUE, Kind("Cohort", Cohort, _KUEUE_VERSIONS)),
+        (KUEUE, Kind("LocalQueue", LocalQueue, _KUEUE_VERSIONS, namespaced=True)),
+        (KUEUE, Kind("Workload", Workload, _KUEUE_VERSIONS, namespaced=True)),
+        (KUEUE, Kind("ResourceFlavor", ResourceFlavor, _KUEUE_VERSIONS)),
+        (KUEUE, Kind("WorkloadPriorityClass", PriorityClass, _KUEUE_VERSIONS)),
+        (KUEUE, Kind("AdmissionCheck", AdmissionCheck, _KUEUE_VERSIONS)),
+        (CONFIG, Kind("Configuration", Configuration, ("v1beta1", "v1beta2"))),
+        ("scheduling.k8s.io", Kind("PriorityClass", PriorityClass, ("v1",))),
+        ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
+        ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
+    )
+}

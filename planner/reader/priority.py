@@ -1,0 +1,48 @@
+"""Priorities of workloads that name a class but carry no number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from planner.reader.show import shown
+from planner.state import PriorityClass, Workload
+
+_BUILT_IN: Final = {
+    ("PriorityClass", "system-cluster-critical"): 2_000_000_000,
+    ("PriorityClass", "system-node-critical"): 2_000_001_000,
+}
+"""The classes that every Kubernetes cluster has (kubernetes pkg/apis/scheduling/types.go)."""
+
+
+def resolve_priorities(
+    workloads: Sequence[Workload],
+    kueue_classes: Sequence[PriorityClass],
+    pod_classes: Sequence[PriorityClass],
+) -> tuple[list[Workload], list[str]]:
+    """Give each workload without a priority that of the class it names.
+
+    A class that was not read counts as priority 0, as it does for Kueue, and is remarked upon.
+    Workloads without a class stay as they are.
+    """
+    values = dict(_BUILT_IN)
+    values |= {("WorkloadPriorityClass", each.metadata.name): each.value for each in kueue_classes}
+    values |= {("PriorityClass", each.metadata.name): each.value for each in pod_classes}
+    missing: Counter[tuple[str, str]] = Counter()
+    resolved = []
+    for workload in workloads:
+        spec = workload.spec
+        if spec.priority is None and spec.priority_class is not None:
+            key = (spec.priority_class.kind, spec.priority_class.name)
+            if key not in values:
+                missing[key] += 1
+            changed = spec.model_copy(update={"priority": values.get(key, 0)})
+            resolved.append(workload.model_copy(update={"spec": changed}))
+        else:
+            resolved.append(workload)
+    notes = [
+        f"{kind} {shown(name)} was not read: priority 0 for the {count} workloads that name it"
+        for (kind, name), count in missing.items()
+    ]
+    return resolved, notes

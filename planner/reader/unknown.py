@@ -1,0 +1,92 @@
+"""Counting what was ignored: fields and kinds which the planner does not read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
+
+from pydantic import AliasChoices, BaseModel
+from pydantic.fields import FieldInfo
+
+from planner.reader.items import Item
+from planner.reader.kinds import Kind
+from planner.state.base import Metadata
+from planner.state.workload import WorkloadSpec
+
+_ALWAYS: Final = frozenset({"apiVersion", "kind"})
+_OTHER_NAMES: Final[dict[type[BaseModel], frozenset[str]]] = {
+    WorkloadSpec: frozenset({"priorityClassName", "priorityClassSource"}),
+}
+"""Names that a validator of the schema takes, so that no field shows them."""
+
+
+@dataclass
+class Ignored:
+    """What a reading ignored, and how often."""
+
+    fields: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+
+
+class _Known(NamedTuple):
+    """The names a model reads, each with the model beneath it, if it is not plain."""
+
+    names: dict[str, type[BaseModel] | None]
+    other: frozenset[str]
+
+
+def unknown_fields(items: Iterable[tuple[Kind, Item]]) -> Counter[str]:
+    """Count the fields that were not read, such as ``{"Workload.spec.foo": 3}``.
+
+    Fields of ``metadata`` are left out, since every object has many of them, and so is what
+    stands below a field that was not read.
+    """
+    counts: Counter[str] = Counter()
+    for kind, item in items:
+        counts.update(_unknown(kind.name, kind.model, item.value))
+    return counts
+
+
+def _unknown(path: str, model: type[BaseModel], value: object) -> Iterator[str]:
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _unknown(path, model, each)
+    elif isinstance(value, dict):
+        known = _known(model)
+        for key, each in value.items():
+            below = known.names.get(key)
+            if below is not None:
+                yield from _unknown(f"{path}.{key}", below, each)
+            elif key not in known.names and key not in known.other:
+                yield f"{path}.{key}"
+
+
+@cache
+def _known(model: type[BaseModel]) -> _Known:
+    names: dict[str, type[BaseModel] | None] = {}
+    for name, info in model.model_fields.items():
+        below = _model_in(info.annotation)
+        below = None if below is Metadata else below
+        names |= dict.fromkeys({name, *_aliases(info)}, below)
+    return _Known(names, _ALWAYS | _OTHER_NAMES.get(model, frozenset()))
+
+
+def _aliases(info: FieldInfo) -> Iterator[str]:
+    choices = info.validation_alias
+    if isinstance(choices, AliasChoices):
+        yield from (choice for choice in choices.choices if isinstance(choice, str))
+    elif isinstance(choices, str):
+        yield choices
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 - any annotation
+    """Return the model in an annotation such as ``tuple[PodSet, ...]`` or ``X | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    arguments = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        arguments = arguments[:1]
+    return next((model for each in arguments if (model := _model_in(each))), None)
