@@ -173,7 +173,7 @@ def check_solver_free_bound(
 def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
     """CT-04: the claimed order names every victim once, and its replay is legal."""
     holders = {victim.key: victim for victim in case.victims}
-    if Counter(order) != Counter(holders):
+    if sorted(order) != sorted(holders):
         findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
         return judge(REMOVAL_ORDER, findings, "")
     obstacle = replay(case.setting, [holders[key] for key in order]).obstacle
