@@ -1,0 +1,51 @@
+"""Answers recorded from the real scheduler, line by line.
+
+The full folder lies outside the project (see ``tests.conftest.recorded_root``); where it is
+absent, the copies in ``instances/recorded/`` are used.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.assignment import Assignment
+from planner.reader import read_objects
+from planner.state import State
+from tests.conftest import ROOT, recorded_root
+
+Line = dict[str, Any]
+
+
+def path_of(name: str) -> Path | None:
+    """Return the file of a name such as ``small-flavors`` or ``upstream/classical``."""
+    full = recorded_root()
+    folders = [full / "kueue"] if full else []
+    folders.append(ROOT / "instances" / "recorded")
+    files = [folder / f"{name}.jsonl.gz" for folder in folders]
+    return next((file for file in files if file.is_file()), None)
+
+
+def lines(name: str) -> Iterator[Line]:
+    """Yield the recorded instances of a file; the test is skipped if the file is nowhere."""
+    path = path_of(name)
+    if path is None:
+        pytest.skip(f"no recorded answers {name}: set PLANNER_CONFORMANCE to their folder")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for text in file:
+            yield json.loads(text)
+
+
+def state_of(line: Line) -> State:
+    """Return the state of a recorded instance, at the clock it was recorded at."""
+    return read_objects(line["state"], where=line["id"], now=line["now"])
+
+
+def assignment_of(line: Line) -> Assignment:
+    """Return the flavors Kueue assigned in a recorded instance."""
+    return Assignment.model_validate(line["expect"]["assignment"])
