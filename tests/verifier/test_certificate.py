@@ -1,0 +1,252 @@
+"""A forged certificate is refused: values, bounds, multipliers, order, facts, victims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from planner.plan import (
+    Amount,
+    Certificate,
+    Demand,
+    Level,
+    Multiplier,
+    Plan,
+    SolverFreeBound,
+    Verdict,
+)
+from planner.verifier import match_plan
+from planner.verifier.certificate import check_certificate, check_levels, check_status
+from tests.verifier.cases import (
+    GPU,
+    OWN,
+    RECLAIM,
+    broken,
+    cluster,
+    cohort,
+    plan_of,
+    policies,
+    queue,
+    running,
+    victim_of,
+    waiting,
+)
+
+STATE = cluster(
+    cohort("all"),
+    queue("mine", 6, "all", preemption=policies("LowerPriority", "Any")),
+    queue("other", 2, "all"),
+    running("a", "mine", 3, priority=1),
+    running("b", "other", 2),
+    running("c", "other", 3),
+    running("safe", "mine", 0, priority=50),
+    waiting("incoming", 3, priority=10),
+)
+"""8 GPUs, all in use: 3 by queue mine, whose quota is 6, and 5 by queue other, whose is 2."""
+
+COSTS = {"team/a": 5, "team/b": 4, "team/c": 9}
+TERMS = {"cost": 5, "D2": 1, "D4": 7, "D5": 2}
+
+BOUND = SolverFreeBound(
+    term="cost",
+    denominator=3,
+    multipliers=(Multiplier(flavor="h200", resource=GPU, numerator=5, need=3),),
+    # 5 * 3 + min(0, 3 * 5 - 5 * 3) + min(0, 3 * 4 - 5 * 2) + min(0, 3 * 9 - 5 * 3) = 15; / 3
+    bound=5,
+    statement="",
+)
+
+LEVELS = (
+    Level(term="cost", title="", unit="", value=5, bound=5, solver_free_bound=5),
+    Level(term="D4+D5", title="", unit="", value=9, bound=9),
+)
+
+Fields = Mapping[str, Any]
+
+
+def honest() -> Plan:
+    amount = Amount(flavor="h200", resource=GPU, units=3, quantity="3")
+    return plan_of(
+        STATE,
+        victim_of(STATE, "a", OWN).model_copy(update={"usage": (amount,)}),
+        status="optimal",
+        terms={"cost": 5, "D2": 1},
+        demand=(
+            Demand(
+                flavor="h200",
+                resource=GPU,
+                requested=3,
+                available=0,
+                shortfall=3,
+                quantity="3",
+                contested=True,
+            ),
+        ),
+        certificate=Certificate(
+            digest="", levels=LEVELS, bounds=(BOUND,), removal_order=("team/a",)
+        ),
+    )
+
+
+def with_certificate(**fields: Any) -> Plan:
+    plan = honest()
+    assert plan.certificate is not None
+    return plan.model_copy(update={"certificate": plan.certificate.model_copy(update=fields)})
+
+
+def with_level(position: int, **fields: Any) -> Plan:
+    levels = list(LEVELS)
+    levels[position] = levels[position].model_copy(update=fields)
+    return with_certificate(levels=tuple(levels))
+
+
+def with_bound(**fields: Any) -> Plan:
+    return with_certificate(bounds=(BOUND.model_copy(update=fields),))
+
+
+def with_multiplier(**fields: Any) -> Plan:
+    return with_bound(multipliers=(BOUND.multipliers[0].model_copy(update=fields),))
+
+
+def with_victim(**fields: Any) -> Plan:
+    plan = honest()
+    return plan.model_copy(update={"victims": (plan.victims[0].model_copy(update=fields),)})
+
+
+def with_demand(**fields: Any) -> Plan:
+    plan = honest()
+    return plan.model_copy(update={"demand": (plan.demand[0].model_copy(update=fields),)})
+
+
+def refused(plan: Plan, costs: Mapping[str, int] = COSTS) -> list[str]:
+    verdicts = check_certificate(match_plan(STATE, plan), plan, TERMS, {"cost": costs})
+    return [verdict.law for verdict in verdicts if not verdict.holds]
+
+
+def test_an_honest_certificate_is_accepted() -> None:
+    assert not broken(STATE, honest())
+    assert not refused(honest())
+
+
+@pytest.mark.parametrize(
+    ("plan", "law"),
+    [
+        (honest().model_copy(update={"terms": {"cost": 4}}), "CT-01"),
+        (honest().model_copy(update={"terms": {"unheard-of": 0}}), "CT-01"),
+        (with_level(0, value=4, bound=4, solver_free_bound=None), "CT-01"),
+        (with_level(1, value=8, bound=8), "CT-01"),
+        (with_level(1, term="D4+D9", value=7, bound=7), "CT-01"),
+        (with_level(0, bound=4), "CT-02"),
+        (with_level(0, bound=6), "CT-02"),
+        (with_level(0, solver_free_bound=4), "CT-02"),
+        (with_level(0, solver_free_bound=6), "CT-02"),
+        (with_level(1, solver_free_bound=5), "CT-02"),
+        (with_certificate(levels=()), "CT-02"),
+        (honest().model_copy(update={"certificate": None}), "CT-02"),
+        (with_bound(term="D2"), "CT-03"),
+        (with_bound(denominator=2), "CT-03"),
+        (with_bound(denominator=0), "CT-03"),
+        (with_bound(denominator=-3), "CT-03"),
+        (with_multiplier(numerator=10), "CT-03"),
+        (with_multiplier(numerator=4), "CT-03"),
+        (with_multiplier(numerator=-5), "CT-03"),
+        (with_multiplier(need=4), "CT-03"),
+        (with_multiplier(need=2), "CT-03"),
+        (with_multiplier(flavor="l4"), "CT-03"),
+        (with_multiplier(flavor="unheard-of"), "CT-03"),
+        (with_certificate(removal_order=()), "CT-04"),
+        (with_certificate(removal_order=("team/a", "team/a")), "CT-04"),
+        (with_certificate(removal_order=("team/b",)), "CT-04"),
+        (with_victim(priority=0), "CT-05"),
+        (with_victim(evicted=True), "CT-05"),
+        (with_victim(usage=(Amount(flavor="h200", resource=GPU, units=2, quantity="2"),)), "CT-05"),
+        (with_victim(usage=(Amount(flavor="h200", resource=GPU, units=3, quantity="4"),)), "CT-05"),
+        (with_victim(usage=(Amount(flavor="none", resource=GPU, units=3, quantity="3"),)), "CT-05"),
+        (honest().model_copy(update={"priority": 11}), "CT-05"),
+        (honest().model_copy(update={"cluster_queue": "other"}), "CT-05"),
+        (with_demand(requested=2), "CT-05"),
+        (with_demand(available=1), "CT-05"),
+        (with_demand(shortfall=2), "CT-05"),
+        (with_demand(contested=False), "CT-05"),
+        (with_demand(flavor="l4"), "CT-05"),
+        (with_demand(flavor="unheard-of"), "CT-05"),
+    ],
+)
+def test_a_forged_claim_is_refused(plan: Plan, law: str) -> None:
+    assert law in refused(plan)
+
+
+@pytest.mark.parametrize("bound", [4, 6])
+def test_a_forged_solver_free_bound_is_refused(bound: int) -> None:
+    """Also where the level repeats it; 4 would be true, but it is not what follows."""
+    plan = with_bound(bound=bound)
+    assert refused(plan) == ["CT-02", "CT-03"]
+
+
+def test_every_candidate_needs_a_cost() -> None:
+    assert refused(honest(), {"team/a": 5, "team/b": 4}) == ["CT-03"]
+
+
+def test_what_no_rule_permits_needs_none() -> None:
+    """Workload safe outranks the preemptor: it is no candidate, whatever it costs."""
+    assert "team/safe" not in COSTS
+    assert not refused(honest(), {**COSTS, "team/safe": -99})
+
+
+def test_a_cheaper_candidate_lowers_the_bound() -> None:
+    assert refused(honest(), {**COSTS, "team/b": 2}) == ["CT-03"]
+
+
+def test_another_victim_changes_everything() -> None:
+    """A cheaper one that fits as well: the law-abiding plan still has the old values."""
+    plan = honest()
+    forged = plan.model_copy(update={"victims": (victim_of(STATE, "c", RECLAIM),)})
+    assert not broken(STATE, forged)
+    assert refused(forged) == ["CT-04"]
+    terms = {"cost": 9, "D2": 1, "D4": 7, "D5": 2}
+    assert not check_levels(forged, terms).holds
+
+
+def test_the_levels_are_those_of_the_objective() -> None:
+    assert check_levels(honest(), TERMS, ["cost", "D4+D5"]).holds
+    assert not check_levels(honest(), TERMS, ["D4+D5", "cost"]).holds
+    assert not check_levels(honest(), TERMS, ["cost"]).holds
+
+
+def test_a_feasible_plan_may_leave_a_gap() -> None:
+    plan = with_level(0, bound=3).model_copy(update={"status": "feasible"})
+    assert check_status(plan).holds
+    assert not check_status(plan.model_copy(update={"status": "optimal"})).holds
+
+
+def test_a_plan_without_certificate_claims_nothing() -> None:
+    plan = honest().model_copy(update={"status": "feasible", "certificate": None})
+    verdicts: list[Verdict] = list(
+        check_certificate(match_plan(STATE, plan), plan, TERMS, {"cost": COSTS})
+    )
+    assert all(verdict.holds for verdict in verdicts)
+
+
+def test_nothing_bounds_what_is_not_asked_for() -> None:
+    """Over-admitted by 2, but nobody asks for it, so nothing of it need be freed."""
+    state = cluster(
+        queue("mine", 2, preemption=policies("LowerPriority")),
+        running("a", "mine", 2),
+        running("b", "mine", 2, flavor="l4"),
+        waiting("incoming", 2, priority=10),
+    )
+    bound = SolverFreeBound(
+        term="cost",
+        denominator=1,
+        multipliers=(Multiplier(flavor="l4", resource=GPU, numerator=1, need=2),),
+        bound=2,
+        statement="",
+    )
+    plan = plan_of(
+        state, ("a", OWN), certificate=Certificate(digest="", levels=(), bounds=(bound,))
+    )
+    case = match_plan(state, plan)
+    verdicts = check_certificate(case, plan, {}, {"cost": {"team/a": 9, "team/b": 9}})
+    assert "CT-03" in [verdict.law for verdict in verdicts if not verdict.holds]
