@@ -1,0 +1,35 @@
+"""A plan as JSON: everything there is, under the published schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from planner.plan import Plan, Record
+
+
+class Plans(Record):
+    """The answers for several pending workloads, in the order of the dump."""
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
+    plans: tuple[Plan, ...]
+
+
+def render(plan: Plan, *, width: int | None = None, color: bool = False) -> str:
+    """Return the plan as one JSON object; it is never wrapped or coloured."""
+    del width, color
+    return dump(plan)
+
+
+def render_all(plans: Sequence[Plan], *, width: int | None = None, color: bool = False) -> str:
+    """Return several plans as one JSON object with the key ``plans``."""
+    del width, color
+    return dump(Plans(plans=tuple(plans)))
+
+
+def dump(record: BaseModel) -> str:
+    """Return any output record as JSON in ASCII, so that no name can steer a terminal."""
+    return json.dumps(record.model_dump(mode="json", by_alias=True), indent=2) + "\n"

@@ -1,0 +1,82 @@
+"""How single values read on a screen: names made harmless, ages, amounts, times."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+LONGEST_NAME: Final = 330
+"""Kubernetes allows 253 + 1 + 63 characters for namespace/name; a dump may hold anything."""
+
+SECONDS_PER_HOUR: Final = 3600
+
+_AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
+_SMALLEST_SHOWN: Final = 0.01
+
+
+def clean(text: str) -> str:
+    """Return the text with everything a terminal might obey written as an escape.
+
+    Names come from a dump that anyone may have written: control characters, line breaks,
+    escape sequences and marks that reverse the reading direction must not reach the screen.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def clean_lines(text: str) -> str:
+    """Return a message made harmless line by line; its own line breaks stay."""
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def word(text: str) -> str:
+    """Return the text as one word without quotes, for output that is split at spaces."""
+    escaped = "".join(_escaped(c) if c in " \"'\\" else c for c in text)
+    return clean(escaped) or '""'
+
+
+def short(text: str) -> str:
+    """Return a name made harmless, and cut where no real name would be as long."""
+    return clean(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")
+
+
+def _escaped(character: str) -> str:
+    if character.isascii():
+        return f"\\x{ord(character):02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def age(seconds: int) -> str:
+    """Return a duration in at most two units, such as ``45s``, ``12m`` or ``3d4h``."""
+    for position, (unit, size) in enumerate(_AGE_UNITS):
+        if seconds >= size:
+            whole, rest = divmod(seconds, size)
+            if position + 1 < len(_AGE_UNITS):
+                next_unit, next_size = _AGE_UNITS[position + 1]
+                if rest >= next_size:
+                    return f"{whole}{unit}{rest // next_size}{next_unit}"
+            return f"{whole}{unit}"
+    return f"{seconds}s"
+
+
+def hours(accelerator_seconds: int) -> str:
+    """Return accelerator-seconds as accelerator-hours."""
+    return decimal(accelerator_seconds / SECONDS_PER_HOUR)
+
+
+def decimal(value: float) -> str:
+    """Return a number with two digits after the point; what is not zero never reads as zero."""
+    if 0 < value < _SMALLEST_SHOWN:
+        return f"<{_SMALLEST_SHOWN}"
+    return f"{value:,.2f}"
+
+
+def moment(time: datetime) -> str:
+    """Return a time as RFC 3339 in UTC, to the second unless it is finer."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun, such as ``1 victim`` or ``3 victims``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

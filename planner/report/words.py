@@ -1,0 +1,112 @@
+"""What codes and term ids mean in words, the same in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner.laws import (
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    Law,
+)
+from planner.plan import Level, Plan
+
+SCHEDULERS: Final = {"kueue": "Kueue"}
+RULES: Final = {"kueue-classical": "classical preemption"}
+
+ALLOWED_BY: Final[Mapping[str, Law]] = {
+    "InClusterQueue": KQ_WITHIN_CLUSTER_QUEUE,
+    "InCohortReclamation": KQ_RECLAIM,
+    "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT,
+}
+"""The law behind each of the scheduler's reason codes."""
+
+TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    "D0": ("last-tier victims", "workloads"),
+    "D1": ("highest victim priority", "rank"),
+    "D2": ("workloads evicted", "workloads"),
+    "D3": ("priority weight", "weight"),
+    "D4": ("lost work", "accelerator-seconds"),
+    "D5": ("restart cost", "accelerator-seconds"),
+    "D7": ("over-freed", "1/32000 accelerator"),
+    "D8": ("queues touched", "queues"),
+    "count": ("victims, those already being evicted included", "workloads"),
+    "cost": ("cost given by the user", "cost units"),
+}
+"""Title and unit of every disruption term, as planner.objective.terms has them.
+
+Repeated here because a renderer must not load what computes the terms; a test compares them.
+"""
+
+WORK_UNIT: Final = "accelerator-seconds"
+SIZE_UNIT: Final = "1/32000 accelerator"
+SIZES_PER_ACCELERATOR: Final = 32_000
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """One measure of disruption, for a plan and for the scheduler's own.
+
+    ``level`` is its place among the levels of the objective, from 1, and ``bound`` what is
+    proved of it there; both are ``None`` for a term that is only reported.
+    """
+
+    id: str
+    title: str
+    unit: str
+    value: int
+    greedy: int | None
+    level: int | None = None
+    bound: int | None = None
+
+
+def term_rows(plan: Plan) -> list[TermRow]:
+    """Return the levels of the objective in order, then every term that is no level itself."""
+    levels = plan.certificate.levels if plan.certificate else ()
+    greedy = plan.greedy.terms if plan.greedy and plan.greedy.victims else None
+    rows = [_level_row(level, number, greedy) for number, level in enumerate(levels, start=1)]
+    shown = {row.id for row in rows}
+    for term, value in plan.terms.items():
+        if term not in shown:
+            title, unit = TERM_TEXTS.get(term, (term, ""))
+            rows.append(TermRow(term, title, unit, value, _sum_of(term, greedy)))
+    return rows
+
+
+def _level_row(level: Level, number: int, greedy: Mapping[str, int] | None) -> TermRow:
+    theirs = _sum_of(level.term, greedy)
+    return TermRow(level.term, level.title, level.unit, level.value, theirs, number, level.bound)
+
+
+def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
+    """Return the value of a measure such as ``D4+D5``; ``None`` if a part of it is not known."""
+    if terms is None:
+        return None
+    parts = measure.split("+")
+    return sum(terms[part] for part in parts) if all(part in terms for part in parts) else None
+
+
+def scheduler_name(plan: Plan) -> str:
+    """Return the scheduler's name as its project writes it."""
+    return SCHEDULERS.get(plan.scheduler, plan.scheduler)
+
+
+def rules_name(plan: Plan) -> str:
+    """Return the name of the rule set in words."""
+    return RULES.get(plan.rules, plan.rules)
+
+
+def attempt_name(plan: Plan) -> str:
+    """Return which of the scheduler's attempts the plan belongs to; empty if to none."""
+    if plan.borrowing is None:
+        return ""
+    return "with borrowing" if plan.borrowing else "without borrowing"
+
+
+def laws_held(plan: Plan) -> tuple[int, int]:
+    """Return how many laws the verifier found to hold, and how many it checked."""
+    verdicts = plan.certificate.verdicts if plan.certificate else ()
+    return sum(verdict.holds for verdict in verdicts), len(verdicts)
