@@ -1,0 +1,111 @@
+"""A replay of recorded answers as a table or as plain lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from rich.text import Text
+
+from planner.report.paper import Column, Paper, table_of
+from planner.report.text import clean, plural, word
+
+MORE: Final = "... {count:,} more differences"
+
+
+class Difference(Protocol):
+    """A recorded line that was not reproduced."""
+
+    @property
+    def id(self) -> str:
+        """The line's id."""
+
+    @property
+    def detail(self) -> str:
+        """The first difference, in words."""
+
+
+class Compared(Protocol):
+    """A file of recorded lines, compared."""
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+
+    @property
+    def instances(self) -> int:
+        """How many lines it has."""
+
+    @property
+    def equal(self) -> int:
+        """How many were reproduced."""
+
+    @property
+    def skipped(self) -> int:
+        """How many were not compared."""
+
+    @property
+    def different(self) -> Sequence[Difference]:
+        """The others."""
+
+
+def render_plain(files: Sequence[Compared], show: int) -> str:
+    """Return a line for every file, and for the first differences of each."""
+    lines = []
+    for file in files:
+        lines.append(f"file {word(file.file)} {_counts(file)}")
+        lines += [f"different {word(one.id)} {clean(one.detail)}" for one in file.different[:show]]
+        if len(file.different) > show:
+            lines.append(MORE.format(count=len(file.different) - show))
+    total = {
+        "instances": sum(file.instances for file in files),
+        "equal": sum(file.equal for file in files),
+        "skipped": sum(file.skipped for file in files),
+        "different": sum(len(file.different) for file in files),
+    }
+    lines.append(" ".join(["total", *(f"{name}={count}" for name, count in total.items())]))
+    return "\n".join(lines) + "\n"
+
+
+def render_table(files: Sequence[Compared], show: int, *, width: int, color: bool) -> str:
+    """Return a table of the files, and the first differences of each."""
+    paper = Paper(width, color=color)
+    total = [
+        sum(counts)
+        for counts in zip(
+            *((f.instances, f.equal, f.skipped, len(f.different)) for f in files), strict=True
+        )
+    ]
+    columns: list[Column[Compared]] = [
+        Column("File", lambda file: clean(file.file), plural(len(files), "file"), folds=True),
+        Column("Instances", lambda file: f"{file.instances:,}", f"{total[0]:,}", number=True),
+        Column("Equal", lambda file: f"{file.equal:,}", f"{total[1]:,}", number=True),
+        Column("Skipped", lambda file: f"{file.skipped:,}", f"{total[2]:,}", number=True),
+        Column("Different", _different, f"{total[3]:,}", number=True),
+    ]
+    paper.add(table_of(columns, files))
+    for file in files:
+        if file.different and show:
+            paper.add(_explained(file, show))
+    return paper.text()
+
+
+def _counts(file: Compared) -> str:
+    return (
+        f"instances={file.instances} equal={file.equal} skipped={file.skipped} "
+        f"different={len(file.different)}"
+    )
+
+
+def _different(file: Compared) -> Text:
+    count = len(file.different)
+    return Text(f"{count:,}", "bold red" if count else "green")
+
+
+def _explained(file: Compared, show: int) -> Text:
+    text = Text(clean(file.file), "bold")
+    for one in file.different[:show]:
+        text.append(f"\n  {clean(one.id)}", "red").append(f"  {clean(one.detail)}", "not bold")
+    if len(file.different) > show:
+        text.append("\n  " + MORE.format(count=len(file.different) - show), "dim")
+    return text
