@@ -1,0 +1,76 @@
+"""``planner laws``: the rules, the disruption terms and the objectives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from planner.cli.exit_code import OPTIMAL, epilog
+from planner.cli.option import format_option, output_option
+
+if TYPE_CHECKING:
+    from planner.report.catalogue import Catalogue
+
+EPILOG = """\b
+Examples:
+  planner laws
+  planner laws --format plain | grep KQ-07
+  planner laws --format json -o laws.json
+
+""" + epilog()
+
+
+@click.command(epilog=EPILOG, short_help="List the rules, the disruption terms and the objectives.")
+@format_option
+@output_option
+def command(*, style: str | None, output: Path | None) -> int:
+    """List the scheduler's rules with their sources, and what disruption is measured by.
+
+    The ids of the laws and terms are the same in plans, certificates, error texts and sources.
+    """
+    from planner.cli.output import Target
+    from planner.report.catalogue import render
+
+    target = Target.choose(style, output)
+    target.emit(render(_catalogue(), target.style, width=target.width, color=target.color))
+    return OPTIMAL
+
+
+def _catalogue() -> Catalogue:
+    from planner.laws import RULE_SETS
+    from planner.objective.profiles import PROFILES, measure_id
+    from planner.objective.terms import TERMS
+    from planner.report.catalogue import Catalogue, LawEntry, ObjectiveEntry, RuleSet, TermEntry
+
+    return Catalogue(
+        rule_sets=tuple(
+            RuleSet(
+                name=name,
+                laws=tuple(
+                    LawEntry(
+                        id=law.id,
+                        name=law.name,
+                        title=law.title,
+                        statement=law.statement,
+                        source=law.source,
+                    )
+                    for law in laws
+                ),
+            )
+            for name, laws in RULE_SETS.items()
+        ),
+        terms=tuple(
+            TermEntry(id=term.id, title=term.title, unit=term.unit) for term in TERMS.values()
+        ),
+        objectives=tuple(
+            ObjectiveEntry(
+                name=profile.name,
+                summary=profile.summary,
+                caps=tuple(map(measure_id, profile.caps)),
+                levels=tuple(map(measure_id, profile.levels)),
+            )
+            for profile in PROFILES.values()
+        ),
+    )

@@ -1,0 +1,93 @@
+"""Options that several commands share, and readers of option values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from click.shell_completion import CompletionItem
+
+FORMATS: Final = ("table", "plain", "json")
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+format_option: Callable[[_Command], _Command] = click.option(
+    "--format",
+    "style",
+    type=click.Choice(FORMATS),
+    help="How to print the result; by default a table on a terminal and plain text elsewhere.",
+)
+output_option: Callable[[_Command], _Command] = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the result to a file, whole or not at all, instead of standard output.",
+)
+
+
+def seconds(text: str) -> float:
+    """Read a positive, finite number of seconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise click.BadParameter(f"{text!r} is not a positive number of seconds")
+    return value
+
+
+def size(text: str) -> int:
+    """Read a number of bytes such as 1000000, 200M or 64Mi."""
+    from planner.quantity import QuantityError, parse_quantity, to_units
+
+    try:
+        value = to_units(parse_quantity(text), "bytes")
+    except QuantityError:
+        value = 0
+    if value <= 0:
+        raise click.BadParameter(f"{text!r} is not a size such as 1000000, 200M or 64Mi")
+    return value
+
+
+def moment(text: str) -> datetime:
+    """Read an RFC 3339 timestamp."""
+    from planner.state import parse_time
+
+    try:
+        return parse_time(text)
+    except ValueError:
+        example = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
+        raise click.BadParameter(f"{text!r} is not {example}") from None
+
+
+def objective(name: str) -> str:
+    """Look up the name of a profile; the profiles are loaded only now."""
+    from planner.objective.profiles import PROFILES
+
+    if name not in PROFILES:
+        raise click.BadParameter(f"{name!r} is not one of {', '.join(PROFILES)}")
+    return name
+
+
+def complete_objective(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the names of the profiles to a shell."""
+    from click.shell_completion import CompletionItem
+
+    from planner.objective.profiles import PROFILES
+
+    del ctx, param
+    return [
+        CompletionItem(profile.name, help=profile.summary)
+        for profile in PROFILES.values()
+        if profile.name.startswith(incomplete)
+    ]

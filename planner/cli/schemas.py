@@ -1,0 +1,126 @@
+"""The published JSON Schemas, generated from the classes that read and write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from planner.assignment import Assignment
+from planner.plan import Plan
+from planner.reader.kinds import KINDS
+from planner.replay import ReplayReport
+from planner.report.catalogue import Catalogue
+from planner.report.json import Plans
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_REFERENCE: Final = "#/$defs/{model}"
+_OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
+"""What MayStopSearch was called before v1beta2; the reader takes both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A schema: what it describes, and how it is made."""
+
+    summary: str
+    make: Callable[[], dict[str, Any]]
+
+
+def schema_text(name: str) -> str:
+    """Return a published schema as JSON text."""
+    schema = {"$schema": DIALECT, **SCHEMAS[name].make()}
+    return json.dumps(schema, indent=2, ensure_ascii=True) + "\n"
+
+
+def _written(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True, mode="serialization")
+
+
+def _input() -> dict[str, Any]:
+    """Return the schema of STATE: a v1 List of objects, or one object.
+
+    Objects of other kinds are ignored, and so are fields that no schema names.
+    """
+    models = list(dict.fromkeys(kind.model for kind in KINDS.values()))
+    _, shared = models_json_schema(
+        [(model, "validation") for model in models], by_alias=True, ref_template=_REFERENCE
+    )
+    definitions = {name: _bare(schema) for name, schema in shared["$defs"].items()}
+    for name in ("whenCanBorrow", "whenCanPreempt"):
+        definitions["FlavorFungibility"]["properties"][name]["enum"] += _OLD_FUNGIBILITY
+    known: list[dict[str, Any]] = []
+    for (group, name), kind in KINDS.items():
+        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
+        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
+        known.append(
+            {
+                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
+                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
+            }
+        )
+    anything = {
+        "type": "object",
+        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
+        "required": ["kind"],
+        "allOf": known,
+    }
+    listed = {
+        "type": "object",
+        "properties": {
+            "kind": {"const": "List"},
+            "items": {"type": "array", "items": {"$ref": "#/$defs/KubernetesObject"}},
+        },
+        "required": ["kind", "items"],
+    }
+    return {
+        "title": "State",
+        "description": "Kubernetes objects as kubectl get -o json prints them: a List, or one. "
+        "Other kinds and fields are ignored; null means absent.",
+        "if": {"properties": {"kind": {"const": "List"}}, "required": ["kind"]},
+        "then": listed,
+        "else": {"$ref": "#/$defs/KubernetesObject"},
+        "$defs": {**definitions, "KubernetesObject": anything},
+    }
+
+
+def _bare(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """Leave out titles, which repeat names, and defaults, which are in the planner's units."""
+    if isinstance(schema, list):
+        return [_bare(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    bare = {}
+    for key, value in schema.items():
+        if key == "properties":
+            bare[key] = {name: _bare(item) for name, item in value.items()}
+        elif key not in {"title", "default"}:
+            bare[key] = _bare(value)
+    return bare
+
+
+def _costs() -> dict[str, Any]:
+    return {
+        "title": "Costs",
+        "description": "Cost of evicting a workload, by namespace/name; others cost 1.",
+        "type": "object",
+        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**40},
+    }
+
+
+SCHEMAS: Final[Mapping[str, Published]] = {
+    "input": Published("what STATE holds: the kinds and fields that are read", _input),
+    "costs": Published("the file of solve --costs", _costs),
+    "assignment": Published(
+        "the file of solve --assignment",
+        lambda: Assignment.model_json_schema(by_alias=True, mode="validation"),
+    ),
+    "plan": Published("the output of solve --format json", lambda: _written(Plan)),
+    "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
+    "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
+    "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),
+}

@@ -1,0 +1,221 @@
+"""``planner solve``: the plan for one pending workload, or for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner.cli.exit_code import epilog, exit_code, worst
+from planner.cli.option import (
+    complete_objective,
+    format_option,
+    moment,
+    objective,
+    output_option,
+    seconds,
+    size,
+)
+from planner.errors import InputError, PlannerError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from planner.plan import Plan
+    from planner.state import State
+
+EPILOG = """\b
+Examples:
+  planner solve cluster.json
+  planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
+  planner solve cluster.json --objective min-cost --costs costs.json
+  planner solve dump/ --all --format json -o plans.json
+  kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
+
+Objectives: no-regret (default), least-disruption, min-count, min-lost-work, min-cost;
+`planner laws` explains them.
+
+With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 2 70.
+
+""" + epilog()
+
+MAX_LINES_IGNORED = 50
+FILE = click.Path(path_type=Path)
+
+
+@click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
+@click.argument("state", metavar="STATE")
+@click.option("--pending", metavar="NS/NAME", help="The pending workload to plan for.")
+@click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
+@click.option(
+    "--objective",
+    "profile",
+    metavar="NAME",
+    type=objective,
+    shell_complete=complete_objective,
+    default="no-regret",
+    show_default=True,
+    help="What to minimise, level by level.",
+)
+@click.option(
+    "--costs",
+    metavar="FILE",
+    type=FILE,
+    help="JSON object of workload (NS/NAME) to cost, for the objective min-cost.",
+)
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=seconds,
+    help="For each plan, building the model included; without it, as long as it takes.",
+)
+@click.option(
+    "--now",
+    metavar="TIME",
+    type=moment,
+    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
+)
+@click.option(
+    "--assignment",
+    metavar="FILE",
+    type=FILE,
+    help="JSON object that fixes the flavors, in the form of a plan's assignment.",
+)
+@click.option(
+    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
+@format_option
+@output_option
+def command(  # noqa: PLR0913 - one parameter an option
+    state: str,
+    *,
+    pending: str | None,
+    each: bool,
+    profile: str,
+    costs: Path | None,
+    time_limit: float | None,
+    now: datetime | None,
+    assignment: Path | None,
+    max_size: int | None,
+    verbose: bool,
+    style: str | None,
+    output: Path | None,
+) -> int:
+    """Plan whom to evict so that a pending workload can start.
+
+    STATE is what kubectl prints as JSON or YAML: a file, a folder of files, or - for standard
+    input. The answer is the least disruptive set of victims that the scheduler's rules permit,
+    with its proof, beside the set the scheduler itself would choose.
+    """
+    if each and (pending or assignment):
+        raise click.UsageError("--all goes neither with --pending nor with --assignment")
+    from planner import api
+    from planner.cli.output import Target
+
+    target = Target.choose(style, output)
+    given = {"costs": _read_json(costs), "assignment": _read_json(assignment)}
+    read_state = _read(state, now, max_size, verbose=verbose)
+
+    def plan_for(key: str | None) -> Plan:
+        with _file_named({"costs": costs, "assignment": assignment}):
+            return api.solve(read_state, key, profile, time_limit=time_limit, **given)
+
+    if not each:
+        plan = plan_for(pending)
+        _print([plan], target, alone=True)
+        return exit_code(plan)
+    keys = api.pending_workloads(read_state)
+    plans, codes = _plan_each(keys, plan_for)
+    _print(plans, target, alone=False)
+    _summarise(keys, plans)
+    return worst(codes)
+
+
+def _read_json(path: Path | None) -> Any:  # noqa: ANN401 - any JSON
+    """Read a small JSON file, with the reader's care and its messages."""
+    if path is None:
+        return None
+    from planner.cli.given import read_object
+
+    return read_object(path)
+
+
+def _read(state: str, now: datetime | None, max_size: int | None, *, verbose: bool) -> State:
+    from planner.cli.message import say
+    from planner.reader import MAX_BYTES, Ignored, read
+
+    ignored = Ignored() if verbose else None
+    found = read(state, now=now, max_bytes=max_size or MAX_BYTES, ignored=ignored)
+    if ignored is not None:
+        kinds = [f"{count} x kind {name}" for name, count in ignored.kinds.most_common()]
+        fields = [f"{count} x field {name}" for name, count in ignored.fields.most_common()]
+        lines = kinds + fields
+        for line in lines[:MAX_LINES_IGNORED]:
+            say("ignored", line)
+        if len(lines) > MAX_LINES_IGNORED:
+            say("ignored", f"... and {len(lines) - MAX_LINES_IGNORED} more kinds and fields")
+    return found
+
+
+@contextmanager
+def _file_named(files: dict[str, Path | None]) -> Iterator[None]:
+    """Let errors in what a file gave name the file, not the parameter it became."""
+    try:
+        yield
+    except InputError as error:
+        for parameter, path in files.items():
+            if path is not None and error.where.startswith(parameter):
+                rest = error.where.removeprefix(parameter).removeprefix(": ")
+                error.where = f"{path}: {rest}" if rest else str(path)
+        raise
+
+
+def _plan_each(
+    keys: Sequence[str], plan_for: Callable[[str], Plan]
+) -> tuple[list[Plan], list[int]]:
+    """Plan for every workload; one that cannot be planned for does not stop the others."""
+    from planner.cli.message import say
+    from planner.cli.progress import Progress
+
+    plans, codes = [], []
+    with Progress() as progress:
+        for done, key in enumerate(keys):
+            progress.update(done / len(keys), key)
+            try:
+                plan = plan_for(key)
+            except PlannerError as error:
+                progress.clear()
+                say("error", f"{key}: {error}")
+                codes.append(error.exit_code)
+            else:
+                plans.append(plan)
+                codes.append(exit_code(plan))
+    return plans, codes
+
+
+def _print(plans: Sequence[Plan], target: Any, *, alone: bool) -> None:  # noqa: ANN401
+    from importlib import import_module
+
+    from planner.cli.message import warn
+
+    warn(note for plan in plans for note in plan.notes)
+    renderer = import_module(f"planner.report.{target.style}")
+    look = {"width": target.width, "color": target.color}
+    target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))
+
+
+def _summarise(keys: Sequence[str], plans: Sequence[Plan]) -> None:
+    from collections import Counter
+
+    from planner.cli.message import write
+
+    counts = Counter(plan.status for plan in plans)
+    failed = len(keys) - len(plans)
+    parts = [f"{count} {status}" for status, count in counts.items()]
+    if failed:
+        parts.append(f"{failed} failed")
+    write(f"{len(keys)} pending: {', '.join(parts) or 'nothing to plan for'}\n")

@@ -1,0 +1,108 @@
+"""What there is to look up: laws, disruption terms and objectives, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+from rich.text import Text
+
+from planner.plan import Record
+from planner.report.json import dump
+from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.text import word
+
+
+class LawEntry(Record):
+    """One rule of a scheduler."""
+
+    id: str
+    name: str
+    title: str
+    statement: str
+    source: str
+
+
+class RuleSet(Record):
+    """The laws under which one scheduler evicts."""
+
+    name: str
+    laws: tuple[LawEntry, ...]
+
+
+class TermEntry(Record):
+    """One measure of disruption."""
+
+    id: str
+    title: str
+    unit: str
+
+
+class ObjectiveEntry(Record):
+    """A profile: measures that are capped at the scheduler's own, and levels in their order."""
+
+    name: str
+    summary: str
+    caps: tuple[str, ...]
+    levels: tuple[str, ...]
+
+
+class Catalogue(Record):
+    """The output of ``planner laws``."""
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
+    rule_sets: tuple[RuleSet, ...]
+    terms: tuple[TermEntry, ...]
+    objectives: tuple[ObjectiveEntry, ...]
+
+
+def render(catalogue: Catalogue, style: str, *, width: int, color: bool) -> str:
+    """Return the catalogue as ``json``, ``plain`` or ``table``."""
+    if style == "json":
+        return dump(catalogue)
+    if style == "plain":
+        return "".join(f"{line}\n" for line in _lines(catalogue))
+    return _table(catalogue, width, color=color)
+
+
+def _lines(catalogue: Catalogue) -> Iterator[str]:
+    for rules in catalogue.rule_sets:
+        for law in rules.laws:
+            yield f'law {law.id} {law.name} rules={word(rules.name)} title="{law.title}"'
+            yield f"  {law.statement}"
+            yield f"  source: {law.source}"
+    for term in catalogue.terms:
+        yield f'term {term.id} unit="{term.unit}" title="{term.title}"'
+    for entry in catalogue.objectives:
+        levels, caps = ",".join(entry.levels), ",".join(entry.caps) or "none"
+        yield f'objective {entry.name} levels={levels} caps={caps} summary="{entry.summary}"'
+
+
+def _table(catalogue: Catalogue, width: int, *, color: bool) -> str:
+    paper = Paper(width, color=color)
+    for rules in catalogue.rule_sets:
+        paper.add(Text(f"Rules of {rules.name}", "bold"))
+        facts: list[tuple[str, str | Text]] = []
+        for law in rules.laws:
+            facts += [
+                (law.id, Text(law.title, "bold")),
+                ("", law.statement),
+                ("", Text(f"{law.name}; {law.source}", "dim")),
+                ("", ""),
+            ]
+        paper.add(grid(facts[:-1]))
+    terms: list[Column[TermEntry]] = [
+        Column("Term", lambda term: term.id),
+        Column("Disruption", lambda term: term.title, folds=True),
+        Column("Unit", lambda term: term.unit),
+    ]
+    paper.add(table_of(terms, catalogue.terms))
+    objectives: list[Column[ObjectiveEntry]] = [
+        Column("Objective", lambda entry: entry.name),
+        Column("What it is", lambda entry: entry.summary, folds=True),
+        Column("Levels", lambda entry: ", ".join(entry.levels), folds=True),
+        Column("Caps", lambda entry: ", ".join(entry.caps) or "-", folds=True),
+    ]
+    paper.add(table_of(objectives, catalogue.objectives))
+    return paper.text()
