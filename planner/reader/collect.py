@@ -11,7 +11,7 @@ from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.kinds import CONFIG, KINDS, KUEUE, Kind
-from planner.reader.show import Path, place, shown
+from planner.reader.show import Path, place, plain, shown
 from planner.reader.yaml_text import parse_yaml
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
@@ -57,12 +57,12 @@ class Collection:
         if kind is not None:
             if version not in kind.versions:
                 newest = f"{group}/{kind.versions[-1]}".lstrip("/")
-                self.notes[f"{name} of {api_version} was read as {newest}"] += 1
+                self.notes[f"{name} of {plain(api_version)} was read as {newest}"] += 1
             self._keep(kind, item)
         elif group == "" and name == "ConfigMap":
             self._add_config_map(item)
         else:
-            self.ignored[f"{name}.{group}" if group else name] += 1
+            self.ignored[plain(f"{name}.{group}" if group else name)] += 1
             if name in _KUEUE_NAMES:
                 self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
 
@@ -86,7 +86,7 @@ class Collection:
             problem = "has no apiVersion" if found is None else f"{shown(found)} is no apiVersion"
             expected = f"{group}/{newest}".lstrip("/")
             raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", expected)
-        self.ignored[name] += 1
+        self.ignored[plain(name)] += 1
 
     def _keep(self, kind: Kind, item: Item) -> None:
         try:
@@ -139,7 +139,7 @@ def _subject(kind: str, item: Item) -> str:
         for key in ("namespace", "name")
         if isinstance(metadata, dict) and isinstance(metadata.get(key), str) and metadata[key]
     ]
-    return f"{kind} {shown('/'.join(parts))[1:-1]}" if parts else kind
+    return f"{kind} {plain('/'.join(parts))}" if parts else kind
 
 
 def _stands_twice(kind: Kind, first: tuple[str, Path], second: Item) -> SchemaError:

@@ -43,6 +43,7 @@ _FOUND_AND_EXPECTED: Final = {
 """Pydantic's type of an error, and the words for it."""
 
 _QUOTED: Final = re.compile(r"'([^']*)'")
+_LONGEST_QUANTITY: Final = 40
 _DIGITS: Final = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -111,7 +112,9 @@ def closest(found: str, choices: list[str]) -> str | None:
 
 def _meant_quantity(found: str) -> str | None:
     """Return a quantity which is spelt almost like what was found, if there is one."""
-    text = "".join(found.split()).replace(",", ".").replace("_", "")[:40]
+    if len(found) > _LONGEST_QUANTITY:
+        return None
+    text = "".join(found.split()).replace(",", ".").replace("_", "")
     suffix = text.lstrip("+-.0123456789")
     digits = text.removesuffix(suffix)
     unit = suffix.lower().removesuffix("bytes").removesuffix("byte").removesuffix("b")

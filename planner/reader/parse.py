@@ -14,6 +14,7 @@ from planner.reader.yaml_text import parse_yaml
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16_OR_32: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _JSON_START: Final = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*["}]|\[)')
+_BLANK: Final = re.compile(rb"\s*\Z")
 _BRACKET: Final = re.compile(rb"[ \t\r\n]*[\{\[]")
 _LOOKED_AT: Final = 4096
 EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json prints them"
@@ -76,6 +77,8 @@ def _check_is_text(data: bytes, where: str) -> None:
 
 def _values(data: bytes, text: Text) -> tuple[list[object], bool]:
     """Return the values of all documents, and whether they are JSON."""
+    if _BLANK.match(data):
+        return [], True
     if not _BRACKET.match(data):
         return parse_yaml(_decode(data, text.where), text.where), False
     try:

@@ -29,6 +29,11 @@ def shown(value: object) -> str:
     return str(value)[:_LONGEST]
 
 
+def plain(text: str) -> str:
+    """Write a name so that it can be printed, cut short, without quotes."""
+    return shown(text)[1:-1]
+
+
 def path_text(path: Sequence[str | int]) -> str:
     """Write a path such as ``items[3].spec`` or ``requests["nvidia.com/gpu"]``."""
     parts = []

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from planner.reader.items import Item
 from planner.reader.kinds import Kind
+from planner.reader.show import plain
 from planner.state.base import Metadata
 from planner.state.workload import WorkloadSpec
 
@@ -61,7 +62,7 @@ def _unknown(path: str, model: type[BaseModel], value: object) -> Iterator[str]:
             if below is not None:
                 yield from _unknown(f"{path}.{key}", below, each)
             elif key not in known.names and key not in known.other:
-                yield f"{path}.{key}"
+                yield f"{path}.{plain(str(key))}"
 
 
 @cache

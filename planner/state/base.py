@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Final, Self
@@ -24,6 +25,10 @@ from planner.quantity import SUFFIXES, QuantityError, parse_quantity
 
 TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
 
+_RFC_3339: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"([Zz]|[+-][0-9]{2}:[0-9]{2})"
+)
 _TIME: Final = {"expected": TIMESTAMP}
 _QUANTITY: Final = {"expected": f"a quantity: {SUFFIXES}"}
 _AMOUNT: Final = {"expected": "a quantity of 0 or more"}
@@ -38,8 +43,10 @@ class Schema(BaseModel):
     with ours in Python.
     """
 
+    # A least length, even of 0, makes pydantic look into every string: one with half a
+    # surrogate pair, which no terminal or file could take, is refused.
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="ignore", populate_by_name=True
+        frozen=True, extra="ignore", populate_by_name=True, str_min_length=0
     )
 
 
@@ -125,10 +132,9 @@ def parse_time(text: str) -> datetime:
         If the text is no timestamp, or names no time zone.
     """
     try:
-        moment = datetime.fromisoformat(text) if text[10:11] in {"T", "t", " "} else None
-        if moment is not None and moment.tzinfo is not None:
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
+        if _RFC_3339.fullmatch(text):
+            return datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):  # such as the 30th of February
         pass
     message = f"should be {TIMESTAMP}"
     raise ValueError(message)

@@ -1,0 +1,164 @@
+"""One state, whatever form it comes in."""
+
+import gzip
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from planner.reader import read, read_objects
+from planner.state import State
+from tests.reader.dumps import (
+    NOW,
+    V1BETA2,
+    Object,
+    cluster_queue,
+    kueue,
+    listed,
+    quota_of,
+    workload,
+    write,
+)
+
+QUEUE = cluster_queue("cq", resourceGroups=quota_of(nominalQuota="4Gi"))
+FLAVOR = kueue("ResourceFlavor", "default")
+TRAIN = workload("train", queueName="lq", podSets=[{"count": 3}])
+OBJECTS: list[Object] = [FLAVOR, QUEUE, TRAIN]
+
+
+def without_origin(state: State) -> State:
+    return state.model_copy(update={"source": "", "digest": ""})
+
+
+EXPECTED = without_origin(read_objects(listed(*OBJECTS), where="expected", now=NOW))
+
+
+def as_yaml(*documents: Any) -> str:
+    return yaml.safe_dump_all(documents)
+
+
+FORMS = {
+    "list.json": json.dumps(listed(*OBJECTS)),
+    "pretty.json": json.dumps(listed(*OBJECTS), indent=4),
+    "array.json": json.dumps(OBJECTS),
+    "lines.json": "\n".join(map(json.dumps, OBJECTS)),
+    "joined.json": "".join(map(json.dumps, OBJECTS)),
+    "several-pretty.json": "\n\n".join(json.dumps(o, indent=2) for o in OBJECTS) + "\n",
+    "nested.json": json.dumps(listed(listed(FLAVOR), listed(listed(QUEUE), TRAIN))),
+    "bom.json": "\ufeff" + json.dumps(listed(*OBJECTS)),
+    "space-first.json": "\r\n\t " + json.dumps(listed(*OBJECTS)),
+    "list.yaml": as_yaml(listed(*OBJECTS)),
+    "documents.yaml": as_yaml(*OBJECTS),
+    "empty-documents.yaml": "---\n# nothing\n---\n" + as_yaml(*OBJECTS) + "---\n",
+    "bom.yaml": "\ufeff" + as_yaml(*OBJECTS),
+    "json-in.yaml": json.dumps(listed(*OBJECTS)),
+    "yaml-in.json": as_yaml(*OBJECTS),
+    "no-extension": as_yaml(listed(*OBJECTS)),
+    "flow.yaml": "{apiVersion: v1, kind: List, items: " + json.dumps(OBJECTS) + "}",
+    "flow-in.json": "{apiVersion: v1, kind: List, items: " + json.dumps(OBJECTS) + "}",
+    "comment-in-json.yaml": json.dumps(listed(*OBJECTS)) + "\n# a comment, which JSON has not",
+    "null-items.json": json.dumps([listed(*OBJECTS), {"kind": "List", "items": None}]),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_gives_the_same_state(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, name, FORMS[name])
+    assert without_origin(read(path, now=NOW)) == EXPECTED
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_gzip_is_undone_whatever_the_name(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, name, gzip.compress(FORMS[name].encode()))
+    assert without_origin(read(path, now=NOW)) == EXPECTED
+
+
+def test_path_may_be_a_text(tmp_path: Path) -> None:
+    path = write(tmp_path, "list.json", listed(*OBJECTS))
+    assert read(os.fspath(path), now=NOW) == read(path, now=NOW)
+
+
+def test_typed_list_gives_its_items_their_kind(tmp_path: Path) -> None:
+    def typed(kind: str, *items: Object) -> Object:
+        bare = [{"metadata": i["metadata"], "spec": i.get("spec", {})} for i in items]
+        return {"apiVersion": V1BETA2, "kind": f"{kind}List", "metadata": {}, "items": bare}
+
+    dump = [typed("ResourceFlavor", FLAVOR), typed("ClusterQueue", QUEUE), typed("Workload", TRAIN)]
+    assert without_origin(read(write(tmp_path, "typed.json", dump), now=NOW)) == EXPECTED
+
+
+@pytest.mark.parametrize("value", [OBJECTS, tuple(OBJECTS), listed(*OBJECTS)])
+def test_parsed_values_are_read_and_left_alone(value: Any) -> None:
+    before = json.dumps(value)
+    assert without_origin(read_objects(value, where="a value", now=NOW)) == EXPECTED
+    assert json.dumps(value) == before
+
+
+def test_single_object() -> None:
+    assert read_objects(QUEUE, where="q", now=NOW).cluster_queues == EXPECTED.cluster_queues
+
+
+def test_state_remembers_its_source(tmp_path: Path) -> None:
+    path = write(tmp_path, "list.json", listed(*OBJECTS))
+    assert read(path, now=NOW).source == str(path)
+    assert read_objects(OBJECTS, where="line 7", now=NOW).source == "line 7"
+
+
+def test_order_is_that_of_the_dump() -> None:
+    names = ["c", "a", "b"]
+    state = read_objects([workload(name) for name in names], where="w", now=NOW)
+    assert [each.metadata.name for each in state.workloads] == names
+
+
+def test_directory_reads_its_files_in_order_and_ignores_others(tmp_path: Path) -> None:
+    write(tmp_path, "1.yaml", as_yaml(workload("a")))
+    write(tmp_path, "2.json.gz", gzip.compress(json.dumps(workload("b")).encode()))
+    write(tmp_path, "3.yml", as_yaml(workload("c")))
+    write(tmp_path, "4.json", workload("d"))
+    write(tmp_path, "README.md", "not for us: {")
+    write(tmp_path, ".hidden.json", "{")
+    (tmp_path / "folder.json").mkdir()
+    state = read(tmp_path, now=NOW)
+    assert [each.metadata.name for each in state.workloads] == ["a", "b", "c", "d"]
+    assert state.source == str(tmp_path)
+
+
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    def give(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return give
+
+
+@pytest.mark.parametrize("name", ["list.json", "documents.yaml"])
+def test_dash_is_standard_input(stdin: Callable[[bytes], None], name: str) -> None:
+    stdin(FORMS[name].encode())
+    state = read("-", now=NOW)
+    assert without_origin(state) == EXPECTED
+    assert state.source == "stdin"
+
+
+def test_standard_input_may_be_gzip(stdin: Callable[[bytes], None]) -> None:
+    stdin(gzip.compress(FORMS["list.json"].encode()))
+    assert without_origin(read("-", now=NOW)) == EXPECTED
+
+
+def test_standard_input_may_be_text_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(FORMS["list.json"]))
+    assert without_origin(read("-", now=NOW)) == EXPECTED
+
+
+def test_many_documents_of_growing_size_are_all_read(tmp_path: Path) -> None:
+    """Documents are handed to the parser in pieces, so small ones before large ones matter."""
+    sizes = [0, 1, 5_000, 3, 100_000, 2, 4_096, 0]
+    objects = [workload(f"w{n}", podSets=[], note="x" * size) for n, size in enumerate(sizes)]
+    text = " ".join(map(json.dumps, objects))
+    state = read(write(tmp_path, "many.json", text), now=NOW)
+    assert [each.metadata.name for each in state.workloads] == [f"w{n}" for n in range(len(sizes))]

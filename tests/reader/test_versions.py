@@ -1,0 +1,206 @@
+"""Older versions of Kueue's API mean the same in their own words."""
+
+from typing import Any
+
+import pytest
+
+from planner.state import State
+from tests.reader.dumps import (
+    CONFIG,
+    KUEUE,
+    NOW,
+    V1BETA1,
+    V1BETA2,
+    Object,
+    cluster_queue,
+    kueue,
+    quota_of,
+    refused,
+    state_of,
+    workload,
+)
+
+SPEC: Object = {"podSets": [{"name": "main", "count": 2}], "queueName": "lq", "priority": 7}
+
+
+def content(state: State) -> dict[str, Any]:
+    return state.model_dump(exclude={"digest"})
+
+
+def of_pods(name: str) -> Object:
+    return {"priorityClassName": name, "priorityClassSource": "scheduling.k8s.io/priorityclass"}
+
+
+def of_kueue(name: str) -> Object:
+    return {
+        "priorityClassName": name,
+        "priorityClassSource": "kueue.x-k8s.io/workloadpriorityclass",
+    }
+
+
+def reference(kind: str, name: str) -> Object:
+    return {"priorityClassRef": {"kind": kind, "name": name}}
+
+
+SAME: dict[str, tuple[Object, Object]] = {
+    "cohort": (
+        cluster_queue(version=V1BETA1, cohort="root"),
+        cluster_queue(cohortName="root"),
+    ),
+    "Borrow": (
+        cluster_queue(version=V1BETA1, flavorFungibility={"whenCanBorrow": "Borrow"}),
+        cluster_queue(flavorFungibility={"whenCanBorrow": "MayStopSearch"}),
+    ),
+    "Preempt": (
+        cluster_queue(version=V1BETA1, flavorFungibility={"whenCanPreempt": "Preempt"}),
+        cluster_queue(flavorFungibility={"whenCanPreempt": "MayStopSearch"}),
+    ),
+    "TryNextFlavor": (
+        cluster_queue(version=V1BETA1, flavorFungibility={"whenCanBorrow": "TryNextFlavor"}),
+        cluster_queue(flavorFungibility={"whenCanBorrow": "TryNextFlavor"}),
+    ),
+    "quotas": (
+        cluster_queue(version=V1BETA1, resourceGroups=quota_of(nominalQuota="1Gi")),
+        cluster_queue(resourceGroups=quota_of(nominalQuota="1Gi")),
+    ),
+    "Cohort of v1beta1": (
+        kueue("Cohort", "a", V1BETA1, spec={"parentName": "b"}),
+        kueue("Cohort", "a", V1BETA2, spec={"parentName": "b"}),
+    ),
+    "Cohort of v1alpha1": (
+        kueue(
+            "Cohort",
+            "a",
+            f"{KUEUE}/v1alpha1",
+            spec={"parent": "b", "resourceGroups": quota_of(nominalQuota="1", lendingLimit="0")},
+        ),
+        kueue(
+            "Cohort",
+            "a",
+            spec={"parentName": "b", "resourceGroups": quota_of(nominalQuota=1, lendingLimit=0)},
+        ),
+    ),
+    "priority class of Kueue": (
+        workload(version=V1BETA1, **SPEC, **of_kueue("high")),
+        workload(**SPEC, **reference("WorkloadPriorityClass", "high")),
+    ),
+    "priority class of pods": (
+        workload(version=V1BETA1, **SPEC, **of_pods("high")),
+        workload(**SPEC, **reference("PriorityClass", "high")),
+    ),
+    "priority class of nobody": (
+        workload(version=V1BETA1, **SPEC, priorityClassName="", priorityClassSource=""),
+        workload(**SPEC),
+    ),
+    "LocalQueue": (
+        kueue("LocalQueue", "lq", V1BETA1, spec={"clusterQueue": "cq"}),
+        kueue("LocalQueue", "lq", V1BETA2, spec={"clusterQueue": "cq"}),
+    ),
+    "ResourceFlavor": (
+        kueue("ResourceFlavor", "f", V1BETA1, spec={"nodeLabels": {"a": "b"}}),
+        kueue("ResourceFlavor", "f", V1BETA2, spec={"nodeLabels": {"a": "b"}}),
+    ),
+    "AdmissionCheck": (
+        kueue("AdmissionCheck", "ac", V1BETA1, spec={"controllerName": "x"}),
+        kueue("AdmissionCheck", "ac", V1BETA2, spec={"controllerName": "x"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_older_object_equals_newer(name: str) -> None:
+    older, newer = SAME[name]
+    assert content(state_of(older)) == content(state_of(newer))
+
+
+def test_admission_checks_of_both_forms_have_the_same_names() -> None:
+    (older,) = state_of(cluster_queue(version=V1BETA1, admissionChecks=["a", "b"])).cluster_queues
+    rules = {"admissionChecks": [{"name": "a"}, {"name": "b", "onFlavors": ["f"]}]}
+    (newer,) = state_of(cluster_queue(admissionChecksStrategy=rules)).cluster_queues
+    assert older.check_names == newer.check_names == ("a", "b")
+
+
+def configuration(version: str, **fields: Any) -> Object:
+    return {"apiVersion": f"{CONFIG}/{version}", "kind": "Configuration", **fields}
+
+
+@pytest.mark.parametrize(
+    ("version", "fair_sharing", "is_on"),
+    [
+        ("v1beta1", None, False),
+        ("v1beta1", {}, False),
+        ("v1beta1", {"preemptionStrategies": ["LessThanInitialShare"]}, False),
+        ("v1beta1", {"enable": None}, False),
+        ("v1beta1", {"enable": False}, False),
+        ("v1beta1", {"enable": True}, True),
+        ("v1beta2", None, False),
+        ("v1beta2", {}, True),
+        ("v1beta2", {"preemptionStrategies": ["LessThanInitialShare"]}, True),
+    ],
+)
+def test_fair_sharing_is_switched_on_differently(
+    version: str, fair_sharing: Any, *, is_on: bool
+) -> None:
+    state = state_of(configuration(version, fairSharing=fair_sharing))
+    assert state.configuration.fair_sharing_on is is_on
+
+
+@pytest.mark.parametrize(
+    ("version", "enable", "timestamp"),
+    [
+        ("v1beta1", {"enable": True}, "Creation"),
+        ("v1beta1", {"enable": False}, None),
+        ("v1beta1", {}, None),
+        ("v1beta2", {}, "Creation"),
+    ],
+)
+def test_wait_for_pods_ready_is_switched_on_differently(
+    version: str, enable: Object, timestamp: str | None
+) -> None:
+    waiting = {"requeuingStrategy": {"timestamp": "Creation"}, **enable}
+    read = state_of(configuration(version, waitForPodsReady=waiting)).configuration
+    found = read.wait_for_pods_ready
+    assert (found.requeuing_strategy.timestamp if found else None) == timestamp
+
+
+@pytest.mark.parametrize("kind", ["ClusterQueue", "Cohort", "Workload", "ResourceFlavor"])
+def test_version_from_the_future_is_read_as_the_newest_with_a_note(kind: str) -> None:
+    state = state_of(kueue(kind, "a", f"{KUEUE}/v1beta9"), kueue(kind, "b", f"{KUEUE}/v1beta9"))
+    assert state.notes == (f"{kind} of {KUEUE}/v1beta9 was read as {KUEUE}/v1beta2 (2 times)",)
+    held = state.cluster_queues + state.cohorts + state.workloads + state.resource_flavors
+    assert [each.metadata.name for each in held] == ["a", "b"]
+
+
+def test_known_versions_need_no_note() -> None:
+    assert state_of(cluster_queue(), cluster_queue("b", V1BETA1)).notes == ()
+
+
+def test_kind_of_another_group_is_not_taken_for_kueues() -> None:
+    foreign = {**cluster_queue("x"), "apiVersion": "scheduling.example.com/v1"}
+    state = state_of(foreign, cluster_queue("mine"))
+    assert [queue.name for queue in state.cluster_queues] == ["mine"]
+    assert state.notes == (
+        'ClusterQueue of "scheduling.example.com/v1" is not Kueue\'s and was ignored',
+    )
+
+
+@pytest.mark.parametrize("api_version", [None, 5, "", ["v1"]])
+def test_without_a_version_nobody_knows_what_it_means(api_version: Any) -> None:
+    error = refused({**cluster_queue("team"), "apiVersion": api_version})
+    assert error.where == "dump.json: items[0]"
+    assert "ClusterQueue team: " in error.found
+    assert "apiVersion" in error.found
+    assert error.expected == V1BETA2
+
+
+def test_error_names_the_field_as_it_was_written() -> None:
+    assert refused(cluster_queue(version=V1BETA1, cohort=5)).where.endswith("spec.cohort")
+    assert refused(cluster_queue(cohortName=5)).where.endswith("spec.cohortName")
+    assert refused(kueue("Cohort", "a", spec={"parent": 5})).where.endswith("spec.parent")
+    assert refused(kueue("Cohort", "a", spec={"parentName": 5})).where.endswith("spec.parentName")
+    named = workload(version=V1BETA1, priorityClassName=["x"])
+    assert refused(named).where == "dump.json: items[0].spec.priorityClassName"
+
+
+def test_clock_is_the_one_given() -> None:
+    assert state_of(cluster_queue()).now.isoformat() == NOW.replace("Z", "+00:00")
