@@ -1,0 +1,308 @@
+"""The instances are what they claim to be: the quickstart's story, the examples, the sample."""
+
+import gzip
+import json
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from planner.objective.terms import TERMS
+from planner.plan import Plan
+from planner.quantity import parse_quantity
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.reader import Ignored, read
+from planner.reference.decision import decide
+from planner.replay import replay
+from planner.state import State, Workload
+from planner.state.workload import WorkloadStatus
+from tests.brute_force import Simulation, reachable
+from tests.conftest import ROOT
+
+INSTANCES = ROOT / "instances"
+QUICKSTART = INSTANCES / "quickstart" / "cluster.json"
+RECORDED = sorted((INSTANCES / "recorded").glob("*.jsonl.gz"))
+LINES_PER_FILE = 40
+LARGEST_SAMPLE = 1_000_000
+
+PENDING = "nlp/jobset-train-translator-8974c"
+GPU = "nvidia.com/gpu"
+LOW = 10
+GREEDY_VICTIMS = {
+    "platform/job-sweep-ctr-07",
+    "research/job-eval-long-context",
+    "research/job-sweep-lr-21",
+    "research/job-sweep-lr-22",
+    "research/job-sweep-lr-23",
+    "research/job-sweep-lr-24",
+    "research/statefulset-notebook-ada",
+}
+VICTIMS = {
+    "no-regret": {"platform/job-distill", "research/job-ablation"},
+    "least-disruption": {"platform/job-distill", "research/job-ablation"},
+    "min-count": {"platform/job-ranker"},
+    "min-lost-work": {"research/job-ablation", "research/rayjob-maze", "research/rayjob-walk"},
+}
+CAPS = (("D0",), ("D1",), ("D2",), ("D4", "D5"))
+
+Object = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def dump() -> Object:
+    """Give the quickstart as JSON."""
+    found: Object = json.loads(QUICKSTART.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def state() -> State:
+    """Give the quickstart as it is read."""
+    return planner.read(QUICKSTART)
+
+
+def of_kind(dump: Object, kind: str) -> list[Object]:
+    """List the objects of a kind."""
+    return [item for item in dump["items"] if item["kind"] == kind]
+
+
+# The quickstart: a dump of a cluster that could be.
+
+
+def test_quickstart_is_what_its_script_prints() -> None:
+    script = QUICKSTART.with_name("make.py")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == QUICKSTART.read_text(encoding="utf-8")
+
+
+def test_quickstart_has_the_form_of_kubectl(dump: Object) -> None:
+    assert (dump["apiVersion"], dump["kind"]) == ("v1", "List")
+    kinds = Counter(item["kind"] for item in dump["items"])
+    assert kinds == {
+        "ClusterQueue": 4,
+        "Cohort": 3,
+        "LocalQueue": 6,
+        "ResourceFlavor": 2,
+        "Workload": 61,
+        "WorkloadPriorityClass": 4,
+    }
+    assert {item["apiVersion"] for item in dump["items"]} == {"kueue.x-k8s.io/v1beta2"}
+    uids = [item["metadata"]["uid"] for item in dump["items"]]
+    assert len(set(uids)) == len(uids)
+    assert all(item["metadata"]["resourceVersion"] for item in dump["items"])
+
+
+def test_quickstart_names_only_what_it_has(dump: Object) -> None:
+    names = {(item["kind"], item["metadata"]["name"]) for item in dump["items"]}
+    places = [item["metadata"] for item in of_kind(dump, "LocalQueue")]
+    queues = {(place["namespace"], place["name"]) for place in places}
+    for item in of_kind(dump, "Workload"):
+        spec = item["spec"]
+        assert ("WorkloadPriorityClass", spec["priorityClassRef"]["name"]) in names
+        assert (item["metadata"]["namespace"], spec["queueName"]) in queues
+        assert item["metadata"]["ownerReferences"][0]["uid"]
+    for item in of_kind(dump, "LocalQueue"):
+        assert ("ClusterQueue", item["spec"]["clusterQueue"]) in names
+    for item in of_kind(dump, "ClusterQueue"):
+        assert ("Cohort", item["spec"]["cohortName"]) in names
+
+
+def test_quickstart_reads_without_a_remark(state: State) -> None:
+    assert take_snapshot(state).notes == ()
+    ignored = Ignored()
+    read(QUICKSTART, ignored=ignored)
+    assert not ignored.kinds
+
+
+def test_one_workload_is_pending_and_three_are_done(state: State) -> None:
+    assert [w.key for w in state.workloads if w.is_pending] == [PENDING]
+    assert sum(w.is_true("Finished") for w in state.workloads) == 3
+    assert {w.metadata.namespace for w in state.workloads} == {"nlp", "platform", "research"}
+    assert state.now == datetime(2026, 11, 12, 9, 42, 10, tzinfo=UTC)
+
+
+def test_statuses_add_up(dump: Object, state: State) -> None:
+    """What a ClusterQueue says of its usage is the sum of what its workloads hold."""
+    snapshot = take_snapshot(state)
+    for item in of_kind(dump, "ClusterQueue"):
+        node = snapshot.node_of[item["metadata"]["name"]]
+        status = item["status"]
+        assert status["flavorsUsage"] == status["flavorsReservation"]
+        assert status["admittedWorkloads"] == len(snapshot.admitted[node])
+        for flavor in status["flavorsUsage"]:
+            for entry in flavor["resources"]:
+                fr = snapshot.fr(flavor["name"], entry["name"])
+                used = snapshot.usage.amount[node][fr]
+                over = max(0, used - snapshot.tree.nominal(node, fr))
+                scale = 10**6 if entry["name"] == "cpu" else 10**9
+                assert parse_quantity(entry["total"]) == used * scale
+                assert parse_quantity(entry["borrowed"]) == over * scale
+    pending = [item["status"]["pendingWorkloads"] for item in of_kind(dump, "ClusterQueue")]
+    assert sum(pending) == 1
+
+
+def test_local_queues_add_up_to_their_cluster_queues(dump: Object) -> None:
+    usage: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[str] = Counter()
+    for item in of_kind(dump, "LocalQueue"):
+        name = item["spec"]["clusterQueue"]
+        counts[name] += item["status"]["admittedWorkloads"]
+        usage.update(totals(name, item))
+    for item in of_kind(dump, "ClusterQueue"):
+        name = item["metadata"]["name"]
+        assert counts[name] == item["status"]["admittedWorkloads"]
+        for key, total in totals(name, item).items():
+            assert usage[key] == total
+
+
+def totals(name: str, item: Object) -> dict[tuple[str, str, str], int]:
+    """Return what a queue's status says it uses, per flavor and resource."""
+    return {
+        (name, flavor["name"], entry["name"]): parse_quantity(entry["total"])
+        for flavor in item["status"]["flavorsUsage"]
+        for entry in flavor["resources"]
+    }
+
+
+def test_every_admission_is_one_that_kueue_makes(state: State) -> None:
+    """Admit all again, in the order of their reservations: each fits, in the same flavors."""
+    admitted = sorted(
+        (w for w in state.workloads if w.reserved_at), key=lambda w: str(w.reserved_at)
+    )
+    for position, workload in enumerate(admitted):
+        moment = workload.reserved_at
+        before = [
+            running(earlier)
+            for earlier in admitted[:position]
+            if moment and not finished_before(earlier, moment)
+        ]
+        waiting = workload.model_copy(update={"status": WorkloadStatus()})
+        then = state.model_copy(update={"workloads": (*before, waiting)})
+        snapshot = take_snapshot(then, moment)
+        assignment = decide(snapshot, find_preemptor(then, snapshot, workload.key)).assignment
+        assert assignment.mode == "Fit", workload.key
+        assert workload.status.admission
+        assert {
+            pods.name: {name: choice.flavor for name, choice in pods.flavors.items()}
+            for pods in assignment.pod_sets
+        } == {pods.name: pods.flavors for pods in workload.status.admission.pod_set_assignments}
+
+
+def finished_before(workload: Workload, moment: datetime) -> bool:
+    """Say whether a workload was done by then."""
+    done = workload.condition("Finished")
+    return bool(done and done.last_transition_time and done.last_transition_time <= moment)
+
+
+def running(workload: Workload) -> Workload:
+    """Return the workload as it was before it was done."""
+    kept = tuple(c for c in workload.status.conditions if c.type != "Finished")
+    status = workload.status.model_copy(update={"conditions": kept})
+    return workload.model_copy(update={"status": status})
+
+
+# The quickstart: its story.
+
+
+@pytest.mark.parametrize("objective", VICTIMS)
+def test_scheduler_evicts_seven_where_fewer_do(state: State, objective: str) -> None:
+    plan = planner.solve(state, objective=objective)
+    assert plan.status == "optimal"
+    assert owners(plan) == VICTIMS[objective]
+    assert plan.greedy
+    assert owners(plan.greedy) == GREEDY_VICTIMS
+    for each in (plan, plan.greedy):
+        assert planner.verify(state, each).accepted
+
+
+def owners(plan: Plan) -> set[str]:
+    """Return the victims by what owns them, without the hash in a workload's name."""
+    return {key.rpartition("-")[0] for key in plan.keys}
+
+
+def test_default_plan_is_nowhere_worse_than_the_schedulers(state: State) -> None:
+    plan = planner.solve(state)
+    assert plan.greedy
+    ours, theirs = plan.terms, plan.greedy.terms
+    for cap in CAPS:
+        assert sum(ours[term] for term in cap) <= sum(theirs[term] for term in cap)
+    assert (theirs["D0"], ours["D0"]) == (1, 0)  # Kueue would take somebody's notebook
+    assert theirs["D4"] > 10 * ours["D4"]
+    assert set(ours) <= set(TERMS)
+
+
+def test_story_holds_by_enumeration(state: State) -> None:
+    """All legal sets of low-priority victims, by single removals: none has fewer than two."""
+    plan = planner.greedy(state)
+    snapshot = take_snapshot(state)
+    preemptor = find_preemptor(state, snapshot, PENDING)
+    simulation = Simulation(snapshot, preemptor, plan.assignment)
+    assert simulation.attempts[0] is plan.borrowing is True
+    low = [key for key in simulation.variants if simulation.workloads[key].priority == LOW]
+    reached = reachable(low, lambda key, gone: simulation.takes(key, gone, borrowing=True))
+    legal = [gone for gone in reached if simulation.fits(gone, borrowing=True)]
+    assert [gone for gone in legal if len(gone) <= 2] == [frozenset(planner.solve(state).keys)]
+    assert set(plan.keys) in legal
+    gpus = {item.resource: item.shortfall for item in plan.demand}
+    assert gpus == {"cpu": 0, "memory": 0, GPU: 15}
+
+
+# The vendor's examples, and the sample of recorded answers.
+
+
+@pytest.mark.parametrize(
+    ("file", "queue", "within", "reclaim", "borrow"),
+    [
+        ("preemptive", "team-a-queue", "LowerPriority", "Any", "LowerPriority"),
+        ("non-preemptive", "non-preemptive-queue", "Never", "Never", "Never"),
+    ],
+)
+def test_vendor_example_loads_with_its_policies(
+    file: str, queue: str, within: str, reclaim: str, borrow: str
+) -> None:
+    state = planner.read(INSTANCES / "vendor" / f"{file}.yaml", now="2026-11-12T09:42:10Z")
+    (found,) = state.cluster_queues
+    policies = found.spec.preemption
+    assert found.name == queue
+    assert policies.within_cluster_queue == within
+    assert policies.reclaim_within_cohort == reclaim
+    assert policies.borrow_within_cohort.policy == borrow
+    assert policies.borrow_within_cohort.max_priority_threshold is None
+
+
+def test_vendor_examples_need_a_clock() -> None:
+    with pytest.raises(planner.PlannerError, match="--now"):
+        planner.read(INSTANCES / "vendor")
+    both = planner.read(INSTANCES / "vendor", now="2026-11-12T09:42:10Z")
+    assert len(both.cluster_queues) == 2
+
+
+def test_sample_is_small_and_complete() -> None:
+    assert len(RECORDED) == 16
+    assert sum(path.stat().st_size for path in RECORDED) < LARGEST_SAMPLE
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.partition(".")[0])
+def test_sample_is_replayed_exactly(path: Path) -> None:
+    found = replay(str(path))
+    assert found.instances == LINES_PER_FILE
+    assert not found.different
+    if path.name.startswith(("classical", "small-classical")):
+        assert found.equal == LINES_PER_FILE
+
+
+def test_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> None:
+    """Compared line by line: the compressed bytes depend on the version of zlib."""
+    script = tmp_path / "sample.py"
+    script.write_bytes((INSTANCES / "recorded" / "sample.py").read_bytes())
+    subprocess.run([sys.executable, str(script), str(conformance / "kueue")], check=True)
+    assert sorted(path.name for path in tmp_path.glob("*.gz")) == [path.name for path in RECORDED]
+    for path in RECORDED:
+        with gzip.open(path) as kept, gzip.open(tmp_path / path.name) as taken:
+            assert kept.read() == taken.read(), path.name
