@@ -17,7 +17,7 @@ from planner.assignment import Assignment, contested, total_request
 from planner.errors import UnsupportedError
 from planner.quantity import UNLIMITED
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, FlavorResource, QuotaTree
+from planner.quota.tree import NO_PARENT, FlavorResource
 from planner.state.queues import Preemption
 
 IntArray = NDArray[np.int64]
@@ -123,8 +123,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     wanted = contested(assignment, snapshot)
     frs = sorted({*request, *wanted})
     path = tree.path(preemptor.queue)
-    nodes = _subtree(tree, path[-1])
-    _refuse_saturated(snapshot, nodes, frs)
+    nodes = _nodes_below(snapshot, path[-1], frs)
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     local_path = [local[node] for node in path]
@@ -132,7 +131,6 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     advantage = _advantage(snapshot, path, request)
     workloads = [w for n in nodes if tree.nodes[n].active for w in snapshot.admitted.get(n, ())]
     queue = np.array([local[w.queue] for w in workloads], dtype=np.int64)
-    holding = [[w.usage.get(fr, 0) for fr in frs] for w in workloads]
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
         request=[request.get(fr, 0) for fr in frs],
@@ -151,7 +149,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         preemptor_priority=preemptor.priority,
         workloads=workloads,
         queue=queue,
-        holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
+        holding=_holding(workloads, frs),
         names_contested=np.array([not wanted.isdisjoint(w.names) for w in workloads], dtype=bool),
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
@@ -162,22 +160,29 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     )
 
 
-def _subtree(tree: QuotaTree, root: int) -> list[int]:
-    """Return a node and all below it, parents before their children."""
+def _holding(workloads: Sequence[Admitted], frs: Sequence[int]) -> IntArray:
+    rows = [[workload.usage.get(fr, 0) for fr in frs] for workload in workloads]
+    return np.array(rows, dtype=np.int64).reshape(len(workloads), len(frs))
+
+
+def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]:
+    """Return a root and all below it, parents before their children.
+
+    Raises
+    ------
+    UnsupportedError
+        If the usage of one is saturated.
+    """
     nodes = [root]
     for node in nodes:
-        nodes.extend(tree.children[node])
-    return nodes
-
-
-def _refuse_saturated(snapshot: Snapshot, nodes: Sequence[int], frs: Sequence[int]) -> None:
-    for node in nodes:
+        nodes.extend(snapshot.tree.children[node])
         for fr in frs:
             if snapshot.usage.amount[node][fr] == UNLIMITED:
                 raise UnsupportedError(
                     snapshot.queue_name(node),
                     f"its usage of {snapshot.tree.frs[fr]} is beyond 64 bits",
                 )
+    return nodes
 
 
 def _advantage(snapshot: Snapshot, path: Sequence[int], request: dict[int, int]) -> list[bool]:

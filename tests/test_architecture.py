@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "reference": "errors quantity state quota assignment",
         "problem": "errors quantity state quota assignment",
         "objective": "errors problem quota state",
-        "models": "errors laws problem quota objective",
+        "models": "errors quantity laws problem quota objective state",
         "plan": "errors laws assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "solver": "errors quantity laws state quota assignment reference problem objective models"

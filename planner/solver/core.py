@@ -27,6 +27,9 @@ from planner.solver.engine import Deadline, Outcome, Run, complete, run
 CORE = 300
 """Classes up to which the exact model is solved whole."""
 
+CORE_EFFORT = 2.0
+"""Deterministic time for a part of the classes: what it cannot answer soon, more classes can."""
+
 Counts = list[int]
 """Victims per class, over all classes of the search."""
 
@@ -116,6 +119,7 @@ class Search:
         measure: Measure | None = None,
         extra: Sequence[tuple[Linear, int]] = (),
         floor: int = 0,
+        effort: float | None = None,
     ) -> Run:
         """Solve the exact model on some classes; a found answer becomes the incumbent.
 
@@ -133,7 +137,7 @@ class Search:
         if objective is not None and floor > 0:
             formulation.builder.at_least(objective, floor)
         hint = None if extra else self._hint(formulation, classes)
-        result = run(formulation.builder, objective, self.deadline, hint)
+        result = run(formulation.builder, objective, self.deadline, hint, effort)
         if result.solution:
             found = [0] * len(self.columns)
             for k, index in take.items():
@@ -148,20 +152,27 @@ class Search:
         costs = self.costs(measure, classes)
         bound, promising = self._bound(columns, costs)
         core = self._first_core(classes, bound, promising)
+        effort: float | None = CORE_EFFORT
         while True:
             known = self._known_value(measure)
             if known is not None and known <= bound.whole:
                 return self._proved(measure, known, bound, bound.whole)
-            result = self.run_on(core, measure, floor=bound.whole)
-            if result.outcome == "infeasible" and len(core) == len(classes):
+            whole = len(core) == len(classes)
+            effort = None if whole else effort
+            result = self.run_on(core, measure, floor=bound.whole, effort=effort)
+            if whole and result.outcome == "infeasible":
                 return self._nothing()
-            if result.outcome in ("feasible", "unknown"):
-                return self._unproved(measure, result, bound, whole=len(core) == len(classes))
             missing = self._missing(measure, classes, core, bound)
-            if not missing:
+            settled = result.outcome in {"optimal", "infeasible"}
+            if missing and not self.deadline.passed:
+                core = sorted({*core, *missing[: max(CORE, len(core))]})
+            elif settled and not missing:
                 value = self.value(measure, self._found())
                 return self._proved(measure, value, bound, value)
-            core = sorted({*core, *missing[: max(CORE, len(core))]})
+            elif effort is None or self.deadline.passed:
+                return self._unproved(measure, result, bound, whole=whole)
+            else:
+                effort = None  # nothing is missing: these classes alone settle it
 
     def minimise_whole(self, measure: Measure) -> Least:
         """Find the least value of a measure that is no sum, on all classes alive."""
@@ -192,8 +203,9 @@ class Search:
                 return "infeasible"
         bound, promising = self._bound(columns, self.costs(("count",), classes))
         core = self._first_core(classes, bound, promising)
-        result = self.run_on(core)
-        if result.outcome == "infeasible" and len(core) < len(classes):
+        whole = len(core) == len(classes)
+        result = self.run_on(core, effort=None if whole else CORE_EFFORT)
+        if result.outcome != "optimal" and not whole:
             result = self.run_on(classes)
         return result.outcome
 
@@ -235,7 +247,7 @@ class Search:
         order = sorted(range(len(classes)), key=bound.reduced.__getitem__)
         chosen = {classes[k] for k in (*order[:CORE], *promising)}
         if self.incumbent is not None:
-            chosen |= {k for k, count in enumerate(self.incumbent) if count}
+            chosen |= {k for k in classes if self.incumbent[k]}
         return sorted(chosen)
 
     def _known_value(self, measure: Measure) -> int | None:

@@ -62,8 +62,12 @@ def run(
     objective: Linear | None,
     deadline: Deadline,
     hint: Sequence[int] | None = None,
+    effort: float | None = None,
 ) -> Run:
     """Minimise an expression, or find any solution without one.
+
+    ``effort`` bounds the solver's own deterministic time, so that giving up depends on the model
+    and not on the machine.
 
     Raises
     ------
@@ -76,6 +80,8 @@ def run(
     if hint is not None:
         builder.hint(hint)
     solver = _solver(len(builder.lower), deadline)
+    if effort is not None:
+        solver.parameters.max_deterministic_time = effort
     status = solver.solve(builder.model)
     if status == cp_model.MODEL_INVALID:
         message = f"CP-SAT calls the model invalid: {builder.model.validate()}"

@@ -1,0 +1,209 @@
+"""Small clusters in a few words, as the objects kubectl would print.
+
+One flavor, ``default``; amounts are integers of a resource, ``gpu`` unless said. Minutes count
+from 12:00 on a fixed day; ``now`` is 13:00.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from planner.assignment import read_assignment
+from planner.problem import Problem, build_problem
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reader import read_objects
+from planner.state import State
+
+Object = dict[str, Any]
+NOW = "2026-05-01T13:00:00Z"
+FLAVOR = "default"
+KUEUE = "kueue.x-k8s.io/v1beta2"
+PENDING = "ns/pending"
+
+
+def at(minute: int) -> str:
+    """Return the timestamp so many minutes after 12:00."""
+    return f"2026-05-01T12:{minute:02d}:00Z"
+
+
+def quotas(
+    nominal: Mapping[str, int] | int,
+    borrowing: Mapping[str, int] | int | None = None,
+    lending: Mapping[str, int] | int | None = None,
+) -> list[Object]:
+    """Return one resource group of the default flavor."""
+    by_resource = _each(nominal)
+    rows = []
+    for resource, amount in by_resource.items():
+        row: Object = {"name": resource, "nominalQuota": amount}
+        for field, limit in (("borrowingLimit", borrowing), ("lendingLimit", lending)):
+            value = None if limit is None else _each(limit, by_resource).get(resource)
+            if value is not None:
+                row[field] = value
+        rows.append(row)
+    flavors = [{"name": FLAVOR, "resources": rows}]
+    return [{"coveredResources": list(by_resource), "flavors": flavors}]
+
+
+def queue(  # noqa: PLR0913 - the words of the small language
+    name: str,
+    nominal: Mapping[str, int] | int,
+    cohort: str = "",
+    *,
+    borrowing: Mapping[str, int] | int | None = None,
+    lending: Mapping[str, int] | int | None = None,
+    within: str = "Never",
+    reclaim: str = "Never",
+    borrow: str = "Never",
+    threshold: int | None = None,
+    weight: str | None = None,
+    stop: str = "None",
+) -> list[Object]:
+    """Return a ClusterQueue and its LocalQueue ``ns/NAME``."""
+    borrow_within: Object = {"policy": borrow}
+    if threshold is not None:
+        borrow_within["maxPriorityThreshold"] = threshold
+    spec: Object = {
+        "cohortName": cohort,
+        "stopPolicy": stop,
+        "resourceGroups": quotas(nominal, borrowing, lending),
+        "preemption": {
+            "withinClusterQueue": within,
+            "reclaimWithinCohort": reclaim,
+            "borrowWithinCohort": borrow_within,
+        },
+    }
+    if weight is not None:
+        spec["fairSharing"] = {"weight": weight}
+    return [
+        {
+            "apiVersion": KUEUE,
+            "kind": "ClusterQueue",
+            "metadata": {"name": name},
+            "spec": spec,
+        },
+        {
+            "apiVersion": KUEUE,
+            "kind": "LocalQueue",
+            "metadata": {"name": name, "namespace": "ns"},
+            "spec": {"clusterQueue": name},
+        },
+    ]
+
+
+def cohort(  # noqa: PLR0913 - the words of the small language
+    name: str,
+    parent: str = "",
+    *,
+    nominal: Mapping[str, int] | int | None = None,
+    borrowing: Mapping[str, int] | int | None = None,
+    lending: Mapping[str, int] | int | None = None,
+    weight: str | None = None,
+) -> list[Object]:
+    """Return a Cohort."""
+    spec: Object = {"parentName": parent}
+    if nominal is not None:
+        spec["resourceGroups"] = quotas(nominal, borrowing, lending)
+    if weight is not None:
+        spec["fairSharing"] = {"weight": weight}
+    return [{"apiVersion": KUEUE, "kind": "Cohort", "metadata": {"name": name}, "spec": spec}]
+
+
+def running(  # noqa: PLR0913 - the words of the small language
+    name: str,
+    queue_name: str,
+    amount: Mapping[str, int] | int,
+    priority: int = 0,
+    *,
+    minute: int = 0,
+    created: int | None = None,
+    evicted: bool = False,
+    annotations: Mapping[str, str] | None = None,
+) -> list[Object]:
+    """Return a workload ``ns/NAME`` that holds quota since a minute."""
+    usage = _each(amount)
+    conditions = [_condition("QuotaReserved", "QuotaReserved", minute)]
+    if evicted:
+        conditions.append(_condition("Evicted", "Preempted", minute))
+    assignment = {
+        "name": "main",
+        "count": 1,
+        "flavors": dict.fromkeys(usage, FLAVOR),
+        "resourceUsage": {resource: str(value) for resource, value in usage.items()},
+    }
+    workload = _workload(name, queue_name, usage, priority, minute if created is None else created)
+    workload["metadata"]["annotations"] = dict(annotations or {})
+    workload["status"] = {
+        "admission": {"clusterQueue": queue_name, "podSetAssignments": [assignment]},
+        "conditions": conditions,
+    }
+    return [workload]
+
+
+def pending(
+    queue_name: str, amount: Mapping[str, int] | int, priority: int = 10, *, created: int = 30
+) -> list[Object]:
+    """Return the pending workload ``ns/pending``."""
+    return [_workload("pending", queue_name, _each(amount), priority, created)]
+
+
+def configuration(**fields: object) -> list[Object]:
+    """Return Kueue's Configuration with some fields set."""
+    return [{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", **fields}]
+
+
+def state_of(*parts: Iterable[Object]) -> State:
+    """Return the state of a few parts, with the default flavor."""
+    flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": FLAVOR}}
+    items = [flavor, *(item for part in parts for item in part)]
+    return read_objects({"apiVersion": "v1", "kind": "List", "items": items}, where="test", now=NOW)
+
+
+def preempt(state: State) -> dict[str, Any]:
+    """Return an assignment of the pending workload in which every resource needs preemption."""
+    workload = next(item for item in state.workloads if item.key == PENDING)
+    requests = workload.spec.pod_sets[0].template.spec.containers[0].resources.requests
+    return {"main": {name: {"flavor": FLAVOR, "mode": "Preempt"} for name in requests}}
+
+
+def problem_of(state: State) -> tuple[Problem, Snapshot, Preemptor]:
+    """Return the problem of the pending workload, all its resources contested."""
+    snapshot = take_snapshot(state)
+    preemptor = find_preemptor(state, snapshot, PENDING)
+    assignment = read_assignment(preempt(state), preemptor)
+    return build_problem(snapshot, preemptor, assignment), snapshot, preemptor
+
+
+def _each(
+    amount: Mapping[str, int] | int, resources: Iterable[str] = ("gpu",)
+) -> Mapping[str, int]:
+    return dict.fromkeys(resources, amount) if isinstance(amount, int) else amount
+
+
+def _condition(kind: str, reason: str, minute: int) -> Object:
+    return {"type": kind, "status": "True", "reason": reason, "lastTransitionTime": at(minute)}
+
+
+def _workload(
+    name: str, queue_name: str, requests: Mapping[str, int], priority: int, created: int
+) -> Object:
+    container = {"name": "main", "resources": {"requests": dict(requests)}}
+    return {
+        "apiVersion": KUEUE,
+        "kind": "Workload",
+        "metadata": {
+            "name": name,
+            "namespace": "ns",
+            "uid": f"uid-{name}",
+            "creationTimestamp": at(created),
+        },
+        "spec": {
+            "queueName": queue_name,
+            "priority": priority,
+            "podSets": [
+                {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
+            ],
+        },
+    }

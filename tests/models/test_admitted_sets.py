@@ -1,0 +1,51 @@
+"""The model admits exactly the recorded legal victim sets, attempt by attempt."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from planner.assignment import read_assignment
+from planner.problem import build_problem
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from tests import recorded
+from tests.admitted import admitted
+
+FILES = (
+    "small-classical-flat",
+    "small-classical-nocohort",
+    "small-classical-hier",
+    "small-flavors",
+    "small-edge",
+)
+EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 8
+"""A good sample by default; all lines with PLANNER_TEST_ALL set."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_admitted_sets_equal_recorded_sets(name: str) -> None:
+    compared = 0
+    for line in recorded.lines(name):
+        exhaustive = line["expect"].get("exhaustive")
+        state = recorded.state_of(line)
+        if exhaustive is None or state.configuration.fair_sharing_on:
+            continue
+        compared += 1
+        if compared % EVERY:
+            continue
+        assignment = recorded.assignment_of(line)
+        snapshot = take_snapshot(state)
+        preemptor = find_preemptor(state, snapshot, line["pending"])
+        problem = build_problem(snapshot, preemptor, read_assignment(assignment, preemptor))
+        keys = [candidate["workload"] for candidate in exhaustive["candidates"]]
+        expected = {
+            attempt["borrowing"]: {
+                frozenset(key for bit, key in enumerate(keys) if mask >> bit & 1)
+                for mask in attempt["legal"]
+            }
+            for attempt in exhaustive["attempts"]
+        }
+        assert admitted(problem) == expected, line["id"]
+    assert compared >= 10

@@ -1,0 +1,73 @@
+"""Looking at a core of the classes gives the same answer as looking at all of them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import planner
+from planner.plan import Plan
+from planner.solver import core
+from planner.state import State
+from tests.cluster import PENDING, Object, cohort, pending, preempt, queue, running, state_of
+
+
+def crowd(seed: int) -> State:
+    """Return 120 workloads of random shape in six queues of two departments."""
+    chance = random.Random(seed)  # noqa: S311 - test data
+    parts: list[Object] = [*cohort("org"), *cohort("left", "org"), *cohort("right", "org")]
+    amounts: dict[str, int] = {}
+    for number in range(6):
+        name = f"q{number}"
+        amounts[name] = 0
+        for i in range(20):
+            gpus = chance.choice([1, 1, 2, 4, 8])
+            cores = chance.randint(1, 12)
+            amounts[name] += gpus
+            parts += running(
+                f"{name}-{i}",
+                name,
+                {"gpu": gpus, "cpu": cores},
+                chance.choice([0, 0, 5, 20]),
+                minute=chance.randint(0, 50),
+            )
+    for number, name in enumerate(amounts):
+        nominal = {"gpu": amounts[name] * 2 // 3, "cpu": 90}
+        lending = {"gpu": 4} if number == 4 else None
+        parts += queue(
+            name,
+            nominal,
+            "left" if number < 3 else "right",
+            within="LowerPriority",
+            reclaim=chance.choice(["Any", "LowerPriority"]),
+            borrow="LowerPriority",
+            lending=lending,
+        )
+    parts += pending("q0", {"gpu": chance.randint(6, 24), "cpu": chance.randint(4, 40)})
+    return state_of(parts)
+
+
+def outcome(plan: Plan) -> tuple[object, ...]:
+    """Return what must not depend on the way to the answer."""
+    levels = plan.certificate.levels if plan.certificate else ()
+    return plan.status, plan.keys, [(level.term, level.value) for level in levels]
+
+
+@pytest.mark.parametrize("profile", ["no-regret", "min-count", "min-lost-work", "min-cost"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_small_core_finds_the_same_plan(
+    seed: int, profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = crowd(seed)
+    whole = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
+    monkeypatch.setattr(core, "CORE", 8)
+    small = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
+    assert outcome(small) == outcome(whole)
+    assert whole.status in {"optimal", "infeasible"}
+
+
+def test_the_same_state_has_the_same_answer_every_time() -> None:
+    state = crowd(11)
+    plans = [planner.solve(state, PENDING, assignment=preempt(state)) for _ in range(3)]
+    assert len({outcome(plan)[1] for plan in plans}) == 1
