@@ -6,7 +6,7 @@ KQ-07 is compared on its own too: it must hold if and only if some order of remo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 
 from hypothesis import given, settings
 
@@ -77,3 +77,18 @@ def test_the_order_found_is_an_order_of_the_victims(instance: Instance) -> None:
         else:
             assert sorted(v.key for v in removal.order) == sorted(v.key for v in victims)
             assert not replay(where, removal.order).obstacle
+
+
+@settings(max_examples=50)
+@given(instances())
+def test_replay_tests_every_removal_at_its_moment(instance: Instance) -> None:
+    where, simulation = setting(instance), instance.simulation
+    for victims in subsets(instance):
+        if not 1 <= len(victims) <= 3 or not all(where.in_tree(v.queue) for v in victims):
+            continue
+        for order in permutations(victims):
+            keys = [victim.key for victim in order]
+            legal = all(
+                simulation.over_quota(key, frozenset(keys[:turn])) for turn, key in enumerate(keys)
+            )
+            assert (not replay(where, order).obstacle) == legal, keys

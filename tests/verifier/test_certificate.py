@@ -18,7 +18,12 @@ from planner.plan import (
     Verdict,
 )
 from planner.verifier import match_plan
-from planner.verifier.certificate import check_certificate, check_levels, check_status
+from planner.verifier.certificate import (
+    check_certificate,
+    check_levels,
+    check_solver_free_bound,
+    check_status,
+)
 from tests.verifier.cases import (
     GPU,
     OWN,
@@ -196,7 +201,10 @@ def test_what_no_rule_permits_needs_none() -> None:
 
 
 def test_a_cheaper_candidate_lowers_the_bound() -> None:
-    assert refused(honest(), {**COSTS, "team/b": 2}) == ["CT-03"]
+    cheaper = {**COSTS, "team/b": 2}
+    assert refused(honest(), cheaper) == ["CT-03"]
+    # (15 - 4) / 3, rounded up; the level still states 5.
+    assert refused(with_bound(bound=4), cheaper) == ["CT-02"]
 
 
 def test_another_victim_changes_everything() -> None:
@@ -227,6 +235,37 @@ def test_a_plan_without_certificate_claims_nothing() -> None:
         check_certificate(match_plan(STATE, plan), plan, TERMS, {"cost": COSTS})
     )
     assert all(verdict.holds for verdict in verdicts)
+
+
+def test_an_illegal_removal_order_is_refused() -> None:
+    """Queue other has quota 2 and uses 5: 3 may go after 2, but not 2 after 3."""
+    victims = (victim_of(STATE, "b", RECLAIM), victim_of(STATE, "c", RECLAIM))
+    for order, forbidden in ((("team/b", "team/c"), []), (("team/c", "team/b"), ["CT-04"])):
+        certificate = Certificate(digest="", levels=LEVELS[:0], removal_order=order)
+        plan = honest().model_copy(
+            update={"victims": victims, "certificate": certificate, "status": "feasible"}
+        )
+        assert not broken(STATE, plan)
+        assert refused(plan) == forbidden, order
+
+
+def test_no_bound_holds_where_usage_is_beyond_64_bits() -> None:
+    """The arithmetic of saturated amounts does not say what a removal frees."""
+    most = 2**63 - 1
+    state = cluster(
+        queue("mine", 2, preemption=policies("LowerPriority")),
+        running("a", "mine", most),
+        running("b", "mine", 2),
+        waiting("incoming", 2, priority=10),
+    )
+    multiplier = Multiplier(flavor="h200", resource=GPU, numerator=1, need=most)
+    bound = SolverFreeBound(
+        term="cost", denominator=1, multipliers=(multiplier,), bound=0, statement=""
+    )
+    setting = match_plan(state, plan_of(state, ("a", OWN))).setting
+    verdict = check_solver_free_bound(setting, bound, {"team/a": most, "team/b": most})
+    assert "beyond 64 bits" in verdict.detail
+    assert not verdict.holds
 
 
 def test_nothing_bounds_what_is_not_asked_for() -> None:

@@ -120,10 +120,42 @@ def test_nothing_to_evict_still_has_to_fit() -> None:
     ids=["no podsets", "no flavors", "other podset", "no pods", "no fit"],
 )
 def test_an_assignment_that_forgets_the_request_is_forbidden(assignment: object) -> None:
-    """Otherwise nothing would be asked for, and everything would fit."""
-    state = own_queue()
+    """Otherwise nothing would be asked for; here, all that is asked for would fit."""
+    state = cluster(queue("mine", 6), waiting("incoming", 4))
     plan = plan_of(state, borrowing=None, assignment=Assignment.model_validate(assignment))
     assert broken(state, plan) == ["KQ-01"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "forbidden"), [("BlockUndeclared", ["KQ-01"]), ("IgnoreUndeclared", [])]
+)
+def test_resources_without_quota_may_be_ignored(strategy: str, forbidden: list[str]) -> None:
+    incoming = waiting("incoming", 4)
+    pods = incoming["spec"]["podSets"][0]["template"]["spec"]
+    pods["containers"][0]["resources"]["requests"]["example.com/license"] = 1
+    configuration = {"kind": "Configuration", "resources": {"quotaCheckStrategy": strategy}}
+    state = cluster(
+        queue("mine", 6),
+        incoming,
+        {"apiVersion": "config.kueue.x-k8s.io/v1beta2", **configuration},
+    )
+    plan = plan_of(state, borrowing=None, assignment=assigned("Fit"))
+    assert broken(state, plan) == forbidden
+
+
+@pytest.mark.parametrize(
+    ("count", "least", "forbidden"),
+    [(3, None, []), (2, None, ["KQ-01"]), (2, 2, []), (1, 2, ["KQ-01"]), (4, 2, ["KQ-01"])],
+)
+def test_only_partial_admission_reduces_the_count(
+    count: int, least: int | None, forbidden: list[str]
+) -> None:
+    incoming = waiting("incoming", 1)
+    incoming["spec"]["podSets"][0] |= {"count": 3, "minCount": least}
+    state = cluster(queue("mine", 6), incoming)
+    pods = {"name": "main", "count": count, "flavors": {GPU: {"flavor": "h200", "mode": "Fit"}}}
+    assignment = Assignment.model_validate({"mode": "Fit", "podSets": [pods]})
+    assert broken(state, plan_of(state, borrowing=None, assignment=assignment)) == forbidden
 
 
 def test_a_flavor_nobody_has_quota_for_is_forbidden() -> None:

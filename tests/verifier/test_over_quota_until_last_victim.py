@@ -170,3 +170,24 @@ def test_the_common_ancestor_and_the_own_path_are_never_asked(reverse: bool) -> 
     assert not broken(state, plan)
     order = [victim.key for victim in match_plan(state, plan).removal.order]
     assert order == ["team/own", "team/l"]
+
+
+@pytest.mark.parametrize("names", [("big", "r"), ("r", "big")])
+def test_what_a_queue_keeps_decides_who_can_be_last(names: tuple[str, str]) -> None:
+    """Left lends none of its 3, so with nothing but big's 4 there, middle uses 1 of its 2.
+
+    With nothing but r there it uses 3: r must be the last, whatever the order of the plan.
+    """
+    state = cluster(
+        cohort("all", gpus=9),
+        cohort("middle", "all", gpus=1),
+        queue("mine", 1, "all", preemption=policies("LowerPriority", "Any")),
+        queue("left", 3, "middle", lending=0),
+        queue("right", 1, "middle"),
+        running("big", "left", 4),
+        running("r", "right", 3),
+        waiting("incoming", 1, priority=10),
+    )
+    verification = verify_plan(state, plan_of(state, *((name, RECLAIM) for name in names)))
+    assert verification.accepted
+    assert verification.removal_order == ("team/big", "team/r")
