@@ -24,8 +24,7 @@ SCALE = 10**12
 class Bound:
     """A proven lower bound on a separable cost, and what each class would add to it.
 
-    All over ``denominator``: ``value``, and ``reduced`` (K,) as Python integers. Any legal set
-    with a member of class k costs at least value + max(0, reduced[k]).
+    All over ``denominator``: ``value``, and ``reduced`` (K,) as Python integers.
     """
 
     value: int
@@ -38,10 +37,13 @@ class Bound:
         """The bound as an integer: no legal set costs less."""
         return max(0, -(-self.value // self.denominator))
 
-    def reachable(self, limit: int) -> list[bool]:
-        """Say which classes can be part of a legal set that costs at most ``limit``."""
-        room = limit * self.denominator - self.value
-        return [reduced <= room for reduced in self.reduced]
+    def room(self, limit: int) -> int:
+        """Return what deviations may cost in a legal set that costs at most ``limit``.
+
+        Each member taken of a class with positive reduced cost adds that; each member left of a
+        class with negative reduced cost adds its absolute value.
+        """
+        return limit * self.denominator - self.value
 
 
 def trivial_bound(costs: IntArray) -> Bound:
@@ -107,8 +109,8 @@ def best_single_row(
 
 def linear_programming_bound(
     relaxation: Relaxation, columns: Columns, costs: IntArray, limits: Sequence[Row]
-) -> tuple[Bound, list[int]]:
-    """Return the bound that the relaxation's duals prove, and the classes in its support.
+) -> Bound:
+    """Return the bound that the relaxation's duals prove.
 
     ``limits`` are rows that hold besides, such as measures that earlier levels fixed. Where the
     linear program gives no duals (it has no solution, or its solver gave up), the bound is the
@@ -140,13 +142,9 @@ def linear_programming_bound(
         method="highs",
     )
     if result.status != 0:
-        return trivial_bound(costs), []
+        return trivial_bound(costs)
     multipliers = [max(0, round(-float(dual) * SCALE)) for dual in result.ineqlin.marginals]
-    support = np.flatnonzero(result.x[: len(columns)] > _TOLERANCE).tolist()
-    return lagrangian_bound(rows, multipliers, costs, counts), support
-
-
-_TOLERANCE = 1e-9
+    return lagrangian_bound(rows, multipliers, costs, counts)
 
 
 def _scaled(row: Row) -> Row:

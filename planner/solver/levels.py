@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.objective.profiles import Measure
-from planner.solver.core import Least, Search
+from planner.solver.core import Least, find_any, minimise, minimise_whole
 from planner.solver.engine import Outcome
+from planner.solver.search import Search
 from planner.solver.tie_break import break_ties
 
 NAMED: Measure = ("count",)
@@ -34,7 +35,7 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
     """Solve the levels in order; the last one makes the answer canonical."""
     done: list[LevelResult] = []
     if search.incumbent is None:
-        outcome = search.find_any(search.alive)
+        outcome = find_any(search, search.alive)
         if outcome in ("infeasible", "unknown"):
             return Answer(outcome, ())
     proved = True
@@ -51,8 +52,8 @@ def _solve_level(search: Search, measure: Measure) -> Least:
     if measure == ("D1",):
         return _lowest_rank(search)
     if search.is_separable(measure):
-        return search.minimise(measure)
-    return search.minimise_whole(measure)
+        return minimise(search, measure)
+    return minimise_whole(search, measure)
 
 
 def _lowest_rank(search: Search) -> Least:
@@ -61,7 +62,7 @@ def _lowest_rank(search: Search) -> Least:
     while outcome == "optimal":
         value = search.value(("D1",), search.incumbent or [])
         # Nothing is below rank 0.
-        outcome = search.find_any(search.up_to_rank(value - 1)) if value else "infeasible"
+        outcome = find_any(search, search.up_to_rank(value - 1)) if value else "infeasible"
     search.limit(("D1",), value)
     if outcome == "infeasible":
         return Least("optimal", value, value)

@@ -12,11 +12,11 @@ from planner.objective.profiles import Measure, Profile, measure_id
 from planner.plan import Certificate, Plan, Status
 from planner.problem import IntArray
 from planner.solver.certificate import describe_levels, solver_free_bounds
-from planner.solver.core import Search
 from planner.solver.engine import SEED, Deadline, solver_name
 from planner.solver.explanation import explain_infeasible, victims_in_words
 from planner.solver.levels import Answer, solve_levels
 from planner.solver.planning import Planning
+from planner.solver.search import Search
 
 
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:

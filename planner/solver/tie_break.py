@@ -8,8 +8,8 @@ state has one answer, whatever the machine.
 from __future__ import annotations
 
 from planner.models.shared.builder import Linear, variable
-from planner.solver.core import Counts, Search
 from planner.solver.engine import Outcome
+from planner.solver.search import Counts, Search
 
 
 def break_ties(search: Search) -> bool:
@@ -57,4 +57,4 @@ def _find_earlier(
     rows += [(Linear({k: -1}), -limit) for k, limit in ceilings.items() if limit]
     one_more = Linear(dict.fromkeys(earlier, 1))
     rows.append((one_more, 1 + sum(fixed[k] for k in earlier)))
-    return search.run_on(search.alive, extra=rows).outcome
+    return search.run_on(search.alive, rows=rows).outcome

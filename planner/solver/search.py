@@ -1,0 +1,181 @@
+"""The state of a lexicographic search, and one exact solve within it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from planner.errors import InternalError
+from planner.models.kueue.columns import Columns
+from planner.models.kueue.formulation import Formulation, assemble
+from planner.models.kueue.measure import express
+from planner.models.shared.builder import Linear, variable
+from planner.objective.profiles import Measure
+from planner.objective.terms import TermTable
+from planner.problem import IntArray, Problem
+from planner.solver.engine import Deadline, Run, complete, run
+
+Counts = list[int]
+"""Victims per class, over all classes of the search."""
+
+RowOverClasses = tuple[Linear, int]
+"""An expression over class numbers, and its lower bound."""
+
+
+@dataclass(slots=True)
+class Search:
+    """What is known so far.
+
+    ``alive`` are the classes that can still be part of an answer; ``forced`` the members that
+    every answer still possible has, per class; ``limits`` the measures that are bounded above
+    (caps and earlier levels); ``incumbent`` the best answer so far.
+    """
+
+    problem: Problem
+    table: TermTable
+    columns: Columns
+    attempts: Sequence[bool]
+    deadline: Deadline
+    alive: list[int] = field(init=False)
+    forced: dict[int, int] = field(default_factory=dict)
+    limits: dict[Measure, int] = field(default_factory=dict)
+    incumbent: Counts | None = None
+
+    def __post_init__(self) -> None:
+        """Start with all classes."""
+        self.alive = list(range(len(self.columns)))
+
+    @property
+    def answer(self) -> Counts:
+        """The incumbent, where there must be one."""
+        if self.incumbent is None:
+            message = "a level was solved, but there is no answer"
+            raise InternalError(message)
+        return self.incumbent
+
+    def value(self, measure: Measure, counts: Counts) -> int:
+        """Return a measure of a victim set."""
+        terms = self.table.evaluate(self.columns.take(counts))
+        return sum(terms[term] for term in measure)
+
+    def known_value(self, measure: Measure) -> int | None:
+        """Return a measure of the incumbent, if there is one."""
+        return None if self.incumbent is None else self.value(measure, self.incumbent)
+
+    def is_separable(self, measure: Measure) -> bool:
+        """Say whether a measure is a sum over victims."""
+        return all(term in self.table.separable for term in measure)
+
+    def costs(self, measure: Measure, columns: Columns) -> IntArray:
+        """Return what one member of each class adds to a separable measure."""
+        total = np.zeros(len(columns), dtype=np.int64)
+        for term in measure:
+            total += self.table.separable[term][columns.first]
+        return total
+
+    def limit(self, measure: Measure, most: int) -> None:
+        """Bound a measure above from now on; the highest rank by leaving classes out."""
+        if measure == ("D1",):
+            self.alive = self.up_to_rank(most)
+        else:
+            self.limits[measure] = most
+
+    def up_to_rank(self, highest: int) -> list[int]:
+        """Return the classes alive whose members can go without hitting a higher rank."""
+        rank = self.table.rank[self.columns.first].tolist()
+        evicted = self.problem.evicted[self.columns.first].tolist()
+        return [k for k in self.alive if evicted[k] or rank[k] <= highest]
+
+    def attempt(self) -> bool:
+        """Return the attempt the incumbent belongs to, the first in Kueue's order.
+
+        Raises
+        ------
+        InternalError
+            If no attempt admits it.
+        """
+        counts = self.answer
+        classes = [k for k, count in enumerate(counts) if count]
+        for borrowing in self.attempts:
+            formulation = assemble(self.problem, self.columns.subset(classes), [borrowing])
+            wanted = [counts[k] for k in classes]
+            if complete(formulation.builder, formulation.take, wanted) is not None:
+                return borrowing
+        message = "no attempt admits the answer"
+        raise InternalError(message)
+
+    def run_on(  # noqa: PLR0913 - what one solve can be told
+        self,
+        classes: Sequence[int],
+        measure: Measure | None = None,
+        *,
+        rows: Iterable[RowOverClasses] = (),
+        full: Iterable[int] = (),
+        least: int = 0,
+        effort: float | None = None,
+    ) -> Run:
+        """Solve the exact model on some classes; a found answer becomes the incumbent.
+
+        Parameters
+        ----------
+        classes
+            The classes that may give victims; the others give none.
+        measure
+            What to minimise; any answer will do without one. Where the incumbent does not
+            suit the restrictions, only an answer that is better than it will do.
+        rows
+            Further conditions.
+        full
+            Classes all of whose members go.
+        least
+            A proven lower bound of the measure.
+        effort
+            Deterministic time after which to give up.
+        """
+        formulation = assemble(self.problem, self.columns.subset(classes), self.attempts)
+        builder = formulation.builder
+        for limited, limit in self.limits.items():
+            builder.at_most(express(formulation, self.table, limited), limit)
+        take = dict(zip(classes, formulation.take, strict=True))
+        members = {k: self.columns.count(k) for k in full}
+        for k, count in (self.forced | members).items():
+            builder.at_least(variable(take[k]), count)
+        rows = list(rows)
+        for linear, bound in rows:
+            by_variable = {take[k]: coefficient for k, coefficient in linear.terms.items()}
+            builder.at_least(Linear(by_variable), bound)
+        usable = not rows and self._suits(classes, members)
+        objective = None
+        if measure is not None:
+            objective = express(formulation, self.table, measure)
+            builder.at_least(objective, least)
+            known = self.known_value(measure)
+            if known is not None and not usable:
+                builder.at_most(objective, known - 1)
+        hint = self._hint(formulation, classes) if usable else None
+        result = run(builder, objective, self.deadline, hint, effort)
+        if result.solution:
+            found = [0] * len(self.columns)
+            for k, index in take.items():
+                found[k] = int(result.solution[index])
+            self.incumbent = found
+        return result
+
+    def _suits(self, classes: Sequence[int], members: dict[int, int]) -> bool:
+        """Say whether the incumbent keeps to some classes and has the members asked for."""
+        if self.incumbent is None:
+            return False
+        counts = self.incumbent
+        within = sum(counts[k] for k in classes) == sum(counts)
+        return within and all(counts[k] >= count for k, count in members.items())
+
+    def _hint(self, formulation: Formulation, classes: Sequence[int]) -> Sequence[int]:
+        """Return a value for every variable that makes the incumbent."""
+        counts = [self.answer[k] for k in classes]
+        hint = complete(formulation.builder, formulation.take, counts)
+        if hint is None:
+            message = "the model does not admit a victim set that is legal"
+            raise InternalError(message)
+        return hint
