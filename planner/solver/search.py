@@ -135,33 +135,43 @@ class Search:
             Deterministic time after which to give up.
         """
         formulation = assemble(self.problem, self.columns.subset(classes), self.attempts)
-        builder = formulation.builder
-        for limited, limit in self.limits.items():
-            builder.at_most(express(formulation, self.table, limited), limit)
         take = dict(zip(classes, formulation.take, strict=True))
         members = {k: self.columns.count(k) for k in full}
-        for k, count in (self.forced | members).items():
-            builder.at_least(variable(take[k]), count)
         rows = list(rows)
-        for linear, bound in rows:
-            by_variable = {take[k]: coefficient for k, coefficient in linear.terms.items()}
-            builder.at_least(Linear(by_variable), bound)
+        self._restrict(formulation, take, members, rows)
         usable = not rows and self._suits(classes, members)
         objective = None
         if measure is not None:
             objective = express(formulation, self.table, measure)
-            builder.at_least(objective, least)
+            formulation.builder.at_least(objective, least)
             known = self.known_value(measure)
             if known is not None and not usable:
-                builder.at_most(objective, known - 1)
+                formulation.builder.at_most(objective, known - 1)
         hint = self._hint(formulation, classes) if usable else None
-        result = run(builder, objective, self.deadline, hint, effort)
+        result = run(formulation.builder, objective, self.deadline, hint, effort)
         if result.solution:
             found = [0] * len(self.columns)
             for k, index in take.items():
                 found[k] = int(result.solution[index])
             self.incumbent = found
         return result
+
+    def _restrict(
+        self,
+        formulation: Formulation,
+        take: dict[int, int],
+        members: dict[int, int],
+        rows: Iterable[RowOverClasses],
+    ) -> None:
+        """State the limits, the members that must go, and further conditions."""
+        builder = formulation.builder
+        for limited, limit in self.limits.items():
+            builder.at_most(express(formulation, self.table, limited), limit)
+        for k, count in (self.forced | members).items():
+            builder.at_least(variable(take[k]), count)
+        for linear, bound in rows:
+            by_variable = {take[k]: coefficient for k, coefficient in linear.terms.items()}
+            builder.at_least(Linear(by_variable), bound)
 
     def _suits(self, classes: Sequence[int], members: dict[int, int]) -> bool:
         """Say whether the incumbent keeps to some classes and has the members asked for."""
