@@ -55,10 +55,11 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
     first: Any = error.errors(include_url=False)[0]
     kind, context = first["type"], dict(first.get("ctx", {}))
     found, expected = _FOUND_AND_EXPECTED.get(kind, (f"cannot be used: {first['msg']}", ""))
+    choices = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
     if kind == "value_error":
         found, expected = "cannot be used", str(context["error"]).removeprefix("should be ")
-    choices = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
-    expected = expected.format(choices=", ".join(choices), **context) if context else expected
+    elif context:
+        expected = expected.format(choices=", ".join(choices), **context)
     # What is missing has no value of its own: pydantic gives the object it is missing from.
     phrase = found if kind == "missing" else f"{shown(first['input'])} {found}"
     if total > 1:

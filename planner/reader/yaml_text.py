@@ -153,9 +153,8 @@ class _Builder:
 
     def _close(self, event: Any) -> None:  # noqa: ANN401
         frame = self.frames.pop()
-        if isinstance(frame.value, dict):
-            for mapping in frame.merged:
-                frame.value = {**mapping, **frame.value}
+        if isinstance(frame.value, dict) and frame.merged:
+            frame.value = _merged_into(frame.value, frame.merged)
         if frame.anchor is not None:
             self.anchors[frame.anchor] = (frame.value, frame.size)
         self._place(frame.value, frame.size, event)
@@ -226,6 +225,14 @@ class _Builder:
     def _tag_error(self, event: Any) -> ParseError:  # noqa: ANN401
         tag = str(event.tag).replace(_CORE, "!!", 1)[:60]
         return self._error(event, f"the tag {tag} means nothing here", "plain YAML without tags")
+
+
+def _merged_into(mapping: dict[str, object], merged: list[dict[str, object]]) -> dict[str, object]:
+    """Fill in what is not there; where several mappings are merged, the first one counts."""
+    whole: dict[str, object] = {}
+    for each in (*reversed(merged), mapping):
+        whole.update(each)
+    return whole
 
 
 @lru_cache(maxsize=65536)

@@ -1,6 +1,7 @@
 """YAML scalars mean what they mean to Kubernetes, with either of PyYAML's parsers."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -104,6 +105,15 @@ def test_aliases_stand_for_what_they_name() -> None:
 def test_merge_keys_fill_in_what_is_not_there(text: str, value: Any) -> None:
     whole = f"one: &one {{a: 1, b: 2}}\ntwo: &two {{a: 9, c: 8}}\nhere: {text}\n"
     assert value_of(whole)["here"] == value
+
+
+def test_many_merges_into_many_keys_take_no_longer_than_both() -> None:
+    """Copying the keys for every merge would take minutes."""
+    keys = ", ".join(f"k{number}: 1" for number in range(20_000))
+    text = f"a: &a {{b: 1}}\nc: {{{keys}, <<: [{', '.join(['*a'] * 20_000)}]}}\n"
+    start = time.perf_counter()
+    assert len(value_of(text)["c"]) == 20_001
+    assert time.perf_counter() - start < 20
 
 
 def test_documents_and_empty_ones() -> None:
