@@ -122,13 +122,12 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     request = total_request(assignment, preemptor, snapshot)
     wanted = contested(assignment, snapshot)
     frs = sorted({*request, *wanted})
-    path = tree.path(preemptor.queue)
-    nodes = _nodes_below(snapshot, path[-1], frs)
+    nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
-    local_path = [local[node] for node in path]
-    lca = _lowest_common_ancestors(parent, local_path)
-    advantage = _advantage(snapshot, path, request)
+    path = [local[node] for node in tree.path(preemptor.queue)]
+    lca = _lowest_common_ancestors(parent, path)
+    advantage = _advantage(snapshot, preemptor, request)
     workloads = [w for n in nodes if tree.nodes[n].active for w in snapshot.admitted.get(n, ())]
     queue = np.array([local[w.queue] for w in workloads], dtype=np.int64)
     return Problem(
@@ -142,7 +141,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         limit=[[tree.borrowing_limit(node, fr) for fr in frs] for node in nodes],
         usage=[[usage.amount[node][fr] for fr in frs] for node in nodes],
         available=[usage.available(preemptor.queue, fr) for fr in frs],
-        path=local_path,
+        path=path,
         lca=lca,
         advantage=advantage,
         policy=snapshot.queues[preemptor.queue].spec.preemption,
@@ -154,9 +153,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
-        order=_scheduler_order(
-            workloads, queue, lca, dict(zip(local_path, advantage, strict=True))
-        ),
+        order=_scheduler_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
     )
 
 
@@ -185,14 +182,14 @@ def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]
     return nodes
 
 
-def _advantage(snapshot: Snapshot, path: Sequence[int], request: dict[int, int]) -> list[bool]:
+def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]) -> list[bool]:
     """Say for each node of the path whether the request fits in the quota below it.
 
     Once it fits at a node, the preemptor has advantage at every cohort above (5.3). The queue
     itself is no common ancestor of others; its entry only completes the list.
     """
     advantage, seen, remaining = False, [], dict(request)
-    for node in path:
+    for node in snapshot.tree.path(preemptor.queue):
         seen.append(advantage)
         fits, remaining = snapshot.usage.fits_in_quota(node, remaining)
         advantage = advantage or fits
