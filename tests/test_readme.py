@@ -1,0 +1,186 @@
+"""What people read first is true: the README's commands and tables, and the notebooks.
+
+``PLANNER_UPDATE_README=1 pytest tests/test_readme.py`` writes what the commands print into the
+README, to be looked at before it is committed.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbclient import NotebookClient
+
+from planner.cli.exit_code import MEANINGS
+from planner.cli.main import COMMANDS, main
+from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
+from planner.objective.profiles import PROFILES, measure_id
+from planner.objective.terms import TERMS
+from planner.replay import replay
+from tests.conftest import ROOT
+
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SECONDS_PER_NOTEBOOK = 120
+RECORDINGS = (
+    *("classical-flat", "classical-hier", "classical-nocohort", "edge", "flavors"),
+    *("small-classical-flat", "small-classical-hier", "small-classical-nocohort"),
+    *("small-edge", "small-flavors"),
+    *("upstream/classical", "upstream/flavor", "upstream/hierarchical"),
+)
+
+# A fenced block, at the margin or inside a list: what stands before each line, language, content.
+FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+# What differs from run to run, and from one patch release of the solver to the next.
+VOLATILE = ((r"\b\d+\.\d\d s$", "0.00 s"), (r"CP-SAT 9\.15\.\d+", "CP-SAT 9.15"))
+
+
+def blocks(language: str) -> list[re.Match[str]]:
+    """Find the fenced blocks of a language."""
+    return [match for match in FENCE.finditer(TEXT) if match[2] == language]
+
+
+def content(block: re.Match[str]) -> str:
+    """Return what stands in a block, without the indentation of a list around it."""
+    return re.sub(f"^{block[1]}", "", block[3], flags=re.MULTILINE)
+
+
+def rows(header: str) -> list[list[str]]:
+    """Return the rows of the table whose header starts so, cell by cell."""
+    _, _, after = TEXT.partition(f"\n| {header} |")
+    lines = after.partition("\n\n")[0].split("\n")[2:]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def printed_by(command: str) -> str:
+    """Return what a shell prints for a command, 108 columns wide."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "COLUMNS": "108"}
+    done = subprocess.run(  # the command is one of our own README
+        ["bash", "-c", f"set -o pipefail; {command}"],  # noqa: S607
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    return done.stdout
+
+
+def steady(text: str) -> str:
+    """Return the text with everything equal that may differ from run to run."""
+    for pattern, same in VOLATILE:
+        text = re.sub(pattern, same, text, flags=re.MULTILINE)
+    return text
+
+
+@pytest.mark.parametrize(
+    "block", blocks("console"), ids=lambda block: content(block).split("\n")[0]
+)
+def test_commands_print_what_the_readme_shows(block: re.Match[str]) -> None:
+    first, _, shown = content(block).partition("\n")
+    printed = printed_by(first.removeprefix("$ "))
+    if os.environ.get("PLANNER_UPDATE_README") and steady(printed) != steady(shown):
+        renewed = "".join(f"{block[1]}{line}".rstrip() + "\n" for line in printed.splitlines())
+        old = block[0]
+        new = f"{block[1]}```console\n{block[1]}{first}\n{renewed}{block[1]}```"
+        README.write_text(README.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        return
+    assert steady(printed) == steady(shown)
+
+
+def test_python_session_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (session,) = blocks("pycon")
+    test = doctest.DocTestParser().get_doctest(content(session), {}, "README.md", None, 0)
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_terms_are_those_of_the_program() -> None:
+    found = {term: (what, unit) for term, what, unit in rows("term")}
+    assert found.keys() == TERMS.keys()
+    for term in TERMS.values():
+        what, unit = found[term.id]
+        assert what.startswith(term.title)
+        assert unit == term.unit
+
+
+def test_objectives_are_those_of_the_program() -> None:
+    found = {name: (levels, caps) for name, _, levels, caps in rows("objective")}
+    assert found == {
+        profile.name: (
+            ", ".join(map(measure_id, profile.levels)),
+            ", ".join(map(measure_id, profile.caps)) or "-",
+        )
+        for profile in PROFILES.values()
+    }
+
+
+def test_annotations_are_those_of_the_program() -> None:
+    names = [name.strip("`").removeprefix(PREFIX) for name, _ in rows("annotation")]
+    assert sorted(names) == ["checkpoint-seconds", "last-checkpoint", "restart-seconds", "tier"]
+    assert rows("annotation")[-1][1].endswith(f"{DEFAULT_RESTART_S} by default")
+
+
+def test_exit_codes_are_those_of_the_program() -> None:
+    assert {int(code): meaning for code, meaning in rows("exit code")} == MEANINGS
+
+
+def test_commands_and_options_are_those_of_the_program() -> None:
+    assert [command.split()[1].strip("`") for command, _ in rows("command")] == list(COMMANDS)
+    page = CliRunner().invoke(main, ["solve", "--help"]).output
+    options = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", page, re.MULTILINE)) - {"--help"}
+    assert set(re.findall(r"--[\w-]+", str(rows("option of `solve`")))) == options
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", TEXT)
+    files = [link for link in links if "://" not in link]
+    assert files
+    assert [file for file in files if not (ROOT / file).exists()] == []
+
+
+def test_marked_commands_are_one_line_each() -> None:
+    """`.ci/run` takes them from here."""
+    for name in ("quickstart", "tests"):
+        found = re.search(f"<!-- ci:{name} -->\n```sh\n(.+)\n```\n", TEXT)
+        assert found, name
+
+
+def test_figure_of_the_whole_recording(conformance: Path) -> None:
+    """The files of classical preemption; answers with fair sharing in them are skipped."""
+    compared = [replay(str(conformance / "kueue" / f"{name}.jsonl.gz")) for name in RECORDINGS]
+    assert not any(file.different for file in compared)
+    assert f"{sum(file.equal for file in compared):,} answers" in TEXT
+
+
+def outputs(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+    """Yield everything that the cells of a notebook have printed."""
+    for cell in notebook.cells:
+        yield from cell.get("outputs", ())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_is_committed_without_outputs(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    assert not list(outputs(notebook))
+    assert not any(cell.get("execution_count") for cell in notebook.cells)
+
+
+@pytest.mark.filterwarnings("ignore")  # those of Jupyter's own machinery
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_runs_and_draws(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    folder = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(notebook, timeout=SECONDS_PER_NOTEBOOK, resources=folder).execute()
+    shown = [output.get("data", {}) for output in outputs(notebook)]
+    assert any("image/png" in data for data in shown)
