@@ -237,6 +237,14 @@ def test_default_plan_is_nowhere_worse_than_the_schedulers(state: State) -> None
     assert set(ours) <= set(TERMS)
 
 
+def test_table_of_objectives_has_the_figures(state: State) -> None:
+    lines = (INSTANCES / "README.md").read_text(encoding="utf-8").splitlines()
+    plans = {f"`{name}`": planner.solve(state, objective=name) for name in VICTIMS}
+    for name, plan in {**plans, "Kueue itself": planner.greedy(state)}.items():
+        figures = f"| {len(plan.victims)} | {plan.terms['D4'] / 3600:.2f} GPU-h |"
+        assert any(name in line and figures in line for line in lines), name
+
+
 def test_story_holds_by_enumeration(state: State) -> None:
     """All legal sets of low-priority victims, by single removals: none has fewer than two."""
     plan = planner.greedy(state)
