@@ -112,10 +112,14 @@ def check_levels(
 
 
 def check_status(plan: Plan) -> Verdict:
-    """CT-02: bound <= value on every level, and bound = value where the status is optimal."""
+    """CT-02: bound <= value on every level, and bound = value where the status is optimal.
+
+    Terms are never negative, so evicting nothing is optimal without any level.
+    """
     certificate = plan.certificate
     if certificate is None:
-        findings = ["an optimal plan needs a certificate"] if plan.status == "optimal" else []
+        missing = plan.status == "optimal" and plan.victims
+        findings = ["an optimal plan needs a certificate"] if missing else []
         return judge(STATUS, findings, "nothing is claimed")
     findings = []
     for level in certificate.levels:
@@ -130,7 +134,7 @@ def check_status(plan: Plan) -> Verdict:
             findings.append(f"level {level.term}: solver-free bound {free} > value {level.value}")
         if free is not None and free not in _bounds_of(level.term, certificate):
             findings.append(f"level {level.term}: no multipliers for solver-free bound {free}")
-    if plan.status == "optimal" and not certificate.levels:
+    if plan.status == "optimal" and plan.victims and not certificate.levels:
         findings.append("an optimal plan needs at least one level")
     return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.status}")
 
@@ -148,7 +152,8 @@ def check_solver_free_bound(
         sum(m * need) + sum over V of (cost - m . usage)
             >= sum(m * need) + sum over candidates of min(0, cost - m . usage)
 
-    where the candidates are all workloads that pass KQ-03, KQ-04 and KQ-05.
+    where the candidates are what Kueue would collect (semantics, 5.3): what passes KQ-03 to
+    KQ-05 and whose side is over quota now. No other workload passes KQ-07 with any victims.
     """
     findings = list(_multiplier_faults(setting, bound))
     weights: Counter[int] = Counter()
@@ -159,7 +164,7 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    for workload in setting.permitted():
+    for workload in setting.candidates():
         if workload.key not in costs:
             findings.append(f"no cost is known for {workload.key}")
             continue

@@ -47,6 +47,8 @@ STATE = cluster(
     running("b", "other", 2),
     running("c", "other", 3),
     running("safe", "mine", 0, priority=50),
+    queue("quiet", 0, "all"),
+    running("calm", "quiet", 0),
     waiting("incoming", 3, priority=10),
 )
 """8 GPUs, all in use: 3 by queue mine, whose quota is 6, and 5 by queue other, whose is 2."""
@@ -194,10 +196,11 @@ def test_every_candidate_needs_a_cost() -> None:
     assert refused(honest(), {"team/a": 5, "team/b": 4}) == ["CT-03"]
 
 
-def test_what_no_rule_permits_needs_none() -> None:
-    """Workload safe outranks the preemptor: it is no candidate, whatever it costs."""
-    assert "team/safe" not in COSTS
-    assert not refused(honest(), {**COSTS, "team/safe": -99})
+@pytest.mark.parametrize("name", ["team/safe", "team/calm"])
+def test_who_is_no_candidate_needs_none(name: str) -> None:
+    """Safe outranks the preemptor, and the queue of calm is within its quota."""
+    assert name not in COSTS
+    assert not refused(honest(), {**COSTS, name: -99})
 
 
 def test_a_cheaper_candidate_lowers_the_bound() -> None:
@@ -227,6 +230,13 @@ def test_a_feasible_plan_may_leave_a_gap() -> None:
     plan = with_level(0, bound=3).model_copy(update={"status": "feasible"})
     assert check_status(plan).holds
     assert not check_status(plan.model_copy(update={"status": "optimal"})).holds
+
+
+def test_evicting_nothing_is_optimal_without_proof() -> None:
+    plan = plan_of(STATE, status="optimal", borrowing=None)
+    assert check_status(plan).holds
+    certificate = Certificate(digest="", levels=())
+    assert check_status(plan.model_copy(update={"certificate": certificate})).holds
 
 
 def test_a_plan_without_certificate_claims_nothing() -> None:
