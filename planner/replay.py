@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -23,8 +24,9 @@ from planner.plan import Record
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reader import read_objects
-from planner.reference.classical import Target
+from planner.reference.target import Target
 from planner.reference.decision import decide
+from planner.state import parse_time
 
 MAX_LINE: Final = 256 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
@@ -94,9 +96,10 @@ def replay(path: str, watch: Watch | None = None) -> FileComparison:
         counts[comparison.outcome] += 1
         if comparison.outcome == "different":
             different.append(comparison)
-    return FileComparison(
-        path, sum(counts.values()), counts["equal"], counts["skipped"], tuple(different)
-    )
+    instances = sum(counts.values())
+    if not instances:
+        raise ParseError(path, "is empty", "one recorded instance a line")
+    return FileComparison(path, instances, counts["equal"], counts["skipped"], tuple(different))
 
 
 def summarise(files: Sequence[FileComparison]) -> ReplayReport:
@@ -139,7 +142,7 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
         _field(line, "state", dict, where),
         where=f"{where}: state",
         digest=name,
-        now=_field(line, "now", str, where),
+        now=_clock(line, where),
     )
     if state.configuration.fair_sharing_on:
         return Comparison(name, "skipped", "fair sharing is on")
@@ -236,6 +239,15 @@ def _field(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any:  
         found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
         raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')
     return value
+
+
+def _clock(line: Mapping[str, Any], where: str) -> datetime:
+    text = _field(line, "now", str, where)
+    try:
+        return parse_time(text)
+    except ValueError:
+        expected = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
+        raise SchemaError(f"{where}: now", f"{text!r} is not a timestamp", expected) from None
 
 
 def _parsed(text: bytes, where: str) -> dict[str, Any]:

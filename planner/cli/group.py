@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -60,7 +62,10 @@ class PlannerGroup(click.Group):
         if not args and not ctx.resilient_parsing:
             write(ctx.get_help() + "\n")
             ctx.exit(BAD_INPUT)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except BrokenPipeError:  # while --help was written
+            ctx.exit(_pipe_closed())
 
     def main(
         self,
@@ -81,11 +86,6 @@ class PlannerGroup(click.Group):
         except click.Abort:
             say("error", "interrupted")
             code = INTERRUPTED
-        except SystemExit as stop:
-            # click ends with code 1, which means findings here, when a pipe was closed.
-            if not isinstance(stop.__context__, BrokenPipeError):
-                raise
-            code = PIPE_CLOSED
         if standalone_mode:
             sys.exit(code)
         return code
@@ -94,8 +94,10 @@ class PlannerGroup(click.Group):
         """Run a command; its errors become one message on standard error and an exit code."""
         try:
             return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
+        except BrokenPipeError:
+            return _pipe_closed()
         except Exception as error:  # noqa: BLE001 - users never see a traceback
             if ctx.params.get("debug"):
                 write(traceback.format_exc())
@@ -110,6 +112,17 @@ def _variables(command: str, option: click.Option) -> list[str]:
     longest = max(option.opts, key=len)
     name = longest.lstrip("-").replace("-", "_").upper()
     return [f"{PREFIX}_{command.upper()}_{name}", f"{PREFIX}_{name}"]
+
+
+def _pipe_closed() -> int:
+    """Stop writing: the reader of standard output has seen enough.
+
+    click itself would end with code 1, which means findings here.
+    """
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        # What is still buffered goes nowhere when the interpreter flushes it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PIPE_CLOSED
 
 
 def _usage(error: click.ClickException) -> int:

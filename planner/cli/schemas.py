@@ -53,22 +53,6 @@ def _input() -> dict[str, Any]:
     definitions = {name: _bare(schema) for name, schema in shared["$defs"].items()}
     for name in ("whenCanBorrow", "whenCanPreempt"):
         definitions["FlavorFungibility"]["properties"][name]["enum"] += _OLD_FUNGIBILITY
-    known: list[dict[str, Any]] = []
-    for (group, name), kind in KINDS.items():
-        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
-        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
-        known.append(
-            {
-                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
-                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
-            }
-        )
-    anything = {
-        "type": "object",
-        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
-        "required": ["kind"],
-        "allOf": known,
-    }
     listed = {
         "type": "object",
         "properties": {
@@ -84,7 +68,27 @@ def _input() -> dict[str, Any]:
         "if": {"properties": {"kind": {"const": "List"}}, "required": ["kind"]},
         "then": listed,
         "else": {"$ref": "#/$defs/KubernetesObject"},
-        "$defs": {**definitions, "KubernetesObject": anything},
+        "$defs": {**definitions, "KubernetesObject": _object()},
+    }
+
+
+def _object() -> dict[str, Any]:
+    """Return the schema of one object: by its kind and version, or anything else."""
+    known = []
+    for (group, name), kind in KINDS.items():
+        versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
+        is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
+        known.append(
+            {
+                "if": {"properties": is_kind, "required": ["kind", "apiVersion"]},
+                "then": {"$ref": _REFERENCE.format(model=kind.model.__name__)},
+            }
+        )
+    return {
+        "type": "object",
+        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}},
+        "required": ["kind"],
+        "allOf": known,
     }
 
 

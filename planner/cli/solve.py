@@ -201,8 +201,9 @@ def _print(plans: Sequence[Plan], target: Any, *, alone: bool) -> None:  # noqa:
     from importlib import import_module
 
     from planner.cli.message import warn
+    from planner.report.caution import cautions
 
-    warn(note for plan in plans for note in plan.notes)
+    warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
     renderer = import_module(f"planner.report.{target.style}")
     look = {"width": target.width, "color": target.color}
     target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))

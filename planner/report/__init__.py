@@ -1,1 +1,9 @@
-"""One renderer per format, each from a finished result to text."""
+"""One renderer per format, each from a finished result to text.
+
+table.py, plain.py, json.py   a plan: ``render(plan, *, width=None, color=False) -> str``
+catalogue.py, replay.py       the output of ``planner laws`` and ``planner replay``
+paper.py                      what tables are drawn on
+text.py                       single values: names made harmless, ages, amounts
+words.py, contrast.py         codes and terms in words; a plan beside the scheduler's own
+caution.py                    what a reader of a plan should be warned of
+"""

@@ -50,7 +50,8 @@ ANSWERS: Final = {
     "unknown": ("UNKNOWN", "bold yellow"),
 }
 NOTHING: Final = "-"
-EVICTING: Final = "(being evicted already)"
+EVICTING: Final = "(evicting)"
+EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing more"
 NAMES_CUT: Final = "... {count:,} more, use --format json"
 SAME: Final = "{scheduler} itself would evict the same {count}."
 DIFFERENT: Final = "{scheduler} itself would evict {theirs}, this plan {ours}:"
@@ -159,13 +160,15 @@ def _law_id(victim: Victim) -> str:
     return law.id if law else NOTHING
 
 
-def _legend(victims: Iterable[Victim]) -> Text:
+def _legend(victims: Sequence[Victim]) -> Text:
     """Say in words which law lies behind each reason that occurs."""
     reasons = dict.fromkeys(victim.reason for victim in victims)
     lines = []
     for reason in reasons:
         law = ALLOWED_BY.get(reason)
         lines.append(f"{law.id} {clean(reason)}: {law.title}" if law else clean(reason))
+    if any(victim.evicted for victim in victims):
+        lines.append(EVICTING_MEANS)
     return Text("\n".join(lines), "dim")
 
 
@@ -204,7 +207,9 @@ def _beside_greedy(plan: Plan, greedy: Plan) -> RenderableType:
     """Say whom the scheduler itself would evict: in common, in addition, instead."""
     scheduler = scheduler_name(plan)
     if not greedy.victims:
-        return Text(NO_GREEDY.format(scheduler=scheduler))
+        said = greedy.explanation
+        known = not said or said == plan.explanation
+        return Text(NO_GREEDY.format(scheduler=scheduler) if known else clean_lines(said))
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), "workload")
     if not parts.spared and not parts.instead:
@@ -283,8 +288,9 @@ def _certificate(plan: Plan, certificate: Certificate) -> Table:
         if not verdict.holds:
             text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"
             table.add_row("Broken law", Text(text, "bold red"))
-    for bound in certificate.bounds:
-        table.add_row("Solver-free", Text(clean_lines(bound.statement)))
+    if certificate.bounds:
+        statements = "\n".join(clean_lines(bound.statement) for bound in certificate.bounds)
+        table.add_row("Solver-free", Text(statements))
     solver = f"{clean(certificate.solver)}, seed {certificate.seed}" if certificate.solver else ""
     digest = f"input {clean(certificate.digest)[:SHORT_DIGEST]}" if certificate.digest else ""
     if solver or digest:

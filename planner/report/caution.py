@@ -1,0 +1,26 @@
+"""What a reader of a plan should be warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from planner.plan import Plan
+from planner.report.text import hours
+
+LOST_WORK: Final = ("D4", "D5")
+LOSES_MORE: Final = (
+    "{preemptor}: evicting these loses {ours} GPU-h of work, the scheduler's own choice {theirs}; "
+    "--objective min-lost-work plans for the least"
+)
+
+
+def cautions(plan: Plan) -> Iterator[str]:
+    """Yield remarks about a plan: fewer victims may be the more expensive ones."""
+    if not (plan.victims and plan.greedy and plan.greedy.victims):
+        return
+    ours, theirs = (
+        sum(terms.get(term, 0) for term in LOST_WORK) for terms in (plan.terms, plan.greedy.terms)
+    )
+    if ours > theirs:
+        yield LOSES_MORE.format(preemptor=plan.preemptor, ours=hours(ours), theirs=hours(theirs))

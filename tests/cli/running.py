@@ -1,0 +1,87 @@
+"""The command line as a call and as a process, and a small cluster to try it on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from planner.cli.main import main
+from tests.cluster import FLAVOR, KUEUE, Object, cohort, pending, queue, running
+from tests.conftest import ROOT
+
+BIG = "ns/big"
+SMALL = tuple(f"ns/small-{i}" for i in range(1, 5))
+
+
+def call(*args: str | Path, env: Mapping[str, str] | None = None, stdin: str = "") -> Result:
+    """Run the command line inside this process; standard output and error stay apart."""
+    return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, env=env)
+
+
+def process(
+    *args: str | Path, env: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a process of its own."""
+    usual = {"capture_output": True, "text": True, "timeout": 60}
+    return subprocess.run(command(*args), env=environment(env), check=False, **{**usual, **options})
+
+
+def command(*args: str | Path) -> list[str]:
+    """Return the words that run the command line in a new interpreter."""
+    return [sys.executable, "-m", "planner.cli.main", *map(str, args)]
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment without what would change the output, and with some more."""
+    ours = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"COLUMNS", "NO_COLOR"} and not name.startswith("PLANNER_")
+    }
+    return {**ours, "PYTHONPATH": str(ROOT), "TERM": "xterm", **(more or {})}
+
+
+def listed(*parts: Iterable[Object]) -> Object:
+    """Return a v1 List of a few parts, with the default flavor."""
+    flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": FLAVOR}}
+    items = [flavor, *(item for part in parts for item in part)]
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def cluster(*more: Iterable[Object], asks: int = 4) -> Object:
+    """Return a cluster in which one workload should go and Kueue evicts four.
+
+    Queue ``lender`` owns 8 GPUs, of which ``borrower`` uses all: one old workload holds 4 and
+    four newer ones hold 1 each. Kueue takes the newest first. ``ns/pending`` wants 4 back; the
+    old workload has just written a checkpoint.
+    """
+    checkpoint = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
+    return listed(
+        cohort("all"),
+        queue("lender", 8, "all", reclaim="Any"),
+        queue("borrower", 0, "all"),
+        running("big", "borrower", 4, minute=1, annotations=checkpoint),
+        *(running(f"small-{i}", "borrower", 1, minute=10 + i) for i in range(1, 5)),
+        pending("lender", asks),
+        *more,
+    )
+
+
+def another_pending(name: str, queue_name: str = "lender", amount: int = 1) -> list[Object]:
+    """Return one more workload that waits."""
+    (workload,) = pending(queue_name, amount)
+    return [{**workload, "metadata": {**workload["metadata"], "name": name, "uid": name}}]
+
+
+def write(folder: Path, value: object, name: str = "cluster.json") -> Path:
+    """Write a value as a JSON file."""
+    path = folder / name
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path

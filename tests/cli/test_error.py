@@ -1,0 +1,115 @@
+"""One path for all errors: a message on standard error, an exit code, never a traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from planner import api
+from planner.errors import InputError, InternalError, UnsupportedError
+from tests.cli.running import call, cluster, write
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sovle"], "No such command 'sovle'"),
+        (["solve"], "Missing argument 'STATE'"),
+        (["solve", "x", "--frmat", "json"], "No such option"),
+        (["solve", "x", "--format", "xml"], "'xml' is not one of"),
+        (["solve", "x", "--objective", "best"], "'best' is not one of no-regret,"),
+        (["solve", "x", "--time-limit", "0"], "'0' is not a positive number of seconds"),
+        (["solve", "x", "--time-limit", "nan"], "'nan' is not a positive number of seconds"),
+        (["solve", "x", "--time-limit", "soon"], "'soon' is not a positive number of seconds"),
+        (["solve", "x", "--now", "yesterday"], "'yesterday' is not an RFC 3339 timestamp"),
+        (["solve", "x", "--max-size", "-1"], "'-1' is not a size"),
+        (["solve", "x", "--max-size", "big"], "'big' is not a size"),
+        (["solve", "x", "--all", "--pending", "a/b"], "--all goes neither with --pending"),
+        (["solve", "x", "--all", "--assignment", "a"], "nor with --assignment"),
+        (["replay"], "Missing argument 'FILE..."),
+        (["replay", "x", "--show", "-1"], "-1 is not in the range"),
+        (["schema", "nonesuch"], "'nonesuch' is not one of input,"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str) -> None:
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert message in result.stderr
+    assert result.stderr.rstrip().endswith("--help")
+
+
+def test_bad_input_says_where(tmp_path: Path) -> None:
+    result = call("solve", tmp_path / "nonesuch.json")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert "nonesuch.json" in result.stderr
+
+
+def raising(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def solve(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(api, "solve", solve)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InputError("a.json: spec", "is wrong", "right", "mend it"), 2),
+        (UnsupportedError("Configuration", "is too new"), 2),
+        (InternalError("the plan failed KQ-01"), 70),
+    ],
+)
+def test_known_errors(
+    error: Exception, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    raising(error, monkeypatch)
+    result = call("solve", write(tmp_path, cluster()))
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert f"error: {error}\n" in result.stderr
+    assert ("please report it" in result.stderr) == (code == 70)
+    assert "Traceback" not in result.stderr
+
+
+def test_a_bug_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    raising(KeyError("cq-\x1b[2J"), monkeypatch)
+    result = call("solve", write(tmp_path, cluster()))
+    assert result.exit_code == 70
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[0].startswith("error: KeyError: ")
+    assert "please report it" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_debug_shows_the_traceback(
+    how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    raising(KeyError("cq"), monkeypatch)
+    dump = write(tmp_path, cluster())
+    if how == "option":
+        result = call("--debug", "solve", dump)
+    else:
+        result = call("solve", dump, env={"PLANNER_DEBUG": "1"})
+    assert result.exit_code == 70
+    assert "Traceback" in result.stderr
+
+
+def test_interruption(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    raising(KeyboardInterrupt(), monkeypatch)  # type: ignore[arg-type]
+    result = call("solve", write(tmp_path, cluster()))
+    assert result.exit_code == 130
+    assert "error: interrupted" in result.stderr
+
+
+def test_names_in_messages_are_harmless(tmp_path: Path) -> None:
+    dump = cluster()
+    dump["items"][-1]["metadata"]["name"] = "evil\x1b[2J\u202e"
+    dump["items"][-1]["spec"]["queueName"] = "nowhere"
+    result = call("solve", write(tmp_path, dump))
+    assert result.exit_code == 2
+    assert result.stderr.replace("\n", "").isprintable()

@@ -1,0 +1,105 @@
+"""Help, version, completion: quick, complete, and the same for every command."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from planner.cli.exit_code import MEANINGS
+from planner.cli.main import COMMANDS, main
+from tests.cli.running import call, command, environment, process
+
+HEAVY = {"numpy", "ortools", "pandas", "pydantic", "rich", "scipy", "yaml"}
+
+
+def test_help_lists_commands_and_exit_codes() -> None:
+    result = call("--help")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert all(name in result.stdout for name in COMMANDS)
+    assert "Examples:" in result.stdout
+    for code, meaning in MEANINGS.items():
+        assert f"{code:<3} {meaning}" in result.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_and_exit_codes(name: str) -> None:
+    result = call(name, "--help")
+    assert result.exit_code == 0
+    assert "Examples:" in result.stdout
+    assert f"planner {name}" in result.stdout
+    assert all(meaning in result.stdout for meaning in MEANINGS.values())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_line_of_help_is_that_of_the_command(name: str) -> None:
+    found = main.get_command(main.make_context("planner", ["--help"], resilient_parsing=True), name)
+    assert found is not None
+    assert found.short_help == COMMANDS[name]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["solve", "--help"], ["--version"], []])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys; from planner.cli.main import main\n"
+        f"main({arguments!r}, standalone_mode=False)\n"
+        "print({name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    loaded = done.stderr.splitlines()[-1]
+    assert not {name for name in HEAVY if f"'{name}'" in loaded}
+
+
+def test_help_is_quick() -> None:
+    """Compared with starting the interpreter, so that a slow machine does not matter."""
+
+    def seconds(words: list[str]) -> float:
+        started = time.perf_counter()
+        subprocess.run(words, env=environment(), capture_output=True, check=True)
+        return time.perf_counter() - started
+
+    bare = min(seconds([sys.executable, "-c", ""]) for _ in range(3))
+    assert min(seconds(command("--help")) for _ in range(3)) - bare < 0.15
+
+
+def test_version() -> None:
+    result = call("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("planner ")
+
+
+def test_nothing_asked_for_is_a_usage_error_with_help() -> None:
+    result = call()
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Commands:" in result.stderr
+
+
+def test_completion_offers_commands_and_objectives() -> None:
+    def offered(words: str) -> str:
+        variables = {
+            "_PLANNER_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split(" ")) - 1),
+        }
+        code = "from planner.cli.main import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment(variables),
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+
+    assert offered("planner ").split() == [f"plain,{name}" for name in COMMANDS]
+    assert "plain,min-lost-work" in offered("planner solve --objective min-")
+    assert "plain,--time-limit" in offered("planner solve --t")
+
+
+def test_runs_as_a_module() -> None:
+    done = process("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("planner ")

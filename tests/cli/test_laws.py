@@ -1,0 +1,49 @@
+"""``planner laws``: everything there is to look up."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from planner.laws import RULE_SETS
+from planner.objective.profiles import PROFILES
+from planner.objective.terms import TERMS
+from tests.cli.running import call
+
+
+@pytest.mark.parametrize("style", ["table", "plain", "json"])
+def test_every_law_term_and_objective_is_listed(style: str) -> None:
+    result = call("laws", "--format", style, env={"COLUMNS": "400"})
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for laws in RULE_SETS.values():
+        for law in laws:
+            assert law.id in result.stdout
+            assert law.title in result.stdout
+            assert law.source in result.stdout
+    for term in TERMS.values():
+        assert term.title in result.stdout
+    for profile in PROFILES.values():
+        assert profile.name in result.stdout
+        assert profile.summary in result.stdout
+
+
+def test_json_is_what_the_schema_says() -> None:
+    value = json.loads(call("laws", "--format", "json").stdout)
+    Draft202012Validator(json.loads(schema_text("laws"))).validate(value)
+    default = next(entry for entry in value["objectives"] if entry["name"] == "no-regret")
+    assert default["caps"] == ["D0", "D1", "D2", "D4+D5"]
+
+
+def test_one_search_finds_a_law() -> None:
+    lines = call("laws", "--format", "plain").stdout.splitlines()
+    (found,) = [line for line in lines if line.startswith("law KQ-07 ")]
+    assert "over_quota_until_last_victim" in found
+
+
+def test_to_a_file(tmp_path: object) -> None:
+    file = f"{tmp_path}/laws.json"
+    assert call("laws", "--format", "json", "-o", file).stdout == ""
+    with open(file, encoding="utf-8") as text:  # noqa: PTH123
+        assert json.load(text)["schema"] == "planner/v1"

@@ -1,0 +1,122 @@
+"""Results go to standard output, or to a file that is written whole or not at all."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from planner.cli.output import Target, wants_color
+from planner.errors import InputError
+from tests.cli.running import call, cluster, write
+
+
+def emit(path: Path, text: str = "new\n") -> None:
+    Target.choose("plain", path).emit(text)
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    old = os.umask(0o027)
+    try:
+        emit(file)
+    finally:
+        os.umask(old)
+    assert file.read_text("utf-8") == "new\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_an_old_file_is_replaced_and_keeps_its_permissions(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text("old, and longer than the new one\n", encoding="utf-8")
+    file.chmod(0o600)
+    emit(file)
+    assert file.read_text("utf-8") == "new\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208 - hidden files count
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    emit(link)
+    assert link.is_symlink()
+    assert target.read_text("utf-8") == "new\n"
+
+
+def test_failure_half_way_keeps_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text("old", encoding="utf-8")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("planner.cli.output.os.fsync", full)
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        emit(file)
+    assert file.read_text("utf-8") == "old"
+    assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/plan.json", "."])
+def test_impossible_targets_are_refused_early(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="folder"):
+        Target.choose("plain", tmp_path / name)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_folder_without_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="cannot be written: Permission denied"):
+        emit(tmp_path / "plan.json")
+
+
+def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text("utf-8")), daemon=True)
+    reader.start()
+    emit(pipe)
+    reader.join(10)
+    assert read == ["new\n"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_minus_is_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    emit(Path("-"))
+    assert capsys.readouterr().out == "new\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({}, True),
+        ({"NO_COLOR": ""}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm"}, True),
+    ],
+)
+def test_colors(environment: dict[str, str], wanted: bool) -> None:  # noqa: FBT001
+    assert wants_color(environment) is wanted
+
+
+def test_a_file_gets_plain_text_and_nothing_is_printed(tmp_path: Path) -> None:
+    file = tmp_path / "plan.txt"
+    result = call("solve", write(tmp_path, cluster()), "-o", file)
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert file.read_text("utf-8").startswith("preemptor ")
+
+
+def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    file = tmp_path / "plan.txt"
+    file.write_text("old", encoding="utf-8")
+    result = call("solve", write(tmp_path, cluster()), "--pending", "ns/nobody", "-o", file)
+    assert result.exit_code == 2
+    assert file.read_text("utf-8") == "old"

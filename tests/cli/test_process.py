@@ -1,0 +1,205 @@
+"""The command line as users run it: streams, pipes, terminals, signals."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.running import BIG, another_pending, cluster, command, environment, process, write
+from tests.conftest import ROOT
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+def on_terminal(
+    *args: str | Path, env: dict[str, str] | None = None, everything: bool = False
+) -> str:
+    """Run the command line with standard output (and error, with everything) on a terminal."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        command(*args),
+        env=environment(env),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs if everything else subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    output = b""
+    while select.select([ours], [], [], 60)[0]:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        output += piece
+    os.close(ours)
+    child.wait(60)
+    return output.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(("asks", "code", "status"), [(4, 0, "optimal"), (9, 3, "infeasible")])
+def test_exit_codes_and_streams(tmp_path: Path, asks: int, code: int, status: str) -> None:
+    done = process("solve", write(tmp_path, cluster(asks=asks)), "--format", "json")
+    assert done.returncode == code
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["status"] == status
+
+
+def test_errors_go_to_standard_error(tmp_path: Path) -> None:
+    done = process("solve", write(tmp_path, {"kind": 7}))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_standard_input_by_a_pipe(dump: Path) -> None:
+    done = process("solve", "-", input=dump.read_text("utf-8"))
+    assert done.returncode == 0
+    assert BIG in done.stdout
+
+
+def test_a_terminal_gets_a_coloured_table(dump: Path) -> None:
+    screen = on_terminal("solve", dump, env={"COLUMNS": "120"})
+    assert "\x1b[1;32mPROVED OPTIMAL" in screen
+    assert "─" in screen
+
+
+@pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_colors_can_be_refused(dump: Path, variables: dict[str, str]) -> None:
+    screen = on_terminal("solve", dump, env={"COLUMNS": "120", **variables})
+    assert "PROVED OPTIMAL" in screen
+    assert "\x1b" not in screen
+
+
+@pytest.mark.parametrize("columns", [80, 108, 160])
+def test_columns_are_obeyed(dump: Path, columns: int) -> None:
+    screen = ESCAPE.sub("", on_terminal("solve", dump, env={"COLUMNS": str(columns)}))
+    assert max(cell_len(line) for line in screen.split("\n")) <= columns
+    piped = process("solve", dump, "--format", "table", env={"COLUMNS": str(columns)}).stdout
+    assert max(map(cell_len, piped.split("\n"))) <= columns
+    assert "\x1b" not in piped
+
+
+@pytest.mark.parametrize("columns", ["", "0", "-3", "many"])
+def test_nonsense_columns_do_no_harm(dump: Path, columns: str) -> None:
+    done = process("solve", dump, "--format", "table", env={"COLUMNS": columns})
+    assert done.returncode == 0
+    assert BIG in done.stdout
+
+
+def test_formats_are_the_same_on_a_terminal(dump: Path) -> None:
+    screen = on_terminal("solve", dump, "--format", "json")
+    assert json.loads(screen)["status"] == "optimal"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["solve", "--help"],
+        ["laws", "--format", "json"],
+        ["solve", "DUMP", "--all", "--format", "json"],
+    ],
+)
+def test_closed_pipe_is_no_error(tmp_path: Path, words: list[str]) -> None:
+    many = [another_pending(f"w{i}") for i in range(8)]
+    path = str(write(tmp_path, cluster(*many)))
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command(*(path if word == "DUMP" else word for word in words)),
+        env=environment(),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode == 141
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+def test_closed_streams(dump: Path) -> None:
+    words = " ".join(f"'{word}'" for word in command("solve", dump))
+    quiet = subprocess.run(
+        ["/bin/sh", "-c", f"{words} 2>&-"], env=environment(), capture_output=True, check=False
+    )
+    assert quiet.returncode == 0
+    assert quiet.stdout.startswith(b"preemptor")
+    mute = subprocess.run(
+        ["/bin/sh", "-c", f"{words} >&-"], env=environment(), capture_output=True, check=False
+    )
+    assert mute.returncode == 2
+    assert mute.stderr.startswith(b"error: standard output: is closed")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_full_disk(dump: Path) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = process("solve", dump, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_interruption() -> None:
+    child = subprocess.Popen(
+        command("solve", "-"),
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(2)  # until it waits for its input
+    child.send_signal(signal.SIGINT)
+    output, error = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert output == b""
+    assert error.decode().strip() == "error: interrupted"
+
+
+def test_names_in_any_script_and_any_encoding(tmp_path: Path) -> None:
+    dump = cluster()
+    dump["items"][-1]["metadata"]["name"] = "tâche-漢"
+    path = write(tmp_path, dump)
+    for encoding in ("utf-8", "ascii", "latin-1"):
+        done = process(
+            "solve",
+            path,
+            "--format",
+            "table",
+            env={"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+            encoding=encoding,
+        )
+        assert done.returncode == 0
+        assert "PROVED OPTIMAL" in done.stdout
+
+
+def test_no_progress_in_a_log(dump: Path) -> None:
+    assert process("solve", dump, "--all").stderr == "1 pending: 1 optimal\n"
+
+
+def test_installed_command() -> None:
+    script = Path(sys.executable).with_name("planner")
+    if not script.exists():
+        pytest.skip("the package is not installed here")
+    done = subprocess.run([script, "--version"], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0

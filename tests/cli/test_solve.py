@@ -1,0 +1,322 @@
+"""``planner solve`` on a small cluster: every option, every format, every exit code."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner import api
+from planner.cli.schemas import schema_text
+from planner.errors import InputError
+from planner.plan import Plan
+from tests.cli.running import BIG, SMALL, another_pending, call, cluster, write
+from tests.cluster import NOW
+from tests.report.factory import make_greedy, make_plan
+
+
+def solved(path: Path, *options: str | Path) -> dict[str, Any]:
+    """Run solve and return the JSON plan."""
+    result = call("solve", path, "--format", "json", "--now", NOW, *options)
+    assert result.exit_code in {0, 3, 4, 5}, result.stderr
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+def without_time(text: str) -> str:
+    """Leave out how long the solver took."""
+    return re.sub(r"seconds=[0-9.]+", "", text)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    """Give a cluster with three more workloads that wait: one fits never, one has no queue."""
+    parts = another_pending("second", amount=2), another_pending("huge", amount=100)
+    return write(tmp_path, cluster(*parts, another_pending("lost", "nowhere")))
+
+
+def test_plan_beats_the_scheduler(dump: Path) -> None:
+    plan = solved(dump)
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(plan)
+    assert plan["status"] == "optimal"
+    assert [victim["workload"] for victim in plan["victims"]] == [BIG]
+    assert {victim["workload"] for victim in plan["greedy"]["victims"]} == set(SMALL)
+    assert plan["now"] == NOW
+
+
+def test_plan_is_readable_in_every_format(dump: Path) -> None:
+    for style in ("table", "plain", "json"):
+        result = call("solve", dump, "--format", style)
+        assert result.exit_code == 0
+        assert result.stderr == ""
+        assert BIG in result.stdout
+        assert SMALL[0] in result.stdout
+
+
+def test_plain_text_is_the_default_where_there_is_no_terminal(dump: Path) -> None:
+    plain = call("solve", dump, "--format", "plain").stdout
+    assert without_time(call("solve", dump).stdout) == without_time(plain)
+
+
+def test_output_is_repeatable(dump: Path) -> None:
+    plans = [solved(dump) for _ in range(2)]
+    for plan in plans:
+        plan["certificate"]["wall_time_s"] = 0
+    assert plans[0] == plans[1]
+
+
+def test_standard_input(dump: Path) -> None:
+    result = call("solve", "-", stdin=dump.read_text("utf-8"))
+    assert result.exit_code == 0
+    assert BIG in result.stdout
+
+
+def test_infeasible_is_an_answer(tmp_path: Path) -> None:
+    result = call("solve", write(tmp_path, cluster(asks=9)), "--format", "json")
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["status"] == "infeasible"
+
+
+def test_nothing_to_evict(tmp_path: Path) -> None:
+    dump = cluster()
+    dump["items"] = [item for item in dump["items"] if item["metadata"]["name"] != "big"]
+    result = call("solve", write(tmp_path, dump), "--format", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["victims"] == []
+
+
+@pytest.mark.parametrize(("status", "code"), [("feasible", 4), ("unknown", 5)])
+def test_answers_without_proof(
+    status: str, code: int, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "solve", lambda *_, **__: make_plan(status=status))
+    result = call("solve", dump)
+    assert result.exit_code == code
+    assert f"status           {status}" in result.stdout
+
+
+def test_several_pending_workloads_are_listed(crowd: Path) -> None:
+    result = call("solve", crowd)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    for name in ("ns/pending", "ns/second", "ns/huge", "ns/lost", "--pending", "--all"):
+        assert name in result.stderr
+
+
+def test_one_of_several(crowd: Path) -> None:
+    plan = solved(crowd, "--pending", "ns/second")
+    assert plan["preemptor"] == "ns/second"
+    result = call("solve", crowd, "--pending", "ns/nobody")
+    assert result.exit_code == 2
+    assert "there is no workload ns/nobody" in result.stderr
+
+
+def test_all_goes_on_after_an_error(crowd: Path) -> None:
+    result = call("solve", crowd, "--all", "--format", "json")
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
+    assert [(plan["preemptor"], plan["status"]) for plan in value["plans"]] == [
+        ("ns/pending", "optimal"),
+        ("ns/second", "optimal"),
+        ("ns/huge", "infeasible"),
+    ]
+    assert result.exit_code == 2
+    assert "error: ns/lost: " in result.stderr
+    assert "4 pending: 2 optimal, 1 infeasible, 1 failed" in result.stderr
+
+
+def test_all_ends_with_the_worst_code(tmp_path: Path) -> None:
+    dump = write(tmp_path, cluster(another_pending("huge", amount=100)))
+    assert call("solve", dump, "--all").exit_code == 3
+
+
+@pytest.mark.parametrize("style", ["table", "plain"])
+def test_all_in_other_formats(crowd: Path, style: str) -> None:
+    result = call("solve", crowd, "--all", "--format", style)
+    assert all(name in result.stdout for name in ("ns/pending", "ns/second", "ns/huge"))
+
+
+def test_all_of_none(tmp_path: Path) -> None:
+    dump = cluster()
+    dump["items"] = [item for item in dump["items"] if item["metadata"]["name"] != "pending"]
+    path = write(tmp_path, dump)
+    result = call("solve", path, "--all", "--format", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["plans"] == []
+    assert "0 pending: nothing to plan for" in result.stderr
+    assert call("solve", path).exit_code == 2
+
+
+def test_costs_decide(dump: Path, tmp_path: Path) -> None:
+    costs = write(tmp_path, {BIG: 100, SMALL[0]: 0}, "costs.json")
+    plan = solved(dump, "--objective", "min-cost", "--costs", costs)
+    assert {victim["workload"] for victim in plan["victims"]} == set(SMALL)
+    assert plan["terms"]["cost"] == 3
+    table = call("solve", dump, "--objective=min-cost", "--costs", costs, "--format=table").stdout
+    assert "Cost" in table
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ({BIG: -1}, f'["{BIG}"]: -1 cannot be used'),
+        ({BIG: 1.5}, f'["{BIG}"]: 1.5 cannot be used'),
+        ({BIG: True}, f'["{BIG}"]: True cannot be used'),
+        ({BIG: "7"}, f"[\"{BIG}\"]: '7' cannot be used"),
+        ({BIG: 2**62}, "a whole number up to"),
+        ({"ns/typo": 1}, "there is no workload ns/typo"),
+        ([1], "one JSON object"),
+        ("text", "one JSON object"),
+    ],
+)
+def test_wrong_costs(dump: Path, tmp_path: Path, costs: object, message: str) -> None:
+    file = write(tmp_path, costs, "costs.json")
+    result = call("solve", dump, "--objective", "min-cost", "--costs", file)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"error: {file}: ")
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--costs", "--assignment"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "costs.json"),
+        ("", "is empty"),
+        ("{}\n{}", "2 documents"),
+        ("\0\0", "binary"),
+        ("[" * 100_000, "nested"),
+    ],
+)
+def test_broken_files(dump: Path, tmp_path: Path, option: str, text: str, message: str) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text(text, encoding="utf-8")
+    result = call("solve", dump, option, file)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {file}: ")
+    assert message in result.stderr
+    for missing in (tmp_path / "nonesuch", tmp_path):
+        result = call("solve", dump, option, missing)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"error: {missing}: ")
+
+
+def test_a_plan_s_assignment_can_be_given(dump: Path, tmp_path: Path) -> None:
+    plan = solved(dump)
+    file = write(tmp_path, plan["assignment"], "flavors.json")
+    assert solved(dump, "--assignment", file)["victims"] == plan["victims"]
+    short = write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "short.json")
+    assert solved(dump, "--assignment", short)["victims"] == plan["victims"]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ({"podSets": [{"name": "other"}]}, 'podset "other" is not in ns/pending'),
+        ({"main": {}}, "gets no flavor"),
+        ({"main": {"gpu": {"flavor": 3}}}, "flavor"),
+        ({"main": {"gpu": {"flavor": "default", "mode": "Never"}}}, "mode"),
+        ({"podSets": 3}, "podSets"),
+    ],
+)
+def test_wrong_assignment(dump: Path, tmp_path: Path, assignment: object, message: str) -> None:
+    file = write(tmp_path, assignment, "flavors.json")
+    result = call("solve", dump, "--assignment", file)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {file}: ")
+    assert message in result.stderr
+
+
+def test_size_limit(dump: Path) -> None:
+    result = call("solve", dump, "--max-size", "1k")
+    assert result.exit_code == 2
+    assert "more than" in result.stderr
+    assert call("solve", dump, "--max-size", "1Mi").exit_code == 0
+
+
+def test_verbose_counts_what_was_ignored(tmp_path: Path) -> None:
+    dump = cluster()
+    dump["items"].append({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}})
+    dump["items"][-2]["spec"]["novel"] = 1
+    path = write(tmp_path, dump)
+    loud, quiet = call("solve", path, "-v"), call("solve", path)
+    assert "ignored: 1 x kind Pod" in loud.stderr
+    assert "ignored: 1 x field Workload.spec.novel" in loud.stderr
+    assert quiet.stderr == ""
+    assert without_time(quiet.stdout) == without_time(loud.stdout)
+
+
+def test_notes_are_warnings_once(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = "cohort \x1b[1mx is odd"
+    monkeypatch.setattr(api, "solve", lambda *_, **__: make_plan(notes=(note, note)))
+    result = call("solve", dump)
+    assert result.stderr == "warning: cohort \\x1b[1mx is odd\n"
+
+
+def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
+    dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(terms={"D4": 7200, "D5": 0}, greedy=make_greedy(terms={"D4": 3600, "D5": 9}))
+    monkeypatch.setattr(api, "solve", lambda *_, **__: plan)
+    assert (
+        "warning: team-a/train-llm: evicting these loses 2.00 GPU-h" in call("solve", dump).stderr
+    )
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PLANNER_SOLVE_FORMAT": "json", "PLANNER_FORMAT": "table"},
+        {"PLANNER_FORMAT": "json"},
+    ],
+)
+def test_options_from_the_environment(dump: Path, variables: dict[str, str]) -> None:
+    env = {**variables, "PLANNER_OBJECTIVE": "min-count", "PLANNER_VERSION": "7"}
+    plan = json.loads(call("solve", dump, env=env).stdout)
+    assert plan["objective"] == "min-count"
+    assert call("solve", dump, "--format", "table", env=env).stdout.startswith(" Preemptor")
+
+
+def test_all_from_the_environment(crowd: Path) -> None:
+    result = call("solve", crowd, env={"PLANNER_SOLVE_ALL": "1"})
+    assert "4 pending" in result.stderr
+
+
+def test_every_option_reaches_the_solver(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def solve(*values: Any, **named: Any) -> Plan:
+        seen.update(named, values=values)
+        return make_plan()
+
+    monkeypatch.setattr(api, "solve", solve)
+    costs = write(tmp_path, {BIG: 3}, "costs.json")
+    flavors = write(tmp_path, {"main": {}}, "flavors.json")
+    words = ["--pending", "ns/pending", "--objective", "min-cost", "--time-limit", "2.5"]
+    result = call("solve", dump, *words, "--costs", costs, "--assignment", flavors)
+    assert result.exit_code == 0
+    assert seen["values"][1:] == ("ns/pending", "min-cost")
+    assert seen["time_limit"] == 2.5
+    assert seen["costs"] == {BIG: 3}
+    assert seen["assignment"] == {"main": {}}
+
+
+def test_errors_elsewhere_are_not_blamed_on_a_file(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def solve(*_: object, **__: object) -> None:
+        raise InputError("state.json", "is wrong")
+
+    monkeypatch.setattr(api, "solve", solve)
+    result = call("solve", dump, "--costs", write(tmp_path, {}, "costs.json"))
+    assert result.stderr == "error: state.json: is wrong\n"

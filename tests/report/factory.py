@@ -1,0 +1,198 @@
+"""Plans built by hand, so that every corner of a report can be shown without a solver."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from planner.assignment import Assignment, FlavorChoice, PodSetFlavors
+from planner.laws import KUEUE_CLASSICAL
+from planner.plan import (
+    Amount,
+    Certificate,
+    Demand,
+    Level,
+    Multiplier,
+    Plan,
+    SolverFreeBound,
+    Verdict,
+    Victim,
+)
+from planner.quantity import format_units
+
+NOW = datetime(2026, 3, 8, 21, 6, tzinfo=UTC)
+GPU = "nvidia.com/gpu"
+
+
+def make_victim(name: str, *, gpus: int = 4, age_s: int = 720, **changes: object) -> Victim:
+    """Return a victim of team-b that holds 4 GPUs for twelve minutes, or what changes say."""
+    facts: dict[str, object] = {
+        "workload": name,
+        "cluster_queue": "team-b",
+        "reason": "InCohortReclamation",
+        "priority": 10,
+        "position": 1,
+        "age_s": age_s,
+        "evicted": False,
+        "usage": (
+            Amount(flavor="h200", resource=GPU, units=gpus, quantity=str(gpus)),
+            Amount(flavor="h200", resource="cpu", units=8000, quantity="8"),
+        ),
+        "costs": {"D0": 0, "D2": 1, "D3": 2, "D4": gpus * age_s, "D5": gpus * 60, "cost": 1},
+    }
+    return Victim.model_validate({**facts, **changes})
+
+
+def make_demand(resource: str = GPU, requested: int = 8, **changes: object) -> Demand:
+    """Return a demand for 8 GPUs of which 3 are free."""
+    facts: dict[str, object] = {
+        "flavor": "h200",
+        "resource": resource,
+        "requested": requested,
+        "available": 3,
+        "shortfall": 5,
+        "contested": True,
+        "quantity": format_units(requested, resource),
+    }
+    return Demand.model_validate({**facts, **changes})
+
+
+def make_plan(**changes: object) -> Plan:
+    """Return a proved plan with two victims, beside a greedy one with three."""
+    victims = (
+        make_victim("team-b/sweep-17", position=2),
+        make_victim(
+            "team-a/notebook-3",
+            cluster_queue="team-a",
+            reason="InClusterQueue",
+            priority=20,
+            position=7,
+            age_s=7500,
+        ),
+    )
+    facts: dict[str, object] = {
+        **_common(),
+        "algorithm": "optimum",
+        "status": "optimal",
+        "explanation": "Evicting 2 workloads lets team-a/train-llm start.",
+        "borrowing": False,
+        "victims": victims,
+        "terms": _terms(victims),
+        "certificate": make_certificate(),
+        "greedy": make_greedy(),
+    }
+    return Plan.model_validate({**facts, **changes})
+
+
+def make_greedy(**changes: object) -> Plan:
+    """Return the scheduler's own plan: three victims, one of them in the optimum too."""
+    victims = (
+        make_victim("team-b/sweep-17", position=2),
+        make_victim("team-b/sweep-12", position=3, gpus=1, age_s=90),
+        make_victim("team-b/sweep-13", position=4, gpus=1, age_s=31 * 3600),
+    )
+    facts: dict[str, object] = {
+        **_common(),
+        "algorithm": "kueue",
+        "status": "feasible",
+        "explanation": "",
+        "borrowing": False,
+        "victims": victims,
+        "terms": _terms(victims),
+    }
+    return Plan.model_validate({**facts, **changes})
+
+
+def make_infeasible(**changes: object) -> Plan:
+    """Return the answer that nobody can be evicted for the preemptor."""
+    greedy = make_greedy(status="infeasible", victims=(), terms={}, borrowing=None)
+    explanation = (
+        "No legal victim set lets team-a/train-llm in: 8 nvidia.com/gpu in flavor h200 are asked "
+        "for, 3 are available, and the 2 candidates hold 4 together."
+    )
+    facts: dict[str, object] = {
+        "status": "infeasible",
+        "explanation": explanation,
+        "victims": (),
+        "terms": {},
+        "borrowing": None,
+        "certificate": make_certificate(levels=(), bounds=(), verdicts=()),
+        "greedy": greedy,
+    }
+    return make_plan(**{**facts, **changes})
+
+
+def make_certificate(**changes: object) -> Certificate:
+    """Return a certificate in which every level is closed and every law holds."""
+    levels = (
+        ("D0", "last-tier victims", "workloads", 0),
+        ("D1", "highest victim priority", "rank", 2),
+        ("D2", "workloads evicted", "workloads", 2),
+        ("D3", "priority weight", "weight", 6),
+        ("D4+D5", "lost work and restart cost", "accelerator-seconds", 33360),
+        ("D7", "over-freed", "1/32000 accelerator", 96000),
+        ("D8", "queues touched", "queues", 2),
+    )
+    bound = SolverFreeBound(
+        term="D2",
+        denominator=4,
+        multipliers=(Multiplier(flavor="h200", resource=GPU, numerator=1, need=5),),
+        bound=2,
+        statement="5 nvidia.com/gpu in flavor h200 are needed and no candidate frees more than 4: "
+        "at least 2 victims",
+    )
+    facts: dict[str, object] = {
+        "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
+        "levels": tuple(
+            Level(term=term, title=title, unit=unit, value=value, bound=value)
+            for term, title, unit, value in levels
+        ),
+        "bounds": (bound,),
+        "verdicts": tuple(
+            Verdict(law=law.id, title=law.title, holds=True, detail="") for law in KUEUE_CLASSICAL
+        ),
+        "removal_order": ("team-b/sweep-17", "team-a/notebook-3"),
+        "solver": "CP-SAT 9.15.6755",
+        "seed": 0,
+        "wall_time_s": 0.412,
+    }
+    return Certificate.model_validate({**facts, **changes})
+
+
+def _common() -> dict[str, object]:
+    flavors = {
+        "cpu": FlavorChoice(flavor="h200", mode="Fit"),
+        GPU: FlavorChoice(flavor="h200", mode="Preempt"),
+    }
+    return {
+        "objective": "no-regret",
+        "preemptor": "team-a/train-llm",
+        "cluster_queue": "team-a",
+        "priority": 100,
+        "now": NOW,
+        "assignment": Assignment(
+            mode="Preempt", pod_sets=(PodSetFlavors(name="main", count=1, flavors=flavors),)
+        ),
+        "demand": (
+            make_demand("cpu", 64000, available=120000, shortfall=0, contested=False),
+            make_demand(),
+        ),
+    }
+
+
+def _terms(victims: tuple[Victim, ...]) -> dict[str, int]:
+    sums = {
+        term: sum(victim.costs.get(term, 0) for victim in victims)
+        for term in ("D0", "D2", "D3", "D4", "D5")
+    }
+    return {
+        "D0": sums["D0"],
+        "D1": 2,
+        "D2": sums["D2"],
+        "D3": sums["D3"],
+        "D4": sums["D4"],
+        "D5": sums["D5"],
+        "D7": 96000,
+        "D8": len({victim.cluster_queue for victim in victims}),
+        "count": len(victims),
+        "cost": len(victims),
+    }

@@ -1,0 +1,31 @@
+"""Whole screens, compared with stored ones; PLANNER_UPDATE_GOLDEN=1 stores them anew."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from planner.report import json, plain, table
+from tests.report.factory import make_infeasible, make_plan, make_victim
+
+GOLDEN = Path(__file__).parent / "golden"
+SCREENS: dict[str, Callable[[], str]] = {
+    "plan-80.txt": lambda: table.render(make_plan(), width=80),
+    "plan-108.txt": lambda: table.render(make_plan(), width=108),
+    "plan-160.txt": lambda: table.render(make_plan(), width=160),
+    "infeasible-108.txt": lambda: table.render(make_infeasible(), width=108),
+    "evicting-108.txt": lambda: table.render(
+        make_plan(victims=[make_victim("team-b/gone", evicted=True)]), width=108
+    ),
+    "plan-plain.txt": lambda: plain.render(make_plan()),
+    "plan.json": lambda: json.render(make_plan()),
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_screen_is_as_stored(name: str) -> None:
+    screen, file = SCREENS[name](), GOLDEN / name
+    if os.environ.get("PLANNER_UPDATE_GOLDEN"):
+        file.write_text(screen, encoding="utf-8")
+    assert screen == file.read_text(encoding="utf-8")

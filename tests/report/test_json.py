@@ -1,0 +1,44 @@
+"""JSON holds everything, and is what the published schemas say."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from planner.plan import Plan
+from planner.report.json import render, render_all
+from tests.report.factory import make_infeasible, make_plan, make_victim
+
+PLANS = [make_plan(), make_infeasible(), make_plan(status="unknown", certificate=None)]
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_nothing_is_lost(plan: Plan) -> None:
+    assert Plan.model_validate_json(render(plan)) == plan
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_output_is_what_the_schema_says(plan: Plan) -> None:
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(json.loads(render(plan)))
+
+
+def test_several_plans_are_one_object() -> None:
+    value = json.loads(render_all(PLANS))
+    Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
+    assert [plan["status"] for plan in value["plans"]] == ["optimal", "infeasible", "unknown"]
+    assert value["schema"] == "planner/v1"
+
+
+def test_no_name_can_steer_the_terminal() -> None:
+    evil = "ns/\x1b[2J\x07\u202e\x9b"
+    text = render(make_plan(victims=[make_victim(evil)]))
+    assert text.isascii()
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text)["victims"][0]["workload"] == evil
+
+
+def test_the_assignment_has_the_form_that_solve_accepts() -> None:
+    assignment = json.loads(render(make_plan()))["assignment"]
+    Draft202012Validator(json.loads(schema_text("assignment"))).validate(assignment)
+    assert assignment["podSets"][0]["flavors"]["cpu"] == {"flavor": "h200", "mode": "Fit"}

@@ -1,0 +1,223 @@
+"""What a table shows, whatever the width, and what it never does."""
+
+import re
+
+import pytest
+from rich.cells import cell_len
+
+from planner.plan import Plan
+from planner.report import table
+from planner.report.paper import MAX_ROWS
+from tests.report.factory import (
+    make_certificate,
+    make_demand,
+    make_greedy,
+    make_infeasible,
+    make_plan,
+    make_victim,
+)
+
+WIDTHS = (60, 80, 108, 160)
+
+
+def words(text: str) -> str:
+    """Return a screen as one line, so that its line breaks do not matter."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_fact_is_there_at_every_width(width: int) -> None:
+    screen = words(table.render(make_plan(), width=width))
+    for fact in (
+        "team-a/train-llm",
+        "priority 100",
+        "Kueue, classical preemption",
+        "2026-03-08T21:06:00Z",
+        "no-regret",
+        "PROVED OPTIMAL",
+        "2 victims",
+        "2h5m",
+        "KQ-05 InCohortReclamation: reclaimWithinCohort permits victims of other queues",
+        "Kueue itself would evict 3 workloads (without borrowing), this plan 2:",
+        "spared team-b/sweep-12, team-b/sweep-13",
+        "only in this plan team-a/notebook-3",
+        "114,930",
+        "31.93",
+        "value = bound on 7 of 7 levels",
+        "laws 8/8 hold",
+        "0.41 s",
+        "3f786850e387550f",
+        "5 nvidia.com/gpu in flavor h200 are needed",
+    ):
+        assert fact in screen
+
+
+@pytest.mark.parametrize("width", [80, 108, 160])
+@pytest.mark.parametrize("plan", [make_plan(), make_infeasible()])
+def test_no_line_is_wider_than_the_terminal(plan: Plan, width: int) -> None:
+    lines = table.render(plan, width=width).split("\n")
+    assert max(map(cell_len, lines)) <= width
+    assert not [line for line in lines if line != line.rstrip()]
+
+
+def test_long_names_are_folded_not_cut() -> None:
+    name = f"{'namespace-' * 6}/{'workload-' * 12}"
+    screen = table.render(make_plan(victims=[make_victim(name)], greedy=None), width=80)
+    assert name in re.sub(r"[\s]", "", "".join(column_of(screen, "Victim")))
+
+
+def column_of(screen: str, title: str) -> list[str]:
+    """Return the cells of a table's first column, line by line."""
+    lines = screen.split("\n")
+    head = next(i for i, line in enumerate(lines) if line.startswith(f" {title} "))
+    width = lines[head].index("ClusterQueue")
+    body = lines[head + 2 :]
+    return [line[:width] for line in body[: body.index("")]]
+
+
+def test_digits_are_never_cut_however_narrow() -> None:
+    huge = 2**62
+    victim = make_victim("a/b", costs={"D4": huge}, gpus=huge, priority=-(2**31))
+    demand = [make_demand(requested=huge, shortfall=huge)]
+    screen = table.render(make_plan(victims=[victim], demand=demand), width=60)
+    assert str(huge) in screen
+    assert str(-(2**31)) in screen
+
+
+def test_what_looks_like_markup_is_only_text() -> None:
+    name = "ns/[bold red]x[/] [link=http://evil]y[/link] :smile:"
+    screen = table.render(
+        make_plan(
+            preemptor=name,
+            cluster_queue=name,
+            explanation=name,
+            victims=[make_victim(name, cluster_queue=name, reason=name)],
+            demand=[make_demand(resource=name, flavor=name)],
+            greedy=make_greedy(victims=[make_victim(f"{name}2")]),
+        ),
+        width=400,
+    )
+    assert screen.count(name) >= 8
+
+
+@pytest.mark.parametrize("color", [False, True])
+def test_no_name_can_steer_the_terminal(color: bool) -> None:  # noqa: FBT001
+    evil = "ns/\x1b[2J\x1b]0;title\x07\r\n\u202e\x9b1m"
+    plan = make_plan(
+        preemptor=evil,
+        cluster_queue=evil,
+        objective=evil,
+        explanation=evil,
+        victims=[make_victim(evil, cluster_queue=evil, reason=evil)],
+        demand=[make_demand(resource=evil, flavor=evil)],
+        greedy=make_greedy(victims=[make_victim(f"{evil}2")]),
+        certificate=make_certificate(solver=evil, digest=evil),
+    )
+    screen = table.render(plan, width=120, color=color)
+    screen = re.sub(r"\x1b\[[0-9;]*m", "", screen) if color else screen
+    assert screen.replace("\n", "").isprintable()
+
+
+def test_color_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.setenv(name, "1")
+    assert "\x1b" not in table.render(make_plan(), color=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;32mPROVED OPTIMAL" in table.render(make_plan(), color=True)
+
+
+def test_width_is_that_asked_for_whatever_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = table.render(make_plan(), width=108)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert table.render(make_plan(), width=108) == table.render(make_plan()) == wide
+
+
+def test_rows_beyond_200_are_counted() -> None:
+    victims = [make_victim(f"ns/v{i:03}") for i in range(MAX_ROWS + 312)]
+    screen = table.render(make_plan(victims=victims, greedy=None), width=108)
+    assert "... 312 more, use --format json" in screen
+    assert "ns/v199" in screen
+    assert "ns/v200" not in screen
+    assert "512 victims" in screen
+
+
+def test_long_lists_of_spared_workloads_are_counted() -> None:
+    greedy = make_greedy(victims=[make_victim(f"ns/g{i:03}") for i in range(50)])
+    screen = words(table.render(make_plan(greedy=greedy), width=108))
+    assert "ns/g019 ... 30 more, use --format json" in screen
+
+
+def test_the_same_victims_are_said_once() -> None:
+    plan = make_plan(greedy=make_greedy(victims=make_plan().victims))
+    screen = table.render(plan, width=108)
+    assert "Kueue itself would evict the same 2 workloads." in screen
+    assert "spared" not in screen
+
+
+def test_scheduler_without_victims() -> None:
+    screen = table.render(make_infeasible(), width=108)
+    assert "PROVED INFEASIBLE" in screen
+    assert "Kueue itself finds nobody to evict here." in screen
+    assert "8 nvidia.com/gpu in flavor h200 are asked for" in screen
+    assert "Disruption" not in screen
+
+
+@pytest.mark.parametrize(
+    ("status", "shown"),
+    [("feasible", "LEGAL, NOT PROVED OPTIMAL"), ("unknown", "UNKNOWN"), ("optimal", "PROVED")],
+)
+def test_status_in_words(status: str, shown: str) -> None:
+    assert shown in table.render(make_plan(status=status))
+
+
+def test_gap_is_visible_when_a_level_is_open() -> None:
+    levels = make_certificate().levels
+    open_level = levels[2].model_copy(update={"bound": 1})
+    certificate = make_certificate(levels=(*levels[:2], open_level))
+    screen = table.render(make_plan(status="feasible", certificate=certificate), width=108)
+    assert "value = bound on 2 of 3 levels" in screen
+
+
+def test_broken_laws_are_named() -> None:
+    verdicts = [
+        verdict.model_copy(update={"holds": verdict.law != "KQ-07", "detail": "cq team-b"})
+        for verdict in make_certificate().verdicts
+    ]
+    screen = table.render(make_plan(certificate=make_certificate(verdicts=verdicts)), width=108)
+    assert "laws 7/8 hold" in screen
+    assert "KQ-07 other queues and cohorts give only while over their quota: cq team-b" in words(
+        screen
+    )
+
+
+def test_costs_have_a_column_only_when_they_are_the_objective() -> None:
+    assert "Cost" not in table.render(make_plan(), width=108)
+    screen = table.render(make_plan(objective="min-cost"), width=108)
+    assert re.search(r"Lost GPU-h  Cost\n", screen)
+
+
+def test_only_flavor_resources_that_matter_have_a_column() -> None:
+    screen = table.render(make_plan(), width=108)
+    assert re.search(r"^ +gpu\n Victim", screen, re.MULTILINE)
+    short = [make_demand(f"example.com/r{i}") for i in range(5)]
+    wide = table.render(make_plan(demand=short), width=160)
+    assert all(f" r{i}" in wide.split("Victim")[0].split("\n")[-2] for i in range(3))
+
+
+def test_amounts_read_like_quantities() -> None:
+    demand = [make_demand("memory", 40 * 2**30, shortfall=2**30, available=39 * 2**30)]
+    screen = table.render(make_plan(demand=demand), width=108)
+    assert re.search(r"memory +h200 +40Gi +39Gi +1Gi +Preempt", screen)
+
+
+def test_a_greedy_plan_by_itself() -> None:
+    screen = table.render(make_greedy(), width=108)
+    assert "team-b/sweep-13" in screen
+    assert "itself" not in screen
+    assert "CERTIFICATE" not in screen
+
+
+def test_several_plans_have_a_line_between_them() -> None:
+    screen = table.render_all([make_plan(), make_infeasible()], width=80)
+    assert screen.count("Preemptor") == 2
+    assert "─" * 80 in screen.split("\n")

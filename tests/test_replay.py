@@ -1,0 +1,288 @@
+"""Recorded answers against the reference: equal, different, skipped, and bad files."""
+
+import gzip
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner import replay as room
+from planner.errors import InputError
+from planner.replay import Comparison, first_difference, replay, replay_line, summarise
+from tests.cli.running import SMALL, cluster
+from tests.cluster import FLAVOR, NOW, configuration
+from tests.conftest import ROOT, recorded_root
+
+Line = dict[str, Any]
+
+CONFORMANCE = recorded_root()
+KUEUE = CONFORMANCE / "kueue" if CONFORMANCE else ROOT / "instances" / "recorded"
+RECORDED = sorted(path.relative_to(KUEUE).as_posix() for path in KUEUE.rglob("*.jsonl.gz"))
+
+
+def recorded(name: str = "one") -> Line:
+    """Return a recorded instance: Kueue takes the newest four, newest first."""
+    targets = [
+        {"workload": key, "clusterQueue": "borrower", "reason": "InCohortReclamation"}
+        for key in reversed(SMALL)
+    ]
+    flavors = {"gpu": {"flavor": FLAVOR, "mode": "Preempt"}}
+    assignment = {
+        "mode": "Preempt",
+        "borrowing": 0,
+        "podSets": [{"name": "main", "count": 1, "flavors": flavors}],
+    }
+    return {
+        "id": name,
+        "now": NOW,
+        "pending": "ns/pending",
+        "state": cluster(),
+        "expect": {"assignment": assignment, "targets": targets},
+    }
+
+
+def fair(name: str = "fair") -> Line:
+    """Return a recorded instance whose Configuration turns fair sharing on."""
+    return {**recorded(name), "state": cluster(configuration(fairSharing={}))}
+
+
+def test_an_instance_that_is_reproduced() -> None:
+    assert replay_line(recorded()) == Comparison("one", "equal")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "detail"),
+    [
+        (("assignment", "mode"), "Fit", 'assignment.mode: recorded "Fit", replayed "Preempt"'),
+        (("assignment", "borrowing"), 1, "assignment.borrowing: recorded 1, replayed 0"),
+        (("assignment", "podSets", 0, "name"), "x", "assignment.podSets[0].name: recorded"),
+        (("assignment", "podSets", 0, "count"), 2, "assignment.podSets[0].count: recorded 2"),
+        (
+            ("assignment", "podSets", 0, "flavors", "gpu", "flavor"),
+            "x",
+            "assignment.podSets[0].flavors.gpu.flavor: recorded",
+        ),
+        (
+            ("assignment", "podSets", 0, "flavors", "gpu", "mode"),
+            "Fit",
+            "assignment.podSets[0].flavors.gpu.mode: recorded",
+        ),
+        (
+            ("assignment", "podSets", 0, "flavors", "cpu"),
+            {"flavor": "x", "mode": "Fit"},
+            "assignment.podSets[0].flavors.cpu: recorded",
+        ),
+        (("assignment", "podSets"), [], "assignment.podSets[0]: recorded nothing, replayed"),
+        (("targets", 3, "workload"), "ns/big", 'targets[3].workload: recorded "ns/big"'),
+        (("targets", 0, "clusterQueue"), "x", 'targets[0].clusterQueue: recorded "x"'),
+        (("targets", 0, "reason"), "x", 'targets[0].reason: recorded "x"'),
+        (("targets",), [], "targets[0]: recorded nothing, replayed"),
+    ],
+)
+def test_every_tampering_is_found(path: tuple[Any, ...], value: object, detail: str) -> None:
+    line = recorded()
+    *steps, last = path
+    at: Any = line["expect"]
+    for step in steps:
+        at = at[step]
+    at[last] = value
+    comparison = replay_line(line)
+    assert comparison.outcome == "different"
+    assert comparison.detail.startswith(detail)
+
+
+def test_order_of_targets_matters() -> None:
+    line = recorded()
+    line["expect"]["targets"].reverse()
+    assert replay_line(line).outcome == "different"
+
+
+def test_missing_and_additional_targets_are_found() -> None:
+    line = recorded()
+    extra = line["expect"]["targets"].pop()
+    assert "targets[3]: recorded nothing" in replay_line(line).detail
+    line["expect"]["targets"] += [extra, extra]
+    assert replay_line(line).detail.startswith("targets[4]: recorded {")
+
+
+def test_fair_sharing_is_skipped() -> None:
+    assert replay_line(fair()) == Comparison("fair", "skipped", "fair sharing is on")
+    off = configuration(fairSharing={"enable": False}, featureGates={})
+    assert replay_line({**recorded(), "state": cluster(off)}).outcome == "equal"
+
+
+def test_cycles_are_skipped() -> None:
+    line = {"id": "c", "now": NOW, "mode": "cycle", "state": cluster(), "expect": {"entries": []}}
+    assert replay_line(line).outcome == "skipped"
+
+
+def test_any_of_several_outcomes_is_right() -> None:
+    line = recorded()
+    right = deepcopy(line["expect"])
+    line["expect"]["targets"] = []
+    other = deepcopy(line["expect"])
+    line["expect"]["outcomes"] = [other, right]
+    assert replay_line(line).outcome == "equal"
+    line["expect"]["outcomes"] = [other, other]
+    comparison = replay_line(line)
+    assert comparison.outcome == "different"
+    assert comparison.detail.startswith("none of 2 recorded outcomes; the first: targets[0]: ")
+
+
+@pytest.mark.parametrize("expect", [{}, {"panic": "index out of range"}, {"stats": {}}])
+def test_where_the_scheduler_gave_no_answer_nothing_is_compared(expect: Line) -> None:
+    assert replay_line({**recorded(), "expect": expect}).outcome == "skipped"
+
+
+@pytest.mark.parametrize("part", ["assignment", "targets"])
+def test_a_part_of_an_answer_is_compared_by_itself(part: str) -> None:
+    line = recorded()
+    del line["expect"][part]
+    assert replay_line(line).outcome == "equal"
+    rest = "targets" if part == "assignment" else "assignment"
+    line["expect"][rest] = None
+    assert replay_line(line).outcome == "different"
+
+
+def test_null_is_the_same_as_empty() -> None:
+    line = recorded()
+    line["state"] = cluster(asks=9)
+    flavorless = {"name": "main", "count": 1, "flavors": None}
+    line["expect"] = {
+        "assignment": {"mode": "NoFit", "podSets": [flavorless]},
+        "targets": None,
+    }
+    assert replay_line(line) == Comparison("one", "equal")
+
+
+def test_given_flavors_take_the_place_of_the_assignment() -> None:
+    line = recorded()
+    line["assignment"] = {"main": {"gpu": {"flavor": FLAVOR, "mode": "Preempt"}}}
+    assert replay_line(line).outcome == "equal"
+    line["assignment"]["main"]["gpu"]["mode"] = "Fit"
+    assert replay_line(line).detail.startswith("assignment.mode")
+    line["assignment"]["main"] = {"gpu": {"flavor": "unheard-of", "mode": "Preempt"}}
+    assert replay_line(line).outcome == "different"
+
+
+def test_no_answer_of_the_reference_is_a_difference() -> None:
+    comparison = replay_line({**recorded(), "pending": "ns/nobody"})
+    assert comparison.outcome == "different"
+    assert comparison.detail.startswith("the reference gives no answer: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("id", None),
+        ("id", 7),
+        ("now", None),
+        ("now", "noon"),
+        ("pending", ["ns/pending"]),
+        ("state", []),
+        ("state", {"kind": 3}),
+        ("expect", None),
+        ("expect", []),
+        ("expect", {"outcomes": 3}),
+        ("expect", {"outcomes": [3]}),
+        ("assignment", 3),
+        ("assignment", {"main": {"gpu": 3}}),
+    ],
+)
+def test_what_is_no_recorded_instance(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=r"^file: line 3"):
+        replay_line({**recorded(), name: value}, "file: line 3")
+
+
+def test_first_difference_of_equals_is_nothing() -> None:
+    same = recorded()["expect"]
+    assert first_difference(same, deepcopy(same), "expect") == ""
+
+
+def store(path: Path, *lines: bytes) -> str:
+    text = b"\n".join(lines) + b"\n"
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return str(path)
+
+
+def encoded(line: Line) -> bytes:
+    return json.dumps(line).encode()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_file_is_read_line_by_line(tmp_path: Path, name: str) -> None:
+    wrong = {**recorded("wrong"), "expect": {"targets": []}}
+    lines = map(encoded, (recorded(), fair(), wrong))
+    shares: list[float] = []
+    found = replay(store(tmp_path / name, *lines, b"", b"  "), shares.append)
+    assert (found.instances, found.equal, found.skipped) == (3, 1, 1)
+    assert [one.id for one in found.different] == ["wrong"]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([b"{"], "line 1: is not JSON"),
+        ([encoded(recorded()), b"[1]"], "line 2: is not a JSON object"),
+        ([b"", b"", b"null"], "line 3: is not a JSON object"),
+        ([b"[" * 200_000], "line 1: is not JSON"),
+        ([b"\xff\xfe"], "line 1: is not JSON"),
+        ([b'{"id": "x"}'], 'line 1: has no "expect"'),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_bad_lines(tmp_path: Path, name: str, lines: list[bytes], message: str) -> None:
+    path = store(tmp_path / name, *lines)
+    with pytest.raises(InputError) as caught:
+        replay(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    whole = gzip.compress((encoded(recorded()) + b"\n") * 50)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="is damaged"):
+        replay(str(path))
+    path.write_bytes(whole[:20] + b"\0" * 40)
+    with pytest.raises(InputError, match="is damaged"):
+        replay(str(path))
+
+
+def test_endless_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MAX_LINE", 1000)
+    path = store(tmp_path / "bomb.jsonl.gz", b" " * 10_000)
+    with pytest.raises(InputError, match="line 1: is longer than 1000 bytes"):
+        replay(path)
+
+
+@pytest.mark.parametrize("name", ["nonesuch", "."])
+def test_files_that_are_none(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        replay(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_file_without_instances_is_not_a_success(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is empty"):
+        replay(store(tmp_path / name, b"", b" "))
+
+
+def test_sums() -> None:
+    report = summarise([room.FileComparison("a", 3, 1, 1, (Comparison("x", "different"),))] * 2)
+    assert (report.instances, report.equal, report.skipped) == (6, 2, 2)
+    assert report.files[0].different == ("x",)
+
+
+@pytest.mark.skipif(not RECORDED, reason="no recorded answers")
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_recorded_answer_is_reproduced(name: str) -> None:
+    found = replay(str(KUEUE / name))
+    assert [(one.id, one.detail) for one in found.different] == []
+    assert found.equal + found.skipped == found.instances > 0
+    if "fair" not in name and "cycle" not in name and "nondeterministic" not in name:
+        assert found.equal > 0
