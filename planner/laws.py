@@ -108,5 +108,73 @@ KUEUE_CLASSICAL: Final = (
     KQ_ATTEMPT,
 )
 
-RULE_SETS: Final = {"kueue-classical": KUEUE_CLASSICAL}
+FS_FITS: Final = Law(
+    "FS-01",
+    "fits",
+    "the preemptor fits",
+    KQ_FITS.statement,
+    "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFitsForFairSharing; "
+    "pkg/cache/scheduler/resource_node.go available",
+)
+FS_HOLDS_CONTESTED: Final = Law(
+    "FS-02",
+    "holds_contested_quota",
+    KQ_HOLDS_CONTESTED.title,
+    KQ_HOLDS_CONTESTED.statement,
+    "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidatesForPolicy",
+)
+FS_WITHIN_CLUSTER_QUEUE: Final = Law(
+    "FS-03",
+    "within_cluster_queue",
+    KQ_WITHIN_CLUSTER_QUEUE.title,
+    KQ_WITHIN_CLUSTER_QUEUE.statement,
+    KQ_WITHIN_CLUSTER_QUEUE.source,
+)
+FS_RECLAIM: Final = Law(
+    "FS-04",
+    "reclaim_within_cohort",
+    KQ_RECLAIM.title,
+    KQ_RECLAIM.statement,
+    KQ_RECLAIM.source,
+)
+FS_BORROWS_CONTESTED: Final = Law(
+    "FS-05",
+    "borrows_contested_quota",
+    "other queues give only if they borrow contested quota",
+    "The ClusterQueue of a victim, unless it is the preemptor's own, uses more than its nominal "
+    "quota in some contested flavor-resource before anything is removed.",
+    "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidates, cqIsBorrowing",
+)
+FS_BORROWING: Final = Law(
+    "FS-06",
+    "borrowing_until_last_victim",
+    "other queues and cohorts give only while they borrow",
+    "When a victim of another ClusterQueue is removed, that queue and every cohort between it and "
+    "the lowest common ancestor borrow: they use more than their (subtree) quota in some "
+    "flavor-resource, contested or not. Only the last removal below each node can break this.",
+    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; design.md 2.3",
+)
+FS_SHARES: Final = Law(
+    "FS-07",
+    "shares",
+    "the preemptor's side is no more unfair than the victim's",
+    "Below the lowest common ancestor, with the preemptor's request counted, the share of the "
+    "preemptor's side is at most the share of the victim's side after the removal "
+    "(LessThanOrEqualToFinalShare), or less than its share before (LessThanInitialShare). Does "
+    "not apply to the own queue, nor where the preemptor stays within nominal quota and the gate "
+    "FairSharingPreemptWithinNominal is on.",
+    "kueue ff69552e pkg/scheduler/preemption/fairsharing/strategy.go; design.md 2.3",
+)
+
+KUEUE_FAIR: Final = (
+    FS_FITS,
+    FS_HOLDS_CONTESTED,
+    FS_WITHIN_CLUSTER_QUEUE,
+    FS_RECLAIM,
+    FS_BORROWS_CONTESTED,
+    FS_BORROWING,
+    FS_SHARES,
+)
+
+RULE_SETS: Final = {"kueue-classical": KUEUE_CLASSICAL, "kueue-fair": KUEUE_FAIR}
 """The laws of each rule set, in the order in which they are reported."""

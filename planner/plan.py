@@ -141,6 +141,24 @@ class Certificate(Record):
     wall_time_s: float = 0.0
 
 
+class NodeShare(Record):
+    """The dominant resource share of a ClusterQueue or cohort that a plan touches.
+
+    In thousandths of what the parent could lend, divided by the weight; ``inf`` for a borrowing
+    node of weight 0. ``before`` is today, ``with_preemptor`` counts its request with nobody
+    evicted, ``after`` its request with the victims gone.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
+
+    name: str
+    kind: Literal["ClusterQueue", "Cohort"]
+    weight: float
+    before: float
+    with_preemptor: float
+    after: float
+
+
 class Plan(Record):
     """The answer for one pending workload.
 
@@ -148,12 +166,14 @@ class Plan(Record):
     planner's; ``borrowing`` names the attempt the plan belongs to. ``victims`` are in the
     scheduler's order for a greedy plan and in candidate order for an optimal one. ``terms`` are
     the disruption terms of the plan with the units the README lists.
+    ``shares`` are given under fair sharing. ``outside_rules`` says which laws the scheduler's
+    own answer does not keep: under fair sharing that happens, and is a finding.
     ``greedy`` is the scheduler's own plan on the same state, beside an optimal one.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["kueue"] = "kueue"
-    rules: str = "kueue-classical"
+    rules: Literal["kueue-classical", "kueue-fair"] = "kueue-classical"
     algorithm: Literal["kueue", "optimum"]
     objective: str
     status: Status
@@ -167,6 +187,8 @@ class Plan(Record):
     borrowing: bool | None = None
     victims: tuple[Victim, ...] = ()
     terms: dict[str, int] = {}
+    shares: tuple[NodeShare, ...] = ()
+    outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
     greedy: Plan | None = None
     notes: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
+from planner.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, ParseError, PlannerError, SchemaError
 from planner.plan import Record
 from planner.quota.preemptor import find_preemptor
@@ -156,12 +156,13 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
         decision = decide(snapshot, preemptor, fixed)
     except PlannerError as error:
         return Comparison(name, "different", f"the reference gives no answer: {error}")
-    found = answer_of(decision.assignment, decision.search.targets, snapshot)
+    found = answer_of(decision, snapshot)
     return _compare(name, expected, found, where)
 
 
-def answer_of(assignment: Assignment, targets: Sequence[Target], snapshot: Snapshot) -> Answer:
+def answer_of(decision: Decision, snapshot: Snapshot) -> Answer:
     """Return a decision in the form in which answers are recorded."""
+    assignment = decision.assignment
     return {
         "assignment": {
             "mode": assignment.mode,
@@ -184,7 +185,7 @@ def answer_of(assignment: Assignment, targets: Sequence[Target], snapshot: Snaps
                 "clusterQueue": snapshot.queue_name(target.workload.queue),
                 "reason": target.reason,
             }
-            for target in targets
+            for target in decision.search.targets
         ],
     }
 

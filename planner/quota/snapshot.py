@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from planner.errors import LookupFailed
-from planner.quantity import NANO, to_quota
+from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
 from planner.quota.holding import (
     effective_priority,
@@ -21,7 +21,7 @@ from planner.quota.holding import (
 from planner.quota.request import PodSetRequest
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import ClusterQueue, Configuration, ResourceFlavor, State, Workload
-from planner.state.queues import FairSharingWeight, ResourceGroup
+from planner.state.queues import ResourceGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             is_queue=False,
             active=True,
             quotas=_quotas(specs[name].resource_groups, index) if name in specs else {},
-            weight=_weight(specs[name].fair_sharing) if name in specs else 1.0,
+            weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
         )
         for name in names
     ]
@@ -233,7 +233,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             is_queue=True,
             active=cq.name not in activity.inactive,
             quotas=_quotas(cq.spec.resource_groups, index),
-            weight=_weight(cq.spec.fair_sharing),
+            weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
     ]
@@ -256,8 +256,3 @@ def _quotas(
         for flavor in group.flavors
         for quota in flavor.resources
     }
-
-
-def _weight(fair_sharing: FairSharingWeight) -> float:
-    # Kueue itself holds weights as doubles.
-    return fair_sharing.weight / NANO

@@ -37,14 +37,19 @@ class Quota(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is known of a node before the tree is computed."""
+    """What is known of a node before the tree is computed; its weight is exact in nano-units."""
 
     name: str
     parent: int
     is_queue: bool
     active: bool
     quotas: Mapping[int, Quota]
-    weight: float = 1.0
+    weight_nano: int = 10**9
+
+    @property
+    def weight(self) -> float:
+        """The fair sharing weight as the double Kueue holds."""
+        return self.weight_nano / 10**9
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@ preference.py    which of two flavors Kueue prefers, and when its walk stops
 assignment.py    flavor assignment of all podsets
 context.py       what every step of a search looks at
 candidates.py    who may be preempted, in Kueue's order
+target.py        what a search finds, and the fill-back at its end
 classical.py     the preemption search without fair sharing
+queue_order.py   which queue fair sharing looks at next
+fair_sharing.py  the preemption search with fair sharing
 search.py        the search that the configuration selects
 decision.py      assignment, search and partial admission: what Kueue decides
 """

@@ -6,31 +6,9 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from planner.quota.snapshot import Admitted
 from planner.reference.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.context import Context
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A workload the scheduler would preempt, and its reason code."""
-
-    workload: Admitted
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What the search found: targets in Kueue's order, empty if none; its attempts, in order.
-
-    An attempt is named by whether it permits borrowing. ``borrowing`` is the successful one.
-    """
-
-    targets: tuple[Target, ...]
-    attempts: tuple[bool, ...]
-    borrowing: bool | None = None
+from planner.reference.target import Search, Target, fill_back, restore
 
 
 def search_classical(context: Context) -> Search:
@@ -89,21 +67,3 @@ def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> boo
         if context.usage.within_nominal(cohort, context.contested):
             return False
     return True
-
-
-def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> None:
-    """Give back what is not needed, last but one first (5.7); the swap decides the order."""
-    for position in range(len(targets) - 2, -1, -1):
-        workload = targets[position].workload
-        context.usage.add(workload.queue, workload.usage)
-        if context.fits(borrowing=borrowing):
-            targets[position] = targets[-1]
-            targets.pop()
-        else:
-            context.usage.remove(workload.queue, workload.usage)
-
-
-def restore(context: Context, targets: list[Target]) -> None:
-    """Put the targets back into the usage."""
-    for target in targets:
-        context.usage.add(target.workload.queue, target.workload.usage)

@@ -12,9 +12,9 @@ from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.assignment import FlavorAssigner
-from planner.reference.classical import Search
 from planner.reference.context import Context
 from planner.reference.search import search
+from planner.reference.target import Search
 
 _NOTHING = Search((), ())
 

@@ -1,0 +1,85 @@
+"""Dominant resource shares: how much a node borrows, relative to what it could.
+
+Shares are doubles, because Kueue itself calculates them as doubles and compares them exactly.
+Source: kueue-semantics.md, section 6.1; kueue ff69552e pkg/cache/scheduler/fair_sharing.go.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+from planner.quota.amount import add, subtract
+from planner.quota.tree import NO_PARENT, QuotaTree, Usage
+
+
+class Share(NamedTuple):
+    """The dominant resource share of a node.
+
+    ``ratio`` is the largest excess over a resource's lendable capacity, in thousandths, before
+    the weight. It can be 0 although the node is ``borrowing``: when nothing is lendable.
+    """
+
+    ratio: float
+    weight: float
+    borrowing: bool
+
+    @property
+    def weighted(self) -> float:
+        """The share divided by the weight; infinite for a borrowing node of weight 0."""
+        if self.ratio == 0:
+            return 0.0
+        return math.inf if self.weight == 0 else self.ratio / self.weight
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """A key that sorts shares as Kueue compares them: weight 0 above all, then by ratio."""
+        if self.weight == 0 and self.ratio != 0:
+            return True, self.ratio
+        return False, self.weighted
+
+
+NOTHING: Final = Share(0.0, 1.0, borrowing=False)
+
+
+class Shares:
+    """The shares of a tree's nodes; what could be lent is computed once per cohort."""
+
+    def __init__(self, tree: QuotaTree) -> None:
+        self._tree = tree
+        self._lendable: dict[int, dict[str, int]] = {}
+
+    def of(self, usage: Usage, node: int) -> Share:
+        """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
+        tree = self._tree
+        parent, weight = tree.nodes[node].parent, tree.nodes[node].weight
+        if parent == NO_PARENT:
+            return Share(0.0, weight, borrowing=False)
+        used, quota = usage.amount[node], tree.subtree[node]
+        excess: dict[str, int] = {}
+        for fr in tree.known[node]:
+            over = subtract(used[fr], quota[fr])
+            if over > 0:
+                resource = tree.frs[fr].resource
+                excess[resource] = add(excess.get(resource, 0), over)
+        if not excess:
+            return Share(0.0, weight, borrowing=False)
+        lendable = self.lendable(parent)
+        ratios = [
+            float(over) * 1000.0 / float(lendable[resource])
+            for resource, over in excess.items()
+            if lendable.get(resource, 0) > 0
+        ]
+        return Share(max(ratios, default=0.0), weight, borrowing=True)
+
+    def lendable(self, cohort: int) -> dict[str, int]:
+        """Return, per resource, what a cohort could use of all flavors if nothing ran."""
+        known = self._lendable.get(cohort)
+        if known is None:
+            tree = self._tree
+            known = {}
+            for fr in sorted(tree.known[tree.path(cohort)[-1]]):
+                resource = tree.frs[fr].resource
+                known[resource] = add(known.get(resource, 0), tree.potential(cohort, fr))
+            self._lendable[cohort] = known
+        return known

@@ -1,0 +1,168 @@
+"""Fair sharing preemption, victim by victim, as Kueue finds them.
+
+Source: kueue-semantics.md, sections 6.2 to 6.7; kueue ff69552e
+pkg/scheduler/preemption/preemption.go ``fairPreemptions`` and its two passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from planner.quota.share import Share, Shares
+from planner.quota.snapshot import Admitted
+from planner.quota.tree import NO_PARENT
+from planner.reference.candidates import satisfies_policy
+from planner.reference.context import Context
+from planner.reference.queue_order import QueueOrder, candidate_order
+from planner.reference.target import Search, Target, fill_back, restore
+from planner.state.configuration import Strategy
+
+OWN = "InClusterQueue"
+WITHIN_NOMINAL = "InCohortReclamation"
+FAIR = "InCohortFairSharing"
+
+
+def search_fair_sharing(context: Context) -> Search:
+    """Run the preemption search of a cluster with fair sharing."""
+    candidates = sorted(_candidates(context), key=candidate_order(context))
+    if not candidates:
+        return Search((), (True,))
+    context.usage.add(context.queue, context.request)
+    passes = _Passes(context)
+    done = passes.first(candidates) or passes.second()
+    context.usage.remove(context.queue, context.request)
+    targets = passes.targets
+    if done:
+        fill_back(context, targets, borrowing=True)
+    restore(context, targets)
+    return Search(tuple(targets), (True,), borrowing=True) if done else Search((), (True,))
+
+
+def _candidates(context: Context) -> Iterator[Admitted]:
+    """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
+    snapshot, policy = context.snapshot, context.policy
+    tree = snapshot.tree
+
+    def permitted(queue: int, rule: str) -> Iterator[Admitted]:
+        for workload in snapshot.admitted[queue]:
+            if not context.contested.isdisjoint(workload.names) and satisfies_policy(
+                context.preemptor, workload, rule
+            ):
+                yield workload
+
+    yield from permitted(context.queue, policy.within_cluster_queue)
+    if policy.reclaim_within_cohort == "Never" or tree.nodes[context.queue].parent == NO_PARENT:
+        return
+    below = [tree.path(context.queue)[-1]]
+    for node in below:
+        below.extend(child for child in tree.children[node] if tree.nodes[child].active)
+        borrows = tree.nodes[node].is_queue and not context.usage.within_nominal(
+            node, context.contested
+        )
+        if borrows and node != context.queue:
+            yield from permitted(node, policy.reclaim_within_cohort)
+
+
+class _Passes:
+    """The two passes over the candidates; removals of the first stay in the second."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.shares = Shares(context.snapshot.tree)
+        self.targets: list[Target] = []
+        self.retry: list[Admitted] = []
+        self.strategies = context.snapshot.configuration.strategies
+        # Evaluated once, before the first removal.
+        self.within_nominal = context.snapshot.configuration.gate(
+            "FairSharingPreemptWithinNominal"
+        ) and context.usage.within_nominal(context.queue, context.contested)
+
+    def first(self, candidates: list[Admitted]) -> bool:
+        """Apply the first configured strategy; say whether the preemptor fits."""
+        order = QueueOrder(self.context, self.shares, candidates)
+        permits = _STRATEGIES[self.strategies[0]]
+        while (queue := order.next_queue()) is not None:
+            if queue == self.context.queue:
+                removed = self._remove(order.pop(queue), OWN)
+            elif self.within_nominal:
+                removed = self._remove(order.pop(queue), WITHIN_NOMINAL)
+            else:
+                removed = self._first_that_passes(order, queue, permits)
+            if removed and self._fits():
+                return True
+        return False
+
+    def second(self) -> bool:
+        """Try what failed once more, one candidate per queue, by its share before removal."""
+        if len(self.strategies) < len(_STRATEGIES):
+            return False
+        order = QueueOrder(self.context, self.shares, self.retry)
+        while (queue := order.next_queue()) is not None:
+            mine, theirs = self._sides(queue)
+            candidate = order.pop(queue)
+            order.drop(queue)
+            if _less_than_initial(mine, theirs, theirs):
+                self._remove(candidate, FAIR)
+                if self._fits():
+                    return True
+        return False
+
+    def _first_that_passes(
+        self, order: QueueOrder, queue: int, permits: Callable[[Share, Share, Share], bool]
+    ) -> bool:
+        mine, theirs = self._sides(queue)
+        hopeless = mine.weighted == float("inf") and theirs.weighted != float("inf")
+        while order.has_candidate(queue):
+            candidate = order.pop(queue)
+            if not hopeless and permits(mine, theirs, self._share_without(candidate)):
+                return self._remove(candidate, FAIR)
+            self.retry.append(candidate)
+        return False
+
+    def _remove(self, candidate: Admitted, reason: str) -> bool:
+        self.context.usage.remove(candidate.queue, candidate.usage)
+        self.targets.append(Target(candidate, reason))
+        return True
+
+    def _fits(self) -> bool:
+        """Test the fit with the preemptor's own usage out of the tree."""
+        context = self.context
+        context.usage.remove(context.queue, context.request)
+        fits = context.fits(borrowing=True)
+        context.usage.add(context.queue, context.request)
+        return fits
+
+    def _sides(self, queue: int) -> tuple[Share, Share]:
+        """Return the shares of the preemptor's and the target's side below their LCA."""
+        mine, theirs = self._almost_lca(queue)
+        usage = self.context.usage
+        return self.shares.of(usage, mine), self.shares.of(usage, theirs)
+
+    def _share_without(self, candidate: Admitted) -> Share:
+        """Return the share of the target's side after removing a candidate."""
+        usage = self.context.usage
+        _, theirs = self._almost_lca(candidate.queue)
+        usage.remove(candidate.queue, candidate.usage)
+        share = self.shares.of(usage, theirs)
+        usage.add(candidate.queue, candidate.usage)
+        return share
+
+    def _almost_lca(self, queue: int) -> tuple[int, int]:
+        tree = self.context.snapshot.tree
+        mine, theirs = tree.path(self.context.queue), tree.path(queue)
+        shared = next(node for node in theirs if node in mine)
+        return mine[mine.index(shared) - 1], theirs[theirs.index(shared) - 1]
+
+
+def _less_than_or_equal_to_final(mine: Share, _: Share, after: Share) -> bool:
+    return mine.order <= after.order
+
+
+def _less_than_initial(mine: Share, before: Share, _: Share) -> bool:
+    return mine.order < before.order
+
+
+_STRATEGIES: dict[Strategy, Callable[[Share, Share, Share], bool]] = {
+    "LessThanOrEqualToFinalShare": _less_than_or_equal_to_final,
+    "LessThanInitialShare": _less_than_initial,
+}

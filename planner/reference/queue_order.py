@@ -1,0 +1,121 @@
+"""Which queue fair sharing looks at next: the most unfair one, found from the root down.
+
+Source: kueue-semantics.md, section 6.4; kueue ff69552e
+pkg/scheduler/preemption/fairsharing/ordering.go.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from planner.quota.share import Share, Shares
+from planner.quota.snapshot import Admitted
+from planner.quota.tree import NO_PARENT
+from planner.reference.context import Context
+
+OrderKey = tuple[bool, bool, int, float, str]
+
+
+def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
+    """Return the key of Kueue's candidate order (5.4), other queues before the own one."""
+
+    def key(workload: Admitted) -> OrderKey:
+        return (
+            not workload.evicted,
+            workload.queue == context.queue,
+            workload.priority,
+            -workload.reserved_at.timestamp(),
+            workload.uid,
+        )
+
+    return key
+
+
+class QueueOrder:
+    """An ordering of the queues that still have candidates; what is pruned stays pruned."""
+
+    def __init__(
+        self, context: Context, shares: Shares, candidates: Iterable[Admitted]
+    ) -> None:
+        self.context = context
+        self.shares = shares
+        self.key = candidate_order(context)
+        self.candidates: dict[int, deque[Admitted]] = {}
+        for candidate in candidates:
+            self.candidates.setdefault(candidate.queue, deque()).append(candidate)
+        self.path = context.snapshot.tree.path(context.queue)
+        self.pruned: set[int] = set()
+
+    def has_candidate(self, queue: int) -> bool:
+        """Say whether a queue has candidates left."""
+        return bool(self.candidates.get(queue))
+
+    def pop(self, queue: int) -> Admitted:
+        """Take a queue's first remaining candidate."""
+        return self.candidates[queue].popleft()
+
+    def drop(self, queue: int) -> None:
+        """Look at a queue no more."""
+        self.pruned.add(queue)
+
+    def next_queue(self) -> int | None:
+        """Return the queue to look at next, or ``None`` when all are pruned."""
+        tree, own = self.context.snapshot.tree, self.context.queue
+        if tree.nodes[own].parent == NO_PARENT:
+            return own if own not in self.pruned and self.has_candidate(own) else None
+        root = self.path[-1]
+        while root not in self.pruned:
+            queue = self._descend(root)
+            if queue is not None:
+                return queue
+        return None
+
+    def _descend(self, cohort: int) -> int | None:
+        """Go down to the child of the highest share; ``None`` if that only pruned something."""
+        queue = self._highest_queue(cohort)
+        child = self._highest_cohort(cohort)
+        if queue is None and child is None:
+            self.pruned.add(cohort)
+            return None
+        if queue is None or (child is not None and child[1].order >= queue[1].order):
+            return self._descend(child[0]) if child else None
+        return queue[0]
+
+    def _children(self, cohort: int, *, queues: bool) -> list[int]:
+        tree = self.context.snapshot.tree
+        return [
+            child
+            for child in tree.children[cohort]
+            if tree.nodes[child].active
+            and tree.nodes[child].is_queue == queues
+            and child not in self.pruned
+        ]
+
+    def _highest_queue(self, cohort: int) -> tuple[int, Share] | None:
+        best: tuple[int, Share] | None = None
+        for queue in self._children(cohort, queues=True):
+            share = self.shares.of(self.context.usage, queue)
+            may_borrow = share.borrowing or queue == self.context.queue
+            if not may_borrow or not self.has_candidate(queue):
+                self.pruned.add(queue)
+            elif best is None or share.order > best[1].order:
+                best = (queue, share)
+            elif share.order == best[1].order:
+                first, other = self.candidates[queue][0], self.candidates[best[0]][0]
+                best = (queue, share) if self.key(first) < self.key(other) else best
+        return best
+
+    def _highest_cohort(self, cohort: int) -> tuple[int, Share] | None:
+        """Return the child cohort of the highest share.
+
+        Kueue chooses among equal cohorts at random; here the last one in the dump wins.
+        """
+        best: tuple[int, Share] | None = None
+        for child in self._children(cohort, queues=False):
+            share = self.shares.of(self.context.usage, child)
+            if not share.borrowing and child not in self.path:
+                self.pruned.add(child)
+            elif best is None or share.order >= best[1].order:
+                best = (child, share)
+        return best

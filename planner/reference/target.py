@@ -1,0 +1,50 @@
+"""What a preemption search finds, and what every search does at its end.
+
+Source: kueue-semantics.md, section 5.7; kueue ff69552e pkg/scheduler/preemption/preemption.go
+``fillBackWorkloads``, ``restoreSnapshot``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.quota.snapshot import Admitted
+from planner.reference.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A workload the scheduler would preempt, and its reason code."""
+
+    workload: Admitted
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the search found: targets in Kueue's order, empty if none; its attempts, in order.
+
+    An attempt is named by whether it permits borrowing. ``borrowing`` is the successful one.
+    """
+
+    targets: tuple[Target, ...]
+    attempts: tuple[bool, ...]
+    borrowing: bool | None = None
+
+
+def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> None:
+    """Give back what is not needed, last but one first (5.7); the swap decides the order."""
+    for position in range(len(targets) - 2, -1, -1):
+        workload = targets[position].workload
+        context.usage.add(workload.queue, workload.usage)
+        if context.fits(borrowing=borrowing):
+            targets[position] = targets[-1]
+            targets.pop()
+        else:
+            context.usage.remove(workload.queue, workload.usage)
+
+
+def restore(context: Context, targets: list[Target]) -> None:
+    """Put the targets back into the usage."""
+    for target in targets:
+        context.usage.add(target.workload.queue, target.workload.usage)
