@@ -24,8 +24,7 @@ from planner.plan import Record
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reader import read_objects
-from planner.reference.target import Target
-from planner.reference.decision import decide
+from planner.reference.decision import Decision, decide
 from planner.state import parse_time
 
 MAX_LINE: Final = 256 * 2**20
