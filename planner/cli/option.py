@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,15 +15,13 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("table", "plain", "json")
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-format_option: Callable[[_Command], _Command] = click.option(
+format_option = click.option(
     "--format",
     "style",
     type=click.Choice(FORMATS),
     help="How to print the result; by default a table on a terminal and plain text elsewhere.",
 )
-output_option: Callable[[_Command], _Command] = click.option(
+output_option = click.option(
     "-o",
     "--output",
     metavar="FILE",

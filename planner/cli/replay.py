@@ -67,8 +67,18 @@ def _rendered(compared: list[FileComparison], target: Target, show: int) -> str:
         from planner.report.json import dump
 
         return dump(summarise(compared))
-    from planner.report.replay import render_plain, render_table
+    from planner.report.replay import Compared, Difference, render_plain, render_table
 
+    rows = [
+        Compared(
+            file.file,
+            file.instances,
+            file.equal,
+            file.skipped,
+            [Difference(one.id, one.detail) for one in file.different],
+        )
+        for file in compared
+    ]
     if target.style == "plain":
-        return render_plain(compared, show)
-    return render_table(compared, show, width=target.width, color=target.color)
+        return render_plain(rows, show)
+    return render_table(rows, show, width=target.width, color=target.color)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple
 
 from rich.text import Text
 
@@ -13,40 +13,21 @@ from planner.report.text import clean, plural, word
 MORE: Final = "... {count:,} more differences"
 
 
-class Difference(Protocol):
-    """A recorded line that was not reproduced."""
+class Difference(NamedTuple):
+    """A recorded line that was not reproduced, and its first difference in words."""
 
-    @property
-    def id(self) -> str:
-        """The line's id."""
-
-    @property
-    def detail(self) -> str:
-        """The first difference, in words."""
+    id: str
+    detail: str
 
 
-class Compared(Protocol):
-    """A file of recorded lines, compared."""
+class Compared(NamedTuple):
+    """A file of recorded lines: how many there are, and how each of them fared."""
 
-    @property
-    def file(self) -> str:
-        """The file's name."""
-
-    @property
-    def instances(self) -> int:
-        """How many lines it has."""
-
-    @property
-    def equal(self) -> int:
-        """How many were reproduced."""
-
-    @property
-    def skipped(self) -> int:
-        """How many were not compared."""
-
-    @property
-    def different(self) -> Sequence[Difference]:
-        """The others."""
+    file: str
+    instances: int
+    equal: int
+    skipped: int
+    different: Sequence[Difference]
 
 
 def render_plain(files: Sequence[Compared], show: int) -> str:

@@ -88,7 +88,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     return dump
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(mutated(), st.sampled_from(["table", "plain", "json"]))
 def test_solve_gives_an_answer_or_a_clean_error(dump: dict[str, Any], style: str) -> None:
     result = call("solve", "-", "--all", "--format", style, stdin=json.dumps(dump))

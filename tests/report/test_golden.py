@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.report import json, plain, table
+from planner.report import plain, table
 from tests.report.factory import make_infeasible, make_plan, make_victim
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -19,7 +19,6 @@ SCREENS: dict[str, Callable[[], str]] = {
         make_plan(victims=[make_victim("team-b/gone", evicted=True)]), width=108
     ),
     "plan-plain.txt": lambda: plain.render(make_plan()),
-    "plan.json": lambda: json.render(make_plan()),
 }
 
 
