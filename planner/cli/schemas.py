@@ -19,6 +19,8 @@ from planner.report.json import Plans
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
+_SHARES: Final = ("before", "with_preemptor", "after")
+"""Fields that may be infinite, which pydantic writes as a string but leaves out of its schema."""
 _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 """What MayStopSearch was called before v1beta2; the reader takes both."""
 
@@ -38,7 +40,11 @@ def schema_text(name: str) -> str:
 
 
 def _written(model: type[BaseModel]) -> dict[str, Any]:
-    return model.model_json_schema(by_alias=True, mode="serialization")
+    schema = model.model_json_schema(by_alias=True, mode="serialization")
+    for name, part in schema["$defs"].get("NodeShare", {}).get("properties", {}).items():
+        if name in _SHARES:
+            part["anyOf"] = [{"type": part.pop("type")}, {"const": "Infinity"}]
+    return schema
 
 
 def _input() -> dict[str, Any]:

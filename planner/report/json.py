@@ -32,4 +32,6 @@ def render_all(plans: Sequence[Plan], *, width: int | None = None, color: bool =
 
 def dump(record: BaseModel) -> str:
     """Return any output record as JSON in ASCII, so that no name can steer a terminal."""
-    return json.dumps(record.model_dump(mode="json", by_alias=True), indent=2) + "\n"
+    # Only pydantic's own text writes an infinite share as a string, which JSON can hold.
+    value = json.loads(record.model_dump_json(by_alias=True))
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"

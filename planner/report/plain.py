@@ -7,14 +7,14 @@ lines that hold nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from planner.plan import Certificate, Demand, Plan, Victim
+from planner.plan import Certificate, Demand, NodeShare, Plan
 from planner.quantity import format_units
 from planner.report.contrast import contrast
 from planner.report.text import clean, hours, moment, word
-from planner.report.words import ALLOWED_BY, WORK_UNIT, laws_held, term_rows
+from planner.report.words import WORK_UNIT, law_behind, laws_held, term_rows
 
 LABEL_WIDTH: Final = 16
 SEPARATOR: Final = "\n"
@@ -44,10 +44,12 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield _line("borrowing", _borrowing(plan))
     yield from (_demand(demand) for demand in plan.demand)
     yield _line("victims", str(len(plan.victims)))
-    yield from _victims("victim", plan.victims)
+    yield from _victims("victim", plan)
     if plan.greedy is not None:
         yield from _greedy(plan, plan.greedy)
+    yield from (_line("outside_rules", _quoted(text)) for text in plan.outside_rules)
     yield from _terms(plan)
+    yield from (_share(share) for share in plan.shares)
     if plan.certificate is not None:
         yield from _certificate(plan, plan.certificate)
 
@@ -83,9 +85,9 @@ def _demand(demand: Demand) -> str:
     )
 
 
-def _victims(label: str, victims: Iterable[Victim]) -> Iterator[str]:
-    for position, victim in enumerate(victims, start=1):
-        law = ALLOWED_BY.get(victim.reason)
+def _victims(label: str, plan: Plan) -> Iterator[str]:
+    for position, victim in enumerate(plan.victims, start=1):
+        law = law_behind(plan, victim.reason)
         yield _line(
             label,
             str(position),
@@ -110,7 +112,10 @@ def _greedy(plan: Plan, greedy: Plan) -> Iterator[str]:
     label = f"{plan.scheduler}_victim"
     yield _line(f"{label}s", str(len(greedy.victims)))
     yield _line(f"{plan.scheduler}_borrowing", _borrowing(greedy))
-    yield from _victims(label, greedy.victims)
+    yield from _victims(label, greedy)
+    yield from (
+        _line(f"{plan.scheduler}_outside_rules", _quoted(text)) for text in greedy.outside_rules
+    )
     parts = contrast(plan, greedy)
     for kind, names in (
         ("common", parts.common),
@@ -132,6 +137,18 @@ def _terms(plan: Plan) -> Iterator[str]:
         yield _line(
             "term", word(row.id), *facts, f"unit={_quoted(row.unit)}", f"title={_quoted(row.title)}"
         )
+
+
+def _share(share: NodeShare) -> str:
+    return _line(
+        "share",
+        word(share.name),
+        f"kind={share.kind}",
+        f"weight={share.weight:g}",
+        f"before={share.before:g}",
+        f"with_preemptor={share.with_preemptor:g}",
+        f"after={share.after:g}",
+    )
 
 
 def _certificate(plan: Plan, certificate: Certificate) -> Iterator[str]:

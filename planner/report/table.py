@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import Certificate, Demand, Plan, Victim
+from planner.plan import Certificate, Demand, NodeShare, Plan, Victim
 from planner.quantity import format_units
 from planner.report.contrast import contrast
 from planner.report.paper import Column, Paper, grid, table_of
@@ -24,12 +24,12 @@ from planner.report.text import (
     short,
 )
 from planner.report.words import (
-    ALLOWED_BY,
     SIZE_UNIT,
     SIZES_PER_ACCELERATOR,
     WORK_UNIT,
     TermRow,
     attempt_name,
+    law_behind,
     laws_held,
     rules_name,
     scheduler_name,
@@ -55,6 +55,7 @@ EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing
 NAMES_CUT: Final = "... {count:,} more, use --format json"
 SAME: Final = "{scheduler} itself would evict the same {count}."
 DIFFERENT: Final = "{scheduler} itself would evict {theirs}, this plan {ours}:"
+OUTSIDE: Final = "{scheduler}'s own answer does not keep every law: {laws}"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to evict here."
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 CLOSED: Final = "value = bound on {closed} of {levels}"
@@ -82,12 +83,17 @@ def _parts(plan: Plan, *, wide: bool) -> Iterable[RenderableType]:
         yield _demand(plan.demand)
     if plan.victims:
         yield _victims(plan, wide=wide)
-        yield _legend(plan.victims)
+        yield _legend(plan)
     if plan.greedy is not None:
         yield _beside_greedy(plan, plan.greedy)
+        if plan.greedy.outside_rules:
+            laws = clean(", ".join(plan.greedy.outside_rules))
+            yield Text(OUTSIDE.format(scheduler=scheduler_name(plan), laws=laws), "yellow")
     rows = term_rows(plan)
     if rows and (plan.victims or (plan.greedy and plan.greedy.victims)):
         yield _disruption(plan, rows)
+    if plan.shares:
+        yield _shares(plan.shares)
     if plan.certificate is not None:
         yield _certificate(plan, plan.certificate)
 
@@ -142,7 +148,7 @@ def _victims(plan: Plan, *, wide: bool) -> Table:
     if wide:
         columns.append(Column("Reason", lambda victim: Text(clean(victim.reason))))
     columns += [
-        Column("Law", _law_id),
+        Column("Law", lambda victim: _law_id(plan, victim)),
         _cost_column("Lost GPU-h", victims, "D4", hours),
     ]
     if "cost" in plan.objective:
@@ -155,19 +161,18 @@ def _name(victim: Victim) -> Text:
     return name.append(f" {EVICTING}", "dim") if victim.evicted else name
 
 
-def _law_id(victim: Victim) -> str:
-    law = ALLOWED_BY.get(victim.reason)
+def _law_id(plan: Plan, victim: Victim) -> str:
+    law = law_behind(plan, victim.reason)
     return law.id if law else NOTHING
 
 
-def _legend(victims: Sequence[Victim]) -> Text:
+def _legend(plan: Plan) -> Text:
     """Say in words which law lies behind each reason that occurs."""
-    reasons = dict.fromkeys(victim.reason for victim in victims)
     lines = []
-    for reason in reasons:
-        law = ALLOWED_BY.get(reason)
+    for reason in dict.fromkeys(victim.reason for victim in plan.victims):
+        law = law_behind(plan, reason)
         lines.append(f"{law.id} {clean(reason)}: {law.title}" if law else clean(reason))
-    if any(victim.evicted for victim in victims):
+    if any(victim.evicted for victim in plan.victims):
         lines.append(EVICTING_MEANS)
     return Text("\n".join(lines), "dim")
 
@@ -213,7 +218,7 @@ def _beside_greedy(plan: Plan, greedy: Plan) -> RenderableType:
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), "workload")
     if not parts.spared and not parts.instead:
-        return Text(SAME.format(scheduler=scheduler, count=theirs))
+        return Group(Text(SAME.format(scheduler=scheduler, count=theirs)))
     attempt = attempt_name(greedy)
     title = DIFFERENT.format(
         scheduler=scheduler,
@@ -269,6 +274,19 @@ def _unit(row: TermRow) -> Text:
     in_words = {WORK_UNIT: "GPU-h", SIZE_UNIT: "accelerators"}
     second = in_words.get(row.unit)
     return Text(f"{clean(row.unit)}\n{second}" if second else clean(row.unit))
+
+
+def _shares(shares: Sequence[NodeShare]) -> Table:
+    """Return how the shares of the queues and cohorts change, in thousandths."""
+    columns: list[Column[NodeShare]] = [
+        Column("Share of", lambda share: Text(short(share.name)), folds=True),
+        Column("Kind", lambda share: share.kind),
+        Column("Weight", lambda share: f"{share.weight:g}", number=True),
+        Column("Today", lambda share: f"{share.before:g}", number=True),
+        Column("With preemptor", lambda share: f"{share.with_preemptor:g}", number=True),
+        Column("After plan", lambda share: f"{share.after:g}", number=True),
+    ]
+    return table_of(columns, shares)
 
 
 def _certificate(plan: Plan, certificate: Certificate) -> Table:

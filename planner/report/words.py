@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.laws import (
+    FS_RECLAIM,
+    FS_SHARES,
+    FS_WITHIN_CLUSTER_QUEUE,
     KQ_BORROW_WITHIN_COHORT,
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
@@ -15,14 +18,21 @@ from planner.laws import (
 from planner.plan import Level, Plan
 
 SCHEDULERS: Final = {"kueue": "Kueue"}
-RULES: Final = {"kueue-classical": "classical preemption"}
+RULES: Final = {"kueue-classical": "classical preemption", "kueue-fair": "fair sharing"}
 
-ALLOWED_BY: Final[Mapping[str, Law]] = {
-    "InClusterQueue": KQ_WITHIN_CLUSTER_QUEUE,
-    "InCohortReclamation": KQ_RECLAIM,
-    "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT,
+ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
+    "kueue-classical": {
+        "InClusterQueue": KQ_WITHIN_CLUSTER_QUEUE,
+        "InCohortReclamation": KQ_RECLAIM,
+        "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT,
+    },
+    "kueue-fair": {
+        "InClusterQueue": FS_WITHIN_CLUSTER_QUEUE,
+        "InCohortReclamation": FS_RECLAIM,
+        "InCohortFairSharing": FS_SHARES,
+    },
 }
-"""The law behind each of the scheduler's reason codes."""
+"""For each rule set, the law behind each of the scheduler's reason codes."""
 
 TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D0": ("last-tier victims", "workloads"),
@@ -97,6 +107,11 @@ def scheduler_name(plan: Plan) -> str:
 def rules_name(plan: Plan) -> str:
     """Return the name of the rule set in words."""
     return RULES.get(plan.rules, plan.rules)
+
+
+def law_behind(plan: Plan, reason: str) -> Law | None:
+    """Return the law behind a reason code, if the code is known."""
+    return ALLOWED_BY.get(plan.rules, {}).get(reason)
 
 
 def attempt_name(plan: Plan) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 from planner.assignment import Assignment, FlavorChoice, PodSetFlavors
@@ -12,6 +13,7 @@ from planner.plan import (
     Demand,
     Level,
     Multiplier,
+    NodeShare,
     Plan,
     SolverFreeBound,
     Verdict,
@@ -100,6 +102,31 @@ def make_greedy(**changes: object) -> Plan:
         "terms": _terms(victims),
     }
     return Plan.model_validate({**facts, **changes})
+
+
+def make_fair(**changes: object) -> Plan:
+    """Return a plan under fair sharing, with the shares it changes."""
+    shares = (
+        NodeShare(
+            name="team-b",
+            kind="ClusterQueue",
+            weight=0,
+            before=math.inf,
+            with_preemptor=math.inf,
+            after=0,
+        ),
+        NodeShare(
+            name="research", kind="Cohort", weight=1.5, before=250, with_preemptor=375.5, after=125
+        ),
+    )
+    facts: dict[str, object] = {
+        "rules": "kueue-fair",
+        "borrowing": True,
+        "victims": (make_victim("team-b/sweep-17", reason="InCohortFairSharing"),),
+        "shares": shares,
+        "greedy": make_greedy(rules="kueue-fair", outside_rules=("FS-07",)),
+    }
+    return make_plan(**{**facts, **changes})
 
 
 def make_infeasible(**changes: object) -> Plan:

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 from planner.cli.schemas import schema_text
 from planner.plan import Plan
 from planner.report.json import render, render_all
-from tests.report.factory import make_infeasible, make_plan, make_victim
+from tests.report.factory import make_fair, make_infeasible, make_plan, make_victim
 
-PLANS = [make_plan(), make_infeasible(), make_plan(status="unknown", certificate=None)]
+PLANS = [make_plan(), make_infeasible(), make_fair(), make_plan(status="unknown", certificate=None)]
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -26,7 +26,12 @@ def test_output_is_what_the_schema_says(plan: Plan) -> None:
 def test_several_plans_are_one_object() -> None:
     value = json.loads(render_all(PLANS))
     Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
-    assert [plan["status"] for plan in value["plans"]] == ["optimal", "infeasible", "unknown"]
+    assert [plan["status"] for plan in value["plans"]] == [
+        "optimal",
+        "infeasible",
+        "optimal",
+        "unknown",
+    ]
     assert value["schema"] == "planner/v1"
 
 
@@ -42,3 +47,9 @@ def test_the_assignment_has_the_form_that_solve_accepts() -> None:
     assignment = json.loads(render(make_plan()))["assignment"]
     Draft202012Validator(json.loads(schema_text("assignment"))).validate(assignment)
     assert assignment["podSets"][0]["flavors"]["cpu"] == {"flavor": "h200", "mode": "Fit"}
+
+
+def test_an_infinite_share_is_still_json() -> None:
+    text = render(make_fair())
+    assert Plan.model_validate_json(text) == make_fair()
+    assert json.loads(text)["shares"][0]["before"] == "Infinity"

@@ -9,6 +9,7 @@ from planner.report import plain
 from tests.report.factory import (
     make_certificate,
     make_demand,
+    make_fair,
     make_greedy,
     make_infeasible,
     make_plan,
@@ -101,3 +102,16 @@ def test_several_plans_have_an_empty_line_between_them() -> None:
     text = plain.render_all([make_plan(), make_infeasible()])
     assert text == plain.render(make_plan()) + "\n" + plain.render(make_infeasible())
     assert plain.render_all([]) == ""
+
+
+def test_shares_under_fair_sharing() -> None:
+    text = plain.render(make_fair())
+    assert lines_of(text, "share")[0] == [
+        "team-b",
+        "kind=ClusterQueue",
+        "weight=0",
+        "before=inf",
+        "with_preemptor=inf",
+        "after=0",
+    ]
+    assert lines_of(text, "kueue_outside_rules") == [["FS-07"]]

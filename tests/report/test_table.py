@@ -11,6 +11,7 @@ from planner.report.paper import MAX_ROWS
 from tests.report.factory import (
     make_certificate,
     make_demand,
+    make_fair,
     make_greedy,
     make_infeasible,
     make_plan,
@@ -221,3 +222,12 @@ def test_several_plans_have_a_line_between_them() -> None:
     screen = table.render_all([make_plan(), make_infeasible()], width=80)
     assert screen.count("Preemptor") == 2
     assert "─" * 80 in screen.split("\n")
+
+
+def test_shares_under_fair_sharing() -> None:
+    screen = words(table.render(make_fair(), width=108))
+    assert "Kueue, fair sharing" in screen
+    assert "FS-07 InCohortFairSharing: the preemptor's side is no more unfair" in screen
+    assert "team-b ClusterQueue 0 inf inf 0" in screen
+    assert "research Cohort 1.5 250 375.5 125" in screen
+    assert "Kueue's own answer does not keep every law: FS-07" in screen

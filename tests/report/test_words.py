@@ -2,11 +2,11 @@
 
 import dataclasses
 
-from planner.laws import KUEUE_CLASSICAL
+from planner.laws import RULE_SETS
 from planner.objective.terms import TERMS
 from planner.reference.candidates import REASON
 from planner.report.contrast import contrast
-from planner.report.words import ALLOWED_BY, TERM_TEXTS, term_rows
+from planner.report.words import ALLOWED_BY, RULES, TERM_TEXTS, law_behind, term_rows
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
 
 
@@ -15,8 +15,21 @@ def test_titles_and_units_are_those_of_the_terms() -> None:
 
 
 def test_every_reason_of_the_scheduler_has_its_law() -> None:
-    assert set(ALLOWED_BY) == set(REASON.values())
-    assert {law.id for law in ALLOWED_BY.values()} <= {law.id for law in KUEUE_CLASSICAL}
+    assert set(ALLOWED_BY) == set(RULES) == set(RULE_SETS)
+    assert set(ALLOWED_BY["kueue-classical"]) == set(REASON.values())
+    for rules, laws in ALLOWED_BY.items():
+        assert set(laws.values()) <= set(RULE_SETS[rules])
+
+
+def test_the_same_reason_has_another_law_under_other_rules() -> None:
+    classical, fair = (make_plan(rules=rules) for rules in RULE_SETS)
+    assert [
+        law.id for plan in (classical, fair) if (law := law_behind(plan, "InClusterQueue"))
+    ] == [
+        "KQ-04",
+        "FS-03",
+    ]
+    assert law_behind(classical, "InCohortFairSharing") is None
 
 
 def test_levels_come_first_and_no_term_twice() -> None:
