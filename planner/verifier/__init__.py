@@ -6,22 +6,30 @@ that its agreement with them is evidence.
 setting.py       who wants in: the side of a queue, policies, variants, candidates, attempts
 removal.py       a legal order of removals, constructed and replayed
 case.py          a plan matched with the state
+candidates.py    the checks both rule sets share: fitting, and who may be a victim
 kueue.py         one check per law of Kueue's classical preemption, KQ-01 to KQ-08
-certificate.py   the certificate's own claims: values, bounds, multipliers, order, facts
+fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07; its own setting,
+                 removal and case are in fair_setting.py, fair_removal.py and fair_case.py
+certificate.py   the certificate's own claims: values, bounds, multipliers, order
+facts.py         the plan's claims about the state: who, how much, shares
 wording.py       verdicts in words
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from planner.assignment import flavor_resources
 from planner.errors import UnsupportedError
-from planner.laws import RULE_SETS
-from planner.plan import Plan, Verification
+from planner.laws import FS_SHARES, KQ_ATTEMPT, RULE_SETS
+from planner.plan import Plan, Verdict, Verification
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
-from planner.verifier.case import Case, case_of, setting_of
-from planner.verifier.kueue import CHECKS
+from planner.verifier import fair_sharing, kueue
+from planner.verifier.case import Case, case_of, rules_fault, setting_of
+from planner.verifier.fair_case import FairCase, fair_case_of, fair_setting_of
+from planner.verifier.wording import judge
 
 __all__ = ["match_plan", "verify_case", "verify_plan"]
 
@@ -30,7 +38,8 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
     """Judge a plan by every law of its rule set, in the order of the registry.
 
     It is accepted if all laws hold. A plan that was proved infeasible or not found claims no
-    victims, so there is nothing to judge: it is accepted, without verdicts, if it names none.
+    victims, so there is nothing to judge: it is accepted, without verdicts, if it names none. A
+    plan by other rules than the Configuration asks for breaks KQ-08 or FS-07, victims or not.
 
     Parameters
     ----------
@@ -51,12 +60,15 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
     if plan.rules not in RULE_SETS:
         raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
     if plan.status in {"infeasible", "unknown"}:
-        return Verification(accepted=not plan.victims, verdicts=())
-    return verify_case(match_plan(state, plan, snapshot=snapshot), plan.rules)
+        wrong = rules_fault(state.configuration, plan.rules)
+        law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
+        verdicts = (judge(law, [wrong], ""),) if wrong else ()
+        return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
+    return verify_case(match_plan(state, plan, snapshot=snapshot))
 
 
 def match_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -> Case:
-    """Match a plan with the state; the certificate's checks need the result too.
+    """Match a plan with the state, under its rules; the certificate's checks need the result too.
 
     Raises
     ------
@@ -67,14 +79,25 @@ def match_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) ->
     if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
         snapshot = take_snapshot(state, plan.now, wanted)
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
-    return case_of(setting_of(snapshot, preemptor, plan.assignment), plan)
+    setting = setting_of(snapshot, preemptor, plan.assignment)
+    if plan.rules == "kueue-fair":
+        return fair_case_of(fair_setting_of(setting), plan)
+    return case_of(setting, plan)
 
 
-def verify_case(case: Case, rules: str = "kueue-classical") -> Verification:
-    """Judge a case by every law of a rule set."""
-    verdicts = tuple(CHECKS[law.id](case) for law in RULE_SETS[rules])
+def verify_case(case: Case) -> Verification:
+    """Judge a case by every law of its rule set."""
+    verdicts = tuple(_verdicts(case))
     return Verification(
         accepted=all(verdict.holds for verdict in verdicts),
         verdicts=verdicts,
         removal_order=tuple(victim.key for victim in case.removal.order),
     )
+
+
+def _verdicts(case: Case) -> Iterator[Verdict]:
+    for law in RULE_SETS[case.rules]:
+        if isinstance(case, FairCase):
+            yield fair_sharing.CHECKS[law.id](case)
+        else:
+            yield kueue.CHECKS[law.id](case)

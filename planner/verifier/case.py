@@ -12,7 +12,8 @@ from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
 from planner.plan import Plan
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.verifier.removal import Removal, remove_all
+from planner.state import Configuration
+from planner.verifier.removal import Removal, remove_all, replay
 from planner.verifier.setting import Setting
 
 
@@ -22,7 +23,7 @@ class Case:
 
     ``borrowing`` names the attempt, ``None`` when nothing is evicted. ``victims`` are in plan
     order, each once; ``reasons`` are the codes the plan gives them. ``faults`` is what the plan
-    says that does not match the state at all, in words, by the id of the law it breaks.
+    says that does not match the state at all, in words, by the name of the law it breaks.
     """
 
     setting: Setting
@@ -36,6 +37,11 @@ class Case:
         if len(self.victims) != len(self.reasons):
             message = f"{len(self.victims)} victims with {len(self.reasons)} reasons"
             raise ValueError(message)
+
+    @property
+    def rules(self) -> str:
+        """The rule set that judges this case."""
+        return "kueue-classical"
 
     @property
     def snapshot(self) -> Snapshot:
@@ -60,6 +66,24 @@ class Case:
         """What comes of removing the victims."""
         return remove_all(self.setting, self.victims)
 
+    def obstacle(self, order: Sequence[Admitted]) -> str:
+        """Say what is in the way of removing the victims in this order, if anything is."""
+        return replay(self.setting, order).obstacle
+
+    @property
+    def nothing_evicted(self) -> bool:
+        """Whether the plan names no victims at all."""
+        return not self.victims and not self.faults.get(KQ_HOLDS_CONTESTED.name)
+
+
+def rules_fault(configuration: Configuration, rules: str) -> str:
+    """Say that Kueue follows other rules than these under a Configuration, if it does."""
+    if configuration.fair_sharing_on and rules == "kueue-classical":
+        return "with fairSharing configured, Kueue makes no classical attempts"
+    if not configuration.fair_sharing_on and rules == "kueue-fair":
+        return "without fairSharing configured, Kueue does not compare shares"
+    return ""
+
 
 def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Setting:
     """Derive request and contested flavor-resources from an assignment.
@@ -79,19 +103,22 @@ def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment)
 
 def case_of(setting: Setting, plan: Plan) -> Case:
     """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
+    known, reasons, faults = match_victims(setting, plan)
+    return Case(setting, plan.borrowing, known, reasons, faults)
+
+
+def match_victims(
+    setting: Setting, plan: Plan
+) -> tuple[tuple[Admitted, ...], tuple[str, ...], Mapping[str, Sequence[str]]]:
+    """Return the victims which the state knows, their reasons, and the faults."""
     holders = {w.key: w for workloads in setting.snapshot.admitted.values() for w in workloads}
     named = {victim.workload: victim for victim in plan.victims}
     known = {key: holders[key] for key in named if key in holders}
-    return Case(
-        setting=setting,
-        borrowing=plan.borrowing,
-        victims=tuple(known.values()),
-        reasons=tuple(named[key].reason for key in known),
-        faults={
-            KQ_FITS.id: tuple(_assignment_faults(setting, plan.assignment)),
-            KQ_HOLDS_CONTESTED.id: tuple(_victim_faults(setting, plan, known)),
-        },
-    )
+    faults = {
+        KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),
+        KQ_HOLDS_CONTESTED.name: tuple(_victim_faults(setting, plan, known)),
+    }
+    return tuple(known.values()), tuple(named[key].reason for key in known), faults
 
 
 def _victim_faults(setting: Setting, plan: Plan, known: Mapping[str, Admitted]) -> Iterator[str]:

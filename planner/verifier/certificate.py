@@ -1,4 +1,4 @@
-"""The certificate's own claims: values, bounds, multipliers, removal order, and facts.
+"""The certificate's own claims: values, bounds, multipliers, and removal order.
 
 The laws say that a plan is legal; these checks say that what it claims about itself is true.
 Nothing here needs a solver: values are compared with recomputed terms, and a solver-free bound
@@ -8,17 +8,17 @@ is computed again in exact integers from the state.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from planner.laws import Law
-from planner.plan import Amount, Certificate, Plan, SolverFreeBound, Verdict
-from planner.quantity import UNLIMITED, format_units
+from planner.plan import Certificate, Plan, SolverFreeBound, Verdict
+from planner.quantity import UNLIMITED
 from planner.quota.tree import FlavorResource
 from planner.verifier.case import Case
-from planner.verifier.removal import replay
+from planner.verifier.facts import check_facts
 from planner.verifier.setting import Setting
-from planner.verifier.wording import judge, say_node, say_some
+from planner.verifier.wording import compare, judge, say_node, say_some
 
 LEVELS: Final = Law(
     "CT-01",
@@ -46,14 +46,7 @@ REMOVAL_ORDER: Final = Law(
     "check_removal_order",
     "the removal order is legal",
     "The order names every victim once, and Kueue could take each of them at its turn.",
-    "kueue-semantics.md 5.6",
-)
-FACTS: Final = Law(
-    "CT-05",
-    "check_facts",
-    "what the plan says of preemptor and victims is what the state says",
-    "Queues, priorities, usage, evictions under way, requests and what is available now.",
-    "kueue-semantics.md 2",
+    "kueue-semantics.md 5.6 and 6.5",
 )
 
 
@@ -100,11 +93,11 @@ def check_levels(
     """
     findings = []
     for term, value in plan.terms.items():
-        findings += _compare(f"term {term}", value, _recompute(term, recomputed_terms))
+        findings += compare(f"term {term}", value, _recompute(term, recomputed_terms))
     stated = plan.certificate.levels if plan.certificate else ()
     for level in stated:
         recomputed = _recompute(level.term, recomputed_terms)
-        findings += _compare(f"level {level.term}", level.value, recomputed)
+        findings += compare(f"level {level.term}", level.value, recomputed)
     named = [level.term for level in stated]
     if levels is not None and named != list(levels):
         findings.append(f"the levels are {named}, the objective asks for {list(levels)}")
@@ -152,8 +145,9 @@ def check_solver_free_bound(
         sum(m * need) + sum over V of (cost - m . usage)
             >= sum(m * need) + sum over candidates of min(0, cost - m . usage)
 
-    where the candidates are what Kueue would collect (semantics, 5.3): what passes KQ-03 to
-    KQ-05 and whose side is over quota now. No other workload passes KQ-07 with any victims.
+    where the candidates are what Kueue would collect: by semantics 5.3 what passes KQ-03 to
+    KQ-05 and whose side is over quota now (no other workload passes KQ-07 with any victims), and
+    under fair sharing, by 6.2, what passes FS-02 to FS-05.
     """
     findings = list(_multiplier_faults(setting, bound))
     weights: Counter[int] = Counter()
@@ -171,7 +165,7 @@ def check_solver_free_bound(
         freed = sum(weights[fr] * amount for fr, amount in workload.usage.items())
         total += min(0, bound.denominator * costs[workload.key] - freed)
     recomputed = -(-total // bound.denominator)
-    findings += _compare(f"bound of {bound.term}", bound.bound, recomputed)
+    findings += compare(f"bound of {bound.term}", bound.bound, recomputed)
     return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")
 
 
@@ -181,31 +175,8 @@ def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
     if sorted(order) != sorted(holders):
         findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
         return judge(REMOVAL_ORDER, findings, "")
-    obstacle = replay(case.setting, [holders[key] for key in order]).obstacle
+    obstacle = case.obstacle([holders[key] for key in order])
     return judge(REMOVAL_ORDER, [obstacle] if obstacle else [], "replayed removal by removal")
-
-
-def check_facts(case: Case, plan: Plan) -> Verdict:
-    """CT-05: what the plan says of preemptor, demand and victims is what the state says."""
-    setting = case.setting
-    preemptor = setting.preemptor
-    queue = case.snapshot.queue_name(setting.queue)
-    findings = [
-        *_compare("preemptor", plan.preemptor, preemptor.key),
-        *_compare(f"queue of {preemptor.key}", plan.cluster_queue, queue),
-        *_compare(f"priority of {preemptor.key}", plan.priority, preemptor.priority),
-        *_demand_faults(setting, plan),
-    ]
-    holders = {victim.key: victim for victim in case.victims}
-    for claim in plan.victims:
-        holder = holders.get(claim.workload)
-        if holder is None:
-            findings.append(f"nothing is known of {claim.workload}")
-            continue
-        findings += _compare(f"priority of {holder.key}", claim.priority, holder.priority)
-        findings += _compare(f"eviction of {holder.key}", claim.evicted, holder.evicted)
-        findings += _usage_faults(setting, holder.key, claim.usage, holder.usage)
-    return judge(FACTS, findings, f"{preemptor.key} and {len(plan.victims)} victims compared")
 
 
 def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
@@ -214,13 +185,6 @@ def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
     parts = term.split("+")
     known = all(part in recomputed for part in parts)
     return sum(recomputed[part] for part in parts) if known else None
-
-
-def _compare(what: str, stated: object, recomputed: object) -> list[str]:
-    if stated == recomputed:
-        return []
-    found = "cannot be recomputed" if recomputed is None else f"is {recomputed}"
-    return [f"{what} {found}, not {stated}"]
 
 
 def _bounds_of(term: str, certificate: Certificate) -> list[int]:
@@ -248,37 +212,4 @@ def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str
         if saturated is not None:
             yield f"usage of {say_node(snapshot, saturated)} is beyond 64 bits: no bound holds"
         need = asked - snapshot.usage.available(setting.queue, fr)
-        yield from _compare(f"need of {name}", multiplier.need, need)
-
-
-def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
-    snapshot = setting.snapshot
-    stated = {FlavorResource(demand.flavor, demand.resource) for demand in plan.demand}
-    for fr in setting.request if plan.demand else ():
-        if snapshot.tree.frs[fr] not in stated:
-            yield f"the demand leaves out {snapshot.tree.frs[fr]}"
-    for demand in plan.demand:
-        name = FlavorResource(demand.flavor, demand.resource)
-        known = snapshot.fr_index.get(name)
-        if known is None:
-            yield f"nothing is known of {name}"
-            continue
-        available = max(0, snapshot.usage.available(setting.queue, known))
-        asked = setting.request.get(known, 0)
-        yield from _compare(f"request of {name}", demand.requested, asked)
-        yield from _compare(f"available {name}", demand.available, available)
-        yield from _compare(f"shortfall of {name}", demand.shortfall, max(0, asked - available))
-        yield from _compare(f"contest of {name}", demand.contested, known in setting.contested)
-
-
-def _usage_faults(
-    setting: Setting, key: str, stated: Iterable[Amount], held: Mapping[int, int]
-) -> Iterator[str]:
-    for amount in stated:
-        name = FlavorResource(amount.flavor, amount.resource)
-        fr = setting.snapshot.fr_index.get(name)
-        units = 0 if fr is None else held.get(fr, 0)
-        yield from _compare(f"usage of {name} by {key}", amount.units, units)
-        yield from _compare(
-            f"quantity of {name} by {key}", amount.quantity, format_units(units, amount.resource)
-        )
+        yield from compare(f"need of {name}", multiplier.need, need)

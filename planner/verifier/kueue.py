@@ -23,8 +23,14 @@ from planner.laws import (
 )
 from planner.plan import Verdict
 from planner.quota.amount import add
-from planner.quota.snapshot import Admitted
-from planner.verifier.case import Case
+from planner.verifier.candidates import (
+    judge_fit,
+    judge_holdings,
+    judge_own_queue,
+    say_reason,
+    say_refused,
+)
+from planner.verifier.case import Case, rules_fault
 from planner.verifier.setting import Variant
 from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
 
@@ -38,17 +44,7 @@ def fits(case: Case) -> Verdict:
     assignment that leaves out a podset or a request breaks the law too.
     Source: semantics, 5.1 ``workloadFits`` and 3 ``available``.
     """
-    queue, usage = case.setting.queue, case.removal.usage
-    findings, fitting = list(case.faults.get(KQ_FITS.id, ())), list[str]()
-    for fr, asked in sorted(case.setting.request.items()):
-        available = max(0, usage.available(queue, fr))
-        text = (
-            f"asks for {say_amount(case.snapshot, fr, asked)}, "
-            f"{say_amount(case.snapshot, fr, available, named=False)} available to "
-            f"{say_node(case.snapshot, queue)}"
-        )
-        (fitting if asked <= available else findings).append(text)
-    return judge(KQ_FITS, findings, say_some(fitting) or "nothing is asked for")
+    return judge_fit(case, KQ_FITS)
 
 
 def without_borrowing(case: Case) -> Verdict:
@@ -80,24 +76,7 @@ def holds_contested_quota(case: Case) -> Verdict:
     Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
     or are named twice break the law. Source: semantics, 2 and 5.2.
     """
-    findings = list(case.faults.get(KQ_HOLDS_CONTESTED.id, ()))
-    setting, snapshot = case.setting, case.snapshot
-    for victim in case.victims:
-        if not setting.in_tree(victim.queue):
-            findings.append(
-                f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which "
-                f"shares no cohort with {say_node(snapshot, setting.queue)}"
-            )
-        elif not snapshot.is_active(victim.queue):
-            findings.append(
-                f"{victim.key} holds its quota in {say_node(snapshot, victim.queue)}, which is "
-                f"inactive: {snapshot.inactive.get(snapshot.queue_name(victim.queue), '')}"
-            )
-        if not setting.names_contested(victim):
-            findings.append(f"{victim.key} holds nothing of what is contested")
-    contested = [str(snapshot.tree.frs[fr]) for fr in sorted(setting.contested)]
-    holds = f"{say_count(len(case.victims))}, contested: {say_some(contested) or 'nothing'}"
-    return judge(KQ_HOLDS_CONTESTED, findings, holds)
+    return judge_holdings(case, KQ_HOLDS_CONTESTED)
 
 
 def within_cluster_queue(case: Case) -> Verdict:
@@ -107,15 +86,7 @@ def within_cluster_queue(case: Case) -> Verdict:
     LowerOrNewerEqualPriority P > C, or P = C and the preemptor queued strictly before the
     victim; Never none. Its reason is ``InClusterQueue``. Source: semantics, 5.2 and 5.8.
     """
-    policy = case.setting.policy.within_cluster_queue
-    findings = []
-    for victim, reason in case.own:
-        if not case.setting.permits(victim):
-            findings.append(_say_refused(case, victim, f"withinClusterQueue: {policy}"))
-        elif reason != Variant.WITHIN_CQ.reason:
-            findings.append(_say_reason(victim, reason, Variant.WITHIN_CQ))
-    holds = f"{say_count(len(case.own))} of the own queue, withinClusterQueue: {policy}"
-    return judge(KQ_WITHIN_CLUSTER_QUEUE, findings, holds)
+    return judge_own_queue(case, KQ_WITHIN_CLUSTER_QUEUE)
 
 
 def reclaim_within_cohort(case: Case) -> Verdict:
@@ -130,9 +101,9 @@ def reclaim_within_cohort(case: Case) -> Verdict:
     for victim, reason in case.others:
         variant = case.setting.variant(victim)
         if not case.setting.permits(victim):
-            findings.append(_say_refused(case, victim, f"reclaimWithinCohort: {policy}"))
+            findings.append(say_refused(case, victim, f"reclaimWithinCohort: {policy}"))
         elif variant is not Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
-            findings.append(_say_reason(victim, reason, variant))
+            findings.append(say_reason(victim, reason, variant.reason))
     holds = f"{say_count(len(case.others))} of other queues, reclaimWithinCohort: {policy}"
     return judge(KQ_RECLAIM, findings, holds)
 
@@ -152,9 +123,9 @@ def borrow_within_cohort(case: Case) -> Verdict:
     for victim, reason in case.others:
         variant = case.setting.variant(victim)
         if variant is Variant.RECLAIM_WITHOUT_BORROWING and case.borrowing:
-            findings.append(_say_refused(case, victim, policy, " while borrowing"))
+            findings.append(say_refused(case, victim, policy, " while borrowing"))
         elif variant is Variant.RECLAIM_WHILE_BORROWING and reason != variant.reason:
-            findings.append(_say_reason(victim, reason, variant))
+            findings.append(say_reason(victim, reason, variant.reason))
     if not case.borrowing:
         policy = "the attempt does not permit borrowing"
     return judge(KQ_BORROW_WITHIN_COHORT, findings, policy)
@@ -182,11 +153,12 @@ def attempt(case: Case) -> Verdict:
     no hierarchical advantage over any candidate: without, then with. Else with, then without.
     Source: semantics, 5.5, with the candidates of 5.3.
     """
+    fault = rules_fault(case.snapshot.configuration, case.rules)
+    if fault:
+        return judge(KQ_ATTEMPT, [fault], "")
     if case.borrowing is None:
-        taken = [] if _nothing_evicted(case) else ["a plan with victims must name its attempt"]
+        taken = [] if case.nothing_evicted else ["a plan with victims must name its attempt"]
         return judge(KQ_ATTEMPT, taken, "nothing is evicted, so no attempt is needed")
-    if case.snapshot.configuration.fair_sharing_on:
-        return judge(KQ_ATTEMPT, ["with fairSharing configured, Kueue has no such attempts"], "")
     attempts = case.setting.attempts
     made = "Kueue tries " + ", then ".join(
         f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
@@ -207,20 +179,3 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
     }
 )
 """The check of every law, by the law's id."""
-
-
-def _nothing_evicted(case: Case) -> bool:
-    return not case.victims and not case.faults.get(KQ_HOLDS_CONTESTED.id)
-
-
-def _say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> str:
-    preemptor = case.setting.preemptor
-    mine, its = f"priority {preemptor.priority}", f"priority {victim.priority}"
-    if preemptor.priority == victim.priority:
-        mine += f", queued {preemptor.queued_at.isoformat()}"
-        its += f", queued {victim.queued_at.isoformat()}"
-    return f"{victim.key} ({its}) may not go{when} for {preemptor.key} ({mine}): {policy}"
-
-
-def _say_reason(victim: Admitted, reason: str, variant: Variant) -> str:
-    return f"{victim.key} goes for reason {variant.reason}, not {reason or 'none'}"

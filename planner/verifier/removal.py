@@ -55,9 +55,10 @@ def remove_all(setting: Setting, victims: Sequence[Admitted]) -> Removal:
     for victim in victims:
         after.remove(victim.queue, victim.usage)
     last = possible_last_victims(setting, victims, after)
-    stuck = [node for node, positions in last.items() if not positions]
-    if stuck:
-        return Removal((), _say_stuck(setting, victims, after, last, stuck), after)
+    stuck = lowest_stuck(setting, last)
+    if stuck is not None:
+        obstacle = say_stuck(setting, victims, after, last, stuck, setting.contested)
+        return Removal((), obstacle, after)
     return replay(setting, arrange(setting, victims, last))
 
 
@@ -70,8 +71,9 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
             side = setting.side(victim.queue)
             within = next((n for n in side if usage.within_nominal(n, setting.contested)), None)
             if within is not None:
-                obstacle = f"{say_node(setting.snapshot, within)} is " + _say_within(
-                    setting, within, dict(enumerate(usage.amount[within])), (victim.key,)
+                used = {fr: usage.amount[within][fr] for fr in setting.contested}
+                obstacle = f"{say_node(setting.snapshot, within)} is " + say_within(
+                    setting, within, used, (victim.key,)
                 )
         usage.remove(victim.queue, victim.usage)
     return Removal(() if obstacle else tuple(order), obstacle, usage)
@@ -85,7 +87,7 @@ def possible_last_victims(
     last: dict[int, list[int]] = {}
     for position, victim in enumerate(victims):
         over = True
-        for node, left in usage_with(setting, victim, after):
+        for node, left in usage_with(setting, victim, after, setting.contested):
             over = over and any(left[fr] > subtree[node][fr] for fr in left)
             positions = last.setdefault(node, [])
             if over:
@@ -94,13 +96,13 @@ def possible_last_victims(
 
 
 def usage_with(
-    setting: Setting, victim: Admitted, after: Usage
+    setting: Setting, victim: Admitted, after: Usage, frs: Iterable[int]
 ) -> Iterator[tuple[int, dict[int, int]]]:
     """Yield the nodes above a victim, up to the common ancestor, as used with this one put back.
 
     A node passes on to its parent what exceeds the free part of what it keeps for itself.
     """
-    rise = {fr: victim.usage.get(fr, 0) for fr in setting.contested}
+    rise = {fr: victim.usage.get(fr, 0) for fr in frs}
     for node in setting.side(victim.queue):
         yield node, {fr: add(after.amount[node][fr], more) for fr, more in rise.items()}
         rise = {fr: max(0, subtract(more, after.local_free(node, fr))) for fr, more in rise.items()}
@@ -129,16 +131,22 @@ def arrange(setting: Setting, victims: Sequence[Admitted], last: LastVictims) ->
     return own + [victims[i] for i in sorted(others, key=key)]
 
 
-def _say_stuck(
+def lowest_stuck(setting: Setting, last: LastVictims) -> int | None:
+    """Return the lowest node at which no victim can be the last one, if there is one."""
+    stuck = [node for node, positions in last.items() if not positions]
+    return max(stuck, key=lambda node: len(setting.snapshot.tree.path(node)), default=None)
+
+
+def say_stuck(  # noqa: PLR0913, PLR0917 - what the search knows, and about which node
     setting: Setting,
     victims: Sequence[Admitted],
     after: Usage,
     last: LastVictims,
-    stuck: Iterable[int],
+    node: int,
+    frs: Iterable[int],
 ) -> str:
-    """Say for the lowest node without a possible last victim what is left there at best."""
+    """Say for a node without a possible last victim what is left there at best."""
     tree = setting.snapshot.tree
-    node = max(stuck, key=lambda touched: len(tree.path(touched)))
     if tree.nodes[node].is_queue:
         contenders = [v for v in victims if v.queue == node]
     else:
@@ -146,24 +154,24 @@ def _say_stuck(
         contenders = [victims[i] for i in sorted(positions)]
     best: dict[int, int] = {}
     for victim in contenders:
-        left = dict(usage_with(setting, victim, after))[node]
+        left = dict(usage_with(setting, victim, after, frs))[node]
         best = {fr: max(amount, best.get(fr, amount)) for fr, amount in left.items()}
     whichever = "" if len(contenders) == 1 else ", whichever of them that is"
     return (
         f"before its last victim goes{whichever}, {say_node(setting.snapshot, node)} is "
-        + _say_within(setting, node, best, [v.key for v in contenders])
+        + say_within(setting, node, best, [v.key for v in contenders])
     )
 
 
-def _say_within(
-    setting: Setting, node: int, used: Mapping[int, int], victims: Sequence[str]
-) -> str:
+def say_within(setting: Setting, node: int, used: Mapping[int, int], victims: Sequence[str]) -> str:
+    """Say that a node is not over its quota, with what it uses of each flavor-resource."""
     snapshot = setting.snapshot
     kind = "nominal" if snapshot.tree.nodes[node].is_queue else "subtree"
     amounts = [
         f"uses {say_amount(snapshot, fr, used[fr])} of {kind} quota "
         f"{say_amount(snapshot, fr, snapshot.tree.subtree[node][fr], named=False)}"
-        for fr in sorted(setting.contested)
+        for fr in sorted(used)
     ]
-    detail = f" ({say_some(amounts)})" if amounts else ": nothing is contested"
+    nothing = ": nothing is contested" if not setting.contested else ""
+    detail = f" ({say_some(amounts)})" if amounts else nothing
     return f"not over its quota{detail}, so Kueue would not take {say_some(victims)}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from planner.laws import Law
 from planner.plan import Verdict
 from planner.quantity import format_units
+from planner.quota.share import Share
 from planner.quota.snapshot import Snapshot
 
 _SHOWN = 4
@@ -23,6 +24,13 @@ def say_node(snapshot: Snapshot, node: int) -> str:
     """Name a ClusterQueue or cohort."""
     kind = "ClusterQueue" if snapshot.tree.nodes[node].is_queue else "Cohort"
     return f"{kind} {snapshot.queue_name(node)}"
+
+
+def say_share(share: Share) -> str:
+    """Write a share in thousandths, exactly; shares of weight 0 compare by their ratios."""
+    if share.weight == 0 and share.ratio:
+        return f"infinity (weight 0, ratio {share.ratio!r})"
+    return repr(share.weighted)
 
 
 def say_some(items: Sequence[str]) -> str:
@@ -43,3 +51,11 @@ def judge(law: Law, findings: Sequence[str], otherwise: str) -> Verdict:
     if more > 0:
         detail += f"; and {more} more"
     return Verdict(law=law.id, title=law.title, holds=not findings, detail=detail)
+
+
+def compare(what: str, stated: object, recomputed: object) -> list[str]:
+    """Say that the plan states something else than what was recomputed, if it does."""
+    if stated == recomputed:
+        return []
+    found = "cannot be recomputed" if recomputed is None else f"is {recomputed}"
+    return [f"{what} {found}, not {stated}"]

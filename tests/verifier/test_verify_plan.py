@@ -90,7 +90,7 @@ def test_a_plan_for_somebody_else_cannot_be_matched() -> None:
 
 def test_unknown_rules_are_not_guessed() -> None:
     with pytest.raises(UnsupportedError, match="house-rules"):
-        verify_plan(STATE, plan_of(STATE, rules="house-rules"))
+        verify_plan(STATE, plan_of(STATE).model_copy(update={"rules": "house-rules"}))
 
 
 def test_ten_thousand_workloads_and_hundreds_of_victims() -> None:
