@@ -18,6 +18,7 @@ from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader import read_objects
 from planner.state import State
 from tests.brute_force import Simulation
+from tests.brute_force_fair import FairSimulation
 
 NOW = "2026-03-01T12:00:00Z"
 RESOURCES = ("cpu", "nvidia.com/gpu")
@@ -44,6 +45,11 @@ class Instance:
         """The brute force on it."""
         return Simulation(self.snapshot, self.preemptor, self.assignment)
 
+    @property
+    def fair_simulation(self) -> FairSimulation:
+        """The brute force of fair sharing on it."""
+        return FairSimulation(self.snapshot, self.preemptor, self.assignment)
+
 
 def make_instance(objects: list[Json], assignment: Assignment) -> Instance:
     """Read objects that hold the pending workload ``team/incoming``."""
@@ -58,7 +64,13 @@ def instances(draw: st.DrawFn) -> Instance:
     return random_instance(lambda low, high: draw(st.integers(low, high)))
 
 
-def random_instance(pick: Pick, workloads: int = 6) -> Instance:
+@st.composite
+def fair_instances(draw: st.DrawFn) -> Instance:
+    """Instances under fair sharing."""
+    return random_instance(lambda low, high: draw(st.integers(low, high)), fair=True)
+
+
+def random_instance(pick: Pick, workloads: int = 6, *, fair: bool = False) -> Instance:
     """Build an instance from integers; ``workloads`` is how many hold quota at most."""
     resources = RESOURCES[: pick(1, 2)]
     cohorts = _cohorts(pick, resources)
@@ -86,6 +98,10 @@ def random_instance(pick: Pick, workloads: int = 6) -> Instance:
     }
     flavor = {"kind": "ResourceFlavor", "metadata": {"name": "any"}}
     objects = [flavor, local, *cohorts, *queues, *held, incoming]
+    if fair:
+        for item in (*cohorts, *queues):
+            item["spec"]["fairSharing"] = {"weight": _one_of(pick, "1", "1", "2", "0.3", "0")}
+        objects.append(_fair_configuration(pick))
     return make_instance(
         [{"apiVersion": "kueue.x-k8s.io/v1beta2", **item} for item in objects],
         Assignment.model_validate(
@@ -96,6 +112,18 @@ def random_instance(pick: Pick, workloads: int = 6) -> Instance:
 
 def _one_of(pick: Pick, *options: T) -> T:
     return options[pick(0, len(options) - 1)]
+
+
+def _fair_configuration(pick: Pick) -> Json:
+    final, initial = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "fairSharing": {
+            "preemptionStrategies": _one_of(pick, [], [final], [initial], [final, initial])
+        },
+        "featureGates": {"FairSharingPreemptWithinNominal": pick(0, 2) == 0},
+    }
 
 
 def _metadata(name: str, minute: int) -> Json:
