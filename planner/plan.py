@@ -129,13 +129,18 @@ class Verification(Record):
 
 
 class Certificate(Record):
-    """Why the status may be believed."""
+    """Why the status may be believed.
+
+    ``cut_off`` counts victim sets that the model admitted and the scheduler's own floating-point
+    arithmetic did not; they were excluded and the model solved again.
+    """
 
     digest: str
     levels: tuple[Level, ...]
     bounds: tuple[SolverFreeBound, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     removal_order: tuple[str, ...] = ()
+    cut_off: int = 0
     solver: str = ""
     seed: int = 0
     wall_time_s: float = 0.0

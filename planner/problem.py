@@ -1,13 +1,13 @@
 """Snapshot to Problem: frozen, integer, index-based. The only thing a model sees.
 
-Nodes are those of the preemptor's tree, flavor-resources those it requests or contests,
-workloads all that hold quota in the tree's active ClusterQueues: which of them are candidates is
-for the laws to say.
+Nodes are those of the preemptor's tree, flavor-resources those it requests or contests (under
+fair sharing all of the tree, because shares count them), workloads all that hold quota in the
+tree's active ClusterQueues: which of them are candidates is for the laws to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,39 @@ from numpy.typing import NDArray
 from planner.assignment import Assignment, contested, total_request
 from planner.errors import UnsupportedError
 from planner.quantity import UNLIMITED
+from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT, FlavorResource
+from planner.state.configuration import Strategy
 from planner.state.queues import Preemption
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class FairRules:
+    """What fair sharing adds to a problem (kueue-semantics.md, section 6).
+
+    Attributes
+    ----------
+    strategies
+        The configured strategies.
+    within_nominal
+        Whether shares do not matter, because the preemptor stays within its nominal quota.
+    known
+        (N,) per node the positions of the fr with a quota entry there or below.
+    weight_nano
+        (N,) weights in nano-units.
+    lendable
+        Per cohort of the path, what it could use of each resource if nothing ran.
+    """
+
+    strategies: Sequence[Strategy]
+    within_nominal: bool
+    known: Sequence[Sequence[int]]
+    weight_nano: Sequence[int]
+    lendable: Mapping[int, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +66,8 @@ class Problem:
         (F,) REQ in integer units, 0 where only contested.
     contested
         Positions of FRS: the fr whose assigned mode is Preempt.
-    parent, quota, kept, limit, usage, available
-        (N,) and (N, F): parent node or -1, subtree quota, what is never lent, borrowing limit or
+    parent, children, quota, kept, limit, usage, available
+        (N,) and (N, F): parent node or -1, nodes below, subtree quota, what is never lent, borrowing limit or
         ``None``, usage before any removal; ``available`` is (F,), at the preemptor's queue.
     path
         The preemptor's ClusterQueue, then the cohorts above it, the root last.
@@ -53,6 +80,8 @@ class Problem:
         (W,): the records; their node; (W, F) what they hold; whether they name a contested fr;
         effective priority; whether the preemptor queued strictly earlier; whether they are being
         evicted; their rank in the scheduler's candidate order, from 0.
+    fair
+        The rules of fair sharing where it is on, ``None`` under classical preemption.
     """
 
     frs: Sequence[FlavorResource]
@@ -60,6 +89,7 @@ class Problem:
     contested: Sequence[int]
     names: Sequence[str]
     parent: Sequence[int]
+    children: Sequence[Sequence[int]]
     quota: Sequence[Sequence[int]]
     kept: Sequence[Sequence[int]]
     limit: Sequence[Sequence[int | None]]
@@ -78,6 +108,7 @@ class Problem:
     queued_later: BoolArray
     evicted: BoolArray
     order: IntArray
+    fair: FairRules | None = None
 
     @property
     def own_queue(self) -> int:
@@ -105,10 +136,6 @@ class Problem:
         shared: BoolArray = by_node[lca[self.queue]] & ~self.from_own_queue
         return shared
 
-    def children(self, node: int) -> tuple[int, ...]:
-        """Return the nodes directly below a node."""
-        return tuple(child for child, parent in enumerate(self.parent) if parent == node)
-
 
 def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Problem:
     """Build the problem of one preemptor with its flavors assigned.
@@ -121,7 +148,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     tree, usage = snapshot.tree, snapshot.usage
     request = total_request(assignment, preemptor, snapshot)
     wanted = contested(assignment, snapshot)
-    frs = sorted({*request, *wanted})
+    frs = _relevant(snapshot, preemptor, {*request, *wanted})
     nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
@@ -136,6 +163,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         contested=[i for i, fr in enumerate(frs) if fr in wanted],
         names=[tree.nodes[node].name for node in nodes],
         parent=parent,
+        children=[[local[c] for c in tree.children[node]] for node in nodes],
         quota=[[tree.subtree[node][fr] for fr in frs] for node in nodes],
         kept=[[tree.kept[node][fr] for fr in frs] for node in nodes],
         limit=[[tree.borrowing_limit(node, fr) for fr in frs] for node in nodes],
@@ -154,6 +182,37 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
         order=_scheduler_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
+        fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),
+    )
+
+
+def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
+    if snapshot.configuration.fair_sharing_on:
+        named = named | snapshot.tree.known[snapshot.tree.path(preemptor.queue)[-1]]
+    return sorted(named)
+
+
+def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    request: Mapping[int, int],
+    wanted: frozenset[int],
+    nodes: Sequence[int],
+    frs: Sequence[int],
+) -> FairRules | None:
+    configuration, tree = snapshot.configuration, snapshot.tree
+    if not configuration.fair_sharing_on:
+        return None
+    usage = snapshot.usage.copy()
+    usage.add(preemptor.queue, request)
+    within = usage.within_nominal(preemptor.queue, wanted)
+    shares, cohorts = Shares(tree), set(tree.ancestors(preemptor.queue))
+    return FairRules(
+        strategies=configuration.strategies,
+        within_nominal=configuration.gate("FairSharingPreemptWithinNominal") and within,
+        known=[[i for i, fr in enumerate(frs) if fr in tree.known[node]] for node in nodes],
+        weight_nano=[tree.nodes[node].weight_nano for node in nodes],
+        lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
 
 
@@ -186,8 +245,11 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
     """Say for each node of the path whether the request fits in the quota below it.
 
     Once it fits at a node, the preemptor has advantage at every cohort above (5.3). The queue
-    itself is no common ancestor of others; its entry only completes the list.
+    itself is no common ancestor of others; its entry only completes the list. Fair sharing
+    knows no such advantage.
     """
+    if snapshot.configuration.fair_sharing_on:
+        return [False for _ in snapshot.tree.path(preemptor.queue)]
     advantage, seen, remaining = False, [], dict(request)
     for node in snapshot.tree.path(preemptor.queue):
         seen.append(advantage)

@@ -6,12 +6,16 @@ workloads are victims, so excluded workloads get no variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 import numpy as np
 
 from planner.laws import (
+    FS_BORROWS_CONTESTED,
+    FS_HOLDS_CONTESTED,
+    FS_RECLAIM,
+    FS_WITHIN_CLUSTER_QUEUE,
     KQ_HOLDS_CONTESTED,
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
@@ -21,7 +25,7 @@ from planner.problem import BoolArray, Problem
 
 
 def holds_contested_quota(problem: Problem) -> BoolArray:
-    """KQ-03: forbid workloads that name no contested flavor-resource.
+    """KQ-03, FS-02: forbid workloads that name no contested flavor-resource.
 
     Only workloads of active queues in the preemptor's tree are in the problem at all.
 
@@ -31,7 +35,7 @@ def holds_contested_quota(problem: Problem) -> BoolArray:
 
 
 def within_cluster_queue(problem: Problem) -> BoolArray:
-    """KQ-04: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
+    """KQ-04, FS-03: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
 
     Never: all. LowerPriority: those with priority >= the preemptor's.
     LowerOrNewerEqualPriority: those with a higher priority, and those with an equal one unless
@@ -52,7 +56,7 @@ def within_cluster_queue(problem: Problem) -> BoolArray:
 
 
 def reclaim_within_cohort(problem: Problem) -> BoolArray:
-    """KQ-05: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
+    """KQ-05, FS-04: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
 
     Never: all. LowerPriority: those with priority >= the preemptor's. Any: none.
 
@@ -68,10 +72,28 @@ def reclaim_within_cohort(problem: Problem) -> BoolArray:
     return forbidden & ~problem.from_own_queue
 
 
-EXCLUSIONS: Final[tuple[tuple[Law, Callable[[Problem], BoolArray]], ...]] = (
+def borrows_contested_quota(problem: Problem) -> BoolArray:
+    """FS-05: forbid workloads of other queues that borrow nothing contested to begin with.
+
+    Source: kueue ff69552e preemption.go ``findCandidates``.
+    """
+    borrows = np.array([_is_over(problem, n, problem.contested) for n in _nodes(problem)])
+    return ~borrows[problem.queue] & ~problem.from_own_queue
+
+
+Exclusions = tuple[tuple[Law, Callable[[Problem], BoolArray]], ...]
+
+CLASSICAL: Final[Exclusions] = (
     (KQ_HOLDS_CONTESTED, holds_contested_quota),
     (KQ_WITHIN_CLUSTER_QUEUE, within_cluster_queue),
     (KQ_RECLAIM, reclaim_within_cohort),
+)
+
+FAIR: Final[Exclusions] = (
+    (FS_HOLDS_CONTESTED, holds_contested_quota),
+    (FS_WITHIN_CLUSTER_QUEUE, within_cluster_queue),
+    (FS_RECLAIM, reclaim_within_cohort),
+    (FS_BORROWS_CONTESTED, borrows_contested_quota),
 )
 
 
@@ -79,13 +101,14 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     """Return the workloads no law excludes: (W,); laws whose id is in ``without`` are dropped.
 
     Workloads of other queues are left out too where their queue, or a cohort below the lowest
-    common ancestor, is not over its quota to begin with: KQ-07 could never hold for them.
+    common ancestor, is not over its quota to begin with: KQ-07 or FS-06 could never hold for
+    them.
     """
     allowed = np.ones(len(problem.workloads), dtype=bool)
-    for law, forbids in EXCLUSIONS:
+    for law, forbids in CLASSICAL if problem.fair is None else FAIR:
         if law.id not in without:
             allowed &= ~forbids(problem)
-    if "KQ-07" not in without:
+    if not {"KQ-07", "FS-06"}.intersection(without):
         over = np.array(_over_quota_up_to_lca(problem), dtype=bool)
         allowed &= over[problem.queue] | problem.from_own_queue
     return allowed
@@ -95,11 +118,14 @@ def restricted_while_borrowing(problem: Problem) -> BoolArray:
     """Return which workloads an attempt with borrowing may not take: (W,), law KQ-06.
 
     Workloads of other queues without hierarchical advantage, unless ``borrowWithinCohort`` is
-    on, their priority is lower than the preemptor's, and at most maxPriorityThreshold.
+    on, their priority is lower than the preemptor's, and at most maxPriorityThreshold. Fair
+    sharing does not ask for it.
 
     Source: kueue ff69552e hierarchical_preemption.go ``classifyPreemptionVariant``.
     """
     borrow = problem.policy.borrow_within_cohort
+    if problem.fair is not None:
+        return np.zeros(len(problem.workloads), dtype=bool)
     if borrow.policy == "Never":
         forbidden = np.ones(len(problem.workloads), dtype=bool)
     else:
@@ -112,8 +138,12 @@ def restricted_while_borrowing(problem: Problem) -> BoolArray:
 def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
     """KQ-08: return the attempts Kueue would make; an attempt is whether it may borrow.
 
+    Under fair sharing there is one, and it may.
+
     Source: kueue ff69552e preemption.go ``classicalPreemptions``; kueue-semantics.md, 5.5.
     """
+    if problem.fair is not None:
+        return (True,)
     queue = problem.own_queue
     others = allowed & ~problem.from_own_queue
     forbidden = problem.policy.borrow_within_cohort.policy == "Never"
@@ -129,26 +159,46 @@ def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
 
 def reasons(problem: Problem) -> list[str]:
     """Return the reason code Kueue would give each workload as a victim: (W,)."""
-    own, advantage = problem.from_own_queue, problem.has_advantage
-    restricted = restricted_while_borrowing(problem)
+    own = problem.from_own_queue.tolist()
+    if problem.fair is not None:
+        other = "InCohortReclamation" if problem.fair.within_nominal else "InCohortFairSharing"
+        return ["InClusterQueue" if mine else other for mine in own]
+    reclaimed = (problem.has_advantage | restricted_while_borrowing(problem)).tolist()
     return [
         "InClusterQueue"
-        if own[i]
+        if mine
         else "InCohortReclamation"
-        if advantage[i] or restricted[i]
+        if plainly
         else "InCohortReclaimWhileBorrowing"
-        for i in range(len(problem.workloads))
+        for mine, plainly in zip(own, reclaimed, strict=True)
     ]
 
 
+def _nodes(problem: Problem) -> range:
+    return range(len(problem.parent))
+
+
+def _is_over(problem: Problem, node: int, frs: Iterable[int]) -> bool:
+    """Say whether a node uses more than its (subtree) quota in some fr."""
+    used, quota = problem.usage[node], problem.quota[node]
+    return any(used[fr] > quota[fr] for fr in frs)
+
+
 def _over_quota_up_to_lca(problem: Problem) -> list[bool]:
-    """Say for each node whether it and all nodes up to its LCA exceed their quota."""
-    over = []
-    for node in range(len(problem.parent)):
+    """Say for each node whether it and all nodes up to its LCA exceed their quota.
+
+    Classical preemption looks at contested flavor-resources, fair sharing at all it knows.
+    """
+    fair = problem.fair
+    over = [
+        _is_over(problem, node, problem.contested if fair is None else fair.known[node])
+        for node in _nodes(problem)
+    ]
+    whole_way = []
+    for node in _nodes(problem):
         at, holds = node, True
         while at != problem.lca[node]:
-            used, quota = problem.usage[at], problem.quota[at]
-            holds = holds and any(used[fr] > quota[fr] for fr in problem.contested)
+            holds = holds and over[at]
             at = problem.parent[at]
-        over.append(holds)
-    return over
+        whole_way.append(holds)
+    return whole_way

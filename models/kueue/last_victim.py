@@ -1,12 +1,15 @@
-"""KQ-07 as a closed form: only the last removal below a node can find it within its quota.
+"""Last victims: what the laws about removals need to know of their order.
 
 Removals never raise usage, so the victims below a node can be removed legally in some order if
-and only if some last victim of each touched node, nested along the tree, still finds the node
-over its quota (design.md, 2.2). The choice of last victims is part of the model.
+and only if some last victim of each touched node, nested along the tree, still finds the node in
+the state the law asks for (design.md, 2.2 and 2.3). The choice of last victims is part of the
+model: of a queue one of its classes, of a cohort the last victim of one touched child.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, variable
@@ -16,133 +19,117 @@ if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
 
 
-def over_quota_until_last_victim(formulation: Formulation) -> None:
-    """KQ-07: every touched node strictly below its LCA has a last victim that finds it over quota.
-
-    For a queue the last victim is one of its classes; for a cohort it is that of one touched
-    child. With w(n) the usage of n with its last victim put back:
-
-        touched(n)  =>  w(n, fr) >= subtree(n, fr) + 1   for some contested fr.
-
-    Source: kueue ff69552e candidate_generator.go ``candidateIsValid``; design.md 2.2.
-    """
-    problem = formulation.problem
-    for top in problem.path[1:]:
-        for child in problem.children(top):
-            if child not in problem.path:
-                _Subtree(formulation).constrain(child)
-
-
-class _Subtree:
-    """The last-victim condition of one side node and everything below it."""
+class LastVictims:
+    """The last victims of one formulation; variables are made when a law first needs them."""
 
     def __init__(self, formulation: Formulation) -> None:
-        self.formulation = formulation
-        self.builder: Builder = formulation.builder
-        self.problem = formulation.problem
+        self._formulation = formulation
+        self._builder: Builder = formulation.builder
+        self._problem = formulation.problem
+        self.touched = cache(self._touched)
+        self.back = cache(self._back)
+        self._last_of_queue = cache(self._choose_class)
+        self._last_of_cohort = cache(self._choose_child)
 
-    def constrain(self, node: int) -> tuple[int, dict[int, Linear]] | None:
-        """Constrain a node; return its touched literal and what its last victim holds there.
+    def side_nodes(self) -> Iterator[int]:
+        """Yield the nodes off the preemptor's path that have candidates, parents first."""
+        for node in range(len(self._problem.parent)):
+            if node not in self._problem.path and self._candidates_below(node):
+                yield node
 
-        The second is per contested fr: w(n) - usage(n), what putting the last victim back adds.
-        ``None`` where no candidate lies below the node.
+    def with_last(self, node: int, fr: int) -> Linear:
+        """Return the usage of a node after all removals but that of its last victim."""
+        return self._formulation.usage.after(node, fr).plus(self.back(node, fr))
+
+    def require_over_quota(self, node: int, frs: Iterable[int]) -> None:
+        """Require touched => the last victim finds the node over its quota in some fr.
+
+        Nothing is added where some fr stays over quota whatever is removed.
         """
-        formulation = self.formulation
-        classes = formulation.classes_of.get(node, ())
-        if classes:
-            touched, back = self._last_of_queue(node, classes)
-        else:
-            below = [
-                (child, *found)
-                for child in self.problem.children(node)
-                if (found := self.constrain(child)) is not None
-            ]
-            if not below:
-                return None
-            touched, back = self._last_of_cohort(below)
-        self._require_over_quota(node, touched, back)
-        return touched, back
+        builder, usage = self._builder, self._formulation.usage
+        quota = self._problem.quota[node]
+        bounded = [fr for fr in frs if quota[fr] != UNLIMITED]
+        if any(builder.bounds(usage.after(node, fr))[0] > quota[fr] for fr in bounded):
+            return
+        witnesses = []
+        for fr in bounded:
+            with_last = self.with_last(node, fr)
+            if builder.bounds(with_last)[1] > quota[fr]:
+                witness = builder.new_bool()
+                builder.at_least(with_last, quota[fr] + 1, when=[witness])
+                witnesses.append(witness)
+        builder.any_of([*witnesses, negation(self.touched(node))])
 
-    def _last_of_queue(self, node: int, classes: tuple[int, ...]) -> tuple[int, dict[int, Linear]]:
-        formulation, builder = self.formulation, self.builder
-        touched = formulation.touched(node)
-        last = {}
-        for k in classes:
-            take = formulation.take[k]
-            last[k] = builder.new_bool()
-            formulation.last_of_class[k] = last[k]
-            builder.at_least(variable(take).plus(variable(last[k]), -1), 0)
-        builder.equal(Linear(dict.fromkeys(last.values(), 1)).plus(variable(touched), -1), 0)
-        holding = formulation.columns.holding
-        back = {
-            fr: Linear({last[k]: int(holding[k, fr]) for k in classes if holding[k, fr]})
-            for fr in self.problem.contested
-        }
-        return touched, back
+    def _candidates_below(self, node: int) -> bool:
+        if node in self._formulation.classes_of:
+            return True
+        return any(self._candidates_below(child) for child in self._problem.children[node])
 
-    def _last_of_cohort(
-        self, below: list[tuple[int, int, dict[int, Linear]]]
-    ) -> tuple[int, dict[int, Linear]]:
-        """Choose which touched child's last victim is the last one below this cohort."""
-        builder = self.builder
+    def _touched(self, node: int) -> int:
+        """Return the literal that says whether there is a victim at or below a node."""
+        if node in self._formulation.classes_of:
+            return self._formulation.touched(node)
+        builder = self._builder
         touched = builder.new_bool()
-        passed = {child: self._passed_up(child, back) for child, _, back in below}
-        chosen = {}
-        for child, child_touched, _ in below:
-            chosen[child] = builder.new_bool()
-            builder.at_least(variable(touched).plus(variable(child_touched), -1), 0)
-            builder.at_least(variable(child_touched).plus(variable(chosen[child]), -1), 0)
-            self.formulation.last_of_node[child] = chosen[child]
-        builder.equal(Linear(dict.fromkeys(chosen.values(), 1)).plus(variable(touched), -1), 0)
-        self.formulation.touched_cohort[self.problem.parent[below[0][0]]] = touched
-        back = {}
-        for fr in self.problem.contested:
-            highest = max(builder.bounds(up[fr])[1] for up in passed.values())
-            if highest == 0:
-                back[fr] = ZERO
-                continue
-            added = builder.new(0, highest)
-            for child, literal in chosen.items():
-                difference = variable(added).plus(passed[child][fr], -1)
-                builder.equal(difference, 0, when=[literal])
-            builder.equal(variable(added), 0, when=[negation(touched)])
-            back[fr] = variable(added)
-        return touched, back
+        below = [self.touched(child) for child in self._children(node)]
+        for child in below:
+            builder.at_least(variable(touched).plus(variable(child), -1), 0)
+        builder.at_least(Linear(dict.fromkeys(below, 1)).plus(variable(touched), -1), 0)
+        return touched
 
-    def _passed_up(self, child: int, back: dict[int, Linear]) -> dict[int, Linear]:
+    def _children(self, node: int) -> list[int]:
+        return [c for c in self._problem.children[node] if self._candidates_below(c)]
+
+    def _back(self, node: int, fr: int) -> Linear:
+        """Return what putting the last victim back adds to the usage of a node."""
+        if node in self._formulation.classes_of:
+            holding = self._formulation.columns.holding[:, fr]
+            last = self._last_of_queue(node)
+            return Linear({v: int(holding[k]) for k, v in last.items() if holding[k]})
+        builder = self._builder
+        passed = {child: self._passed_up(child, fr) for child in self._children(node)}
+        highest = max(builder.bounds(up)[1] for up in passed.values())
+        if highest == 0:
+            return ZERO
+        added = builder.new(0, highest)
+        for child, literal in self._last_of_cohort(node).items():
+            builder.equal(variable(added).plus(passed[child], -1), 0, when=[literal])
+        builder.equal(variable(added), 0, when=[negation(self.touched(node))])
+        return variable(added)
+
+    def _passed_up(self, child: int, fr: int) -> Linear:
         """Return what putting a child's last victim back adds at its parent.
 
         stored(usage + back) - stored(usage): less than ``back`` while the child has quota of its
         own to spare that it never lends.
         """
-        usage, builder = self.formulation.usage, self.builder
-        passed = {}
-        for fr in self.problem.contested:
-            kept = self.problem.kept[child][fr]
-            if kept == UNLIMITED:
-                passed[fr] = ZERO
-            elif kept == 0:
-                passed[fr] = back[fr]
-            else:
-                with_last = usage.after(child, fr).plus(back[fr]).shifted(-kept)
-                passed[fr] = builder.positive_part(with_last).plus(usage.stored(child, fr), -1)
-        return passed
+        usage, kept = self._formulation.usage, self._problem.kept[child][fr]
+        if kept == UNLIMITED:
+            return ZERO
+        if kept == 0:
+            return self.back(child, fr)
+        with_last = self._builder.positive_part(self.with_last(child, fr).shifted(-kept))
+        return with_last.plus(usage.stored(child, fr), -1)
 
-    def _require_over_quota(self, node: int, touched: int, back: dict[int, Linear]) -> None:
-        """Require touched => over quota in some contested fr, the last victim still there."""
-        builder, usage = self.builder, self.formulation.usage
-        witnesses = []
-        for fr in self.problem.contested:
-            quota = self.problem.quota[node][fr]
-            if quota == UNLIMITED:
-                continue
-            with_last = usage.after(node, fr).plus(back[fr])
-            low, high = builder.bounds(with_last)
-            if low > quota:
-                return
-            if high > quota:
-                witness = builder.new_bool()
-                builder.at_least(with_last, quota + 1, when=[witness])
-                self.formulation.witness[node, fr] = witness
-                witnesses.append(witness)
-        builder.any_of([*witnesses, negation(touched)])
+    def _choose_class(self, queue: int) -> dict[int, int]:
+        """Return a literal per class of a queue: it holds the last victim there."""
+        formulation, builder = self._formulation, self._builder
+        last = {k: builder.new_bool() for k in formulation.classes_of[queue]}
+        for k, literal in last.items():
+            builder.at_least(variable(formulation.take[k]).plus(variable(literal), -1), 0)
+        self._exactly_one_if_touched(queue, last)
+        return last
+
+    def _choose_child(self, cohort: int) -> dict[int, int]:
+        """Return a literal per child of a cohort: it holds the last victim below there."""
+        builder = self._builder
+        last = {child: builder.new_bool() for child in self._children(cohort)}
+        for child, literal in last.items():
+            touched = variable(self.touched(child))
+            builder.at_least(touched.plus(variable(literal), -1), 0)
+        self._exactly_one_if_touched(cohort, last)
+        return last
+
+    def _exactly_one_if_touched(self, node: int, last: dict[int, int]) -> None:
+        chosen = Linear(dict.fromkeys(last.values(), 1))
+        self._builder.equal(chosen.plus(variable(self.touched(node)), -1), 0)

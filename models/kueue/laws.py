@@ -1,7 +1,7 @@
-"""The laws that tie victims together, one function each, over a formulation.
+"""The classical laws that tie victims together, one function each, over a formulation.
 
-The laws that exclude single workloads are in candidates.py, the last-victim law KQ-07 in
-last_victim.py; all ids and sources are in planner/laws.py.
+The laws that exclude single workloads are in candidates.py, those of fair sharing in
+fair_sharing.py; all ids and sources are in planner/laws.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def fits(formulation: Formulation) -> None:
-    """KQ-01: every requested flavor-resource is available after the removals.
+    """KQ-01 and FS-01: every requested flavor-resource is available after the removals.
 
     With n0 the preemptor's queue and n1, n2, ... the cohorts above it, and need_0 the request:
 
@@ -75,3 +75,16 @@ def borrow_within_cohort(formulation: Formulation) -> None:
         if formulation.columns.restricted[k]
     }
     formulation.builder.at_most(Linear(restricted), 0, when=[formulation.borrowing])
+
+
+def over_quota_until_last_victim(formulation: Formulation) -> None:
+    """KQ-07: every touched node below its LCA has a last victim that finds it over quota.
+
+    With w(n) the usage of a side node n with its last victim put back:
+
+        touched(n)  =>  w(n, fr) >= subtree(n, fr) + 1   for some contested fr.
+
+    Source: kueue ff69552e candidate_generator.go ``candidateIsValid``; design.md 2.2.
+    """
+    for node in formulation.last_victims.side_nodes():
+        formulation.last_victims.require_over_quota(node, formulation.problem.contested)

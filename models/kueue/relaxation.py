@@ -74,7 +74,7 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
 
 
 def relax(problem: Problem, columns: Columns) -> Relaxation:
-    """Return the cover rows, and what KQ-07 leaves of each side node.
+    """Return the cover rows, and what KQ-07 or FS-06 leaves of each side node.
 
     A side node gives up at most its excess - 1 before its last victim, in the fr that shows it
     over quota. With several contested fr, a witness variable per fr chooses one.
@@ -100,7 +100,7 @@ def _excess_rows(
     """Return the rows of one side node, or ``None`` if it is over quota whatever is removed."""
     bounded = []
     counts = np.array([columns.count(k) for k in range(len(columns))], dtype=np.int64)
-    for fr in problem.contested:
+    for fr in _watched(problem, node):
         excess = problem.usage[node][fr] - problem.quota[node][fr]
         if excess <= 0:
             continue
@@ -136,12 +136,17 @@ def _below(problem: Problem, columns: Columns, node: int) -> BoolArray:
     return under[columns.queue]
 
 
+def _watched(problem: Problem, node: int) -> Sequence[int]:
+    """Return the fr in which a side node must stay over quota: KQ-07, or FS-06."""
+    return problem.contested if problem.fair is None else problem.fair.known[node]
+
+
 def _lends_everything(problem: Problem, node: int) -> bool:
     """Say whether everything below a node counts fully there: no lending limit below it."""
     under = {node}
     for index, parent in enumerate(problem.parent):
         if parent in under:
             under.add(index)
-            if any(problem.kept[index][fr] for fr in problem.contested):
+            if any(problem.kept[index][fr] for fr in _watched(problem, node)):
                 return False
     return True

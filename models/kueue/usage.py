@@ -7,6 +7,7 @@ bounds this stays linear; elsewhere it costs one auxiliary variable.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from planner.models.kueue.columns import Columns
@@ -16,34 +17,48 @@ from planner.quantity import UNLIMITED
 
 
 class TreeUsage:
-    """The usage expressions of one model, made when first asked for."""
+    """The usage expressions of one model, made when first asked for.
+
+    Parameters
+    ----------
+    request
+        (F,) what to count at the preemptor's queue besides, nothing by default.
+    """
 
     def __init__(
-        self, builder: Builder, problem: Problem, columns: Columns, take: list[int]
+        self,
+        builder: Builder,
+        problem: Problem,
+        columns: Columns,
+        take: Sequence[int],
+        request: Sequence[int] | None = None,
     ) -> None:
         self._builder = builder
         self._problem = problem
-        self._children = [problem.children(node) for node in range(len(problem.parent))]
+        self._columns = columns
+        self._request = request or [0] * len(problem.frs)
+        self._children = problem.children
         self._by_queue: dict[int, list[tuple[int, int]]] = {}
         for k, variable in enumerate(take):
             self._by_queue.setdefault(int(columns.queue[k]), []).append((k, variable))
-        self._columns = columns
         self.after = cache(self._after)
         self.local_free = cache(self._local_free)
 
     def _after(self, node: int, fr: int) -> Linear:
         """Return the usage of a node after all removals."""
-        before = constant(self._problem.usage[node][fr])
+        before = self._problem.usage[node][fr]
+        if node == self._problem.own_queue:
+            before += self._request[fr]
         if node in self._by_queue:
             holding = self._columns.holding[:, fr].tolist()
             removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
-            return Linear(removed, before.constant)
-        change = ZERO
+            return Linear(removed, before)
+        total = constant(before)
         for child in self._children[node]:
-            after = self.stored(child, fr)
-            if after.terms:
-                change = change.plus(after).shifted(-self._stored_before(child, fr))
-        return before.plus(change)
+            change = self.stored(child, fr).shifted(-self._stored_before(child, fr))
+            if change.terms or change.constant:
+                total = total.plus(change)
+        return total
 
     def _local_free(self, node: int, fr: int) -> Linear:
         """Return what the node keeps and does not use: max(0, kept - usage)."""

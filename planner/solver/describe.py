@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 from planner.assignment import Assignment, contested, total_request
 from planner.objective.terms import TermTable
-from planner.plan import Amount, Certificate, Demand, Plan, Status, Victim
+from planner.plan import Amount, Certificate, Demand, NodeShare, Plan, Status, Victim
 from planner.quantity import format_units
+from planner.quota.share import Shares
 from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.tree import NO_PARENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Subject:
         """Return a plan of this preemptor."""
         snapshot, preemptor = self.snapshot, self.preemptor
         return Plan(
+            rules="kueue-fair" if snapshot.configuration.fair_sharing_on else "kueue-classical",
             algorithm=algorithm,
             status=status,
             explanation=explanation,
@@ -55,9 +58,40 @@ class Subject:
             borrowing=borrowing,
             victims=tuple(victims),
             terms=dict(terms or {}),
+            shares=self._shares([victim.workload for victim in victims]),
             certificate=certificate,
             greedy=greedy,
             notes=tuple(snapshot.notes),
+        )
+
+    def _shares(self, victims: Sequence[str]) -> tuple[NodeShare, ...]:
+        """Return the shares of the queues and cohorts touched, the preemptor's side first."""
+        snapshot, preemptor = self.snapshot, self.preemptor
+        if not snapshot.configuration.fair_sharing_on:
+            return ()
+        tree, shares = snapshot.tree, Shares(snapshot.tree)
+        request = total_request(self.assignment, preemptor, snapshot)
+        with_preemptor = snapshot.usage.copy()
+        with_preemptor.add(preemptor.queue, request)
+        after = with_preemptor.copy()
+        touched = dict.fromkeys(tree.path(preemptor.queue))
+        gone = set(victims)
+        for queue, workloads in snapshot.admitted.items():
+            for workload in workloads:
+                if workload.key in gone:
+                    after.remove(queue, workload.usage)
+                    touched |= dict.fromkeys(tree.path(queue))
+        return tuple(
+            NodeShare(
+                name=tree.nodes[node].name,
+                kind="ClusterQueue" if tree.nodes[node].is_queue else "Cohort",
+                weight=tree.nodes[node].weight,
+                before=shares.of(snapshot.usage, node).weighted,
+                with_preemptor=shares.of(with_preemptor, node).weighted,
+                after=shares.of(after, node).weighted,
+            )
+            for node in touched
+            if tree.nodes[node].parent != NO_PARENT
         )
 
     def _demand(self) -> tuple[Demand, ...]:

@@ -8,7 +8,7 @@ from planner.assignment import Assignment
 from planner.errors import InternalError
 from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.terms import term_table
-from planner.plan import Plan, Status, Victim
+from planner.plan import Plan, Status, Verification, Victim
 from planner.problem import build_problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.decision import decide
@@ -79,7 +79,26 @@ class Planning:
             borrowing=self.decision.search.borrowing,
             terms=self.table.evaluate(positions),
         )
-        return self.accepted(plan) if positions else plan
+        if not positions:
+            return plan
+        broken = self._broken_laws(self._verify(plan))
+        if broken and self.problem.fair is not None:
+            # Fill-back looks at no share: Kueue's own answer can be outside its own rules.
+            return plan.model_copy(update={"outside_rules": broken})
+        return self.accepted(plan)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether the verifier accepts victims, given as positions.
+
+        Only fair sharing calculates with doubles, which may disagree with the model's integers.
+        """
+        if self.problem.fair is None:
+            return True
+        victims = self.describe_in_order(positions)
+        plan = self.subject.plan(
+            "optimum", "feasible", "", objective="", victims=victims, borrowing=True
+        )
+        return self._verify(plan).accepted
 
     def accepted(self, plan: Plan) -> Plan:
         """Verify a plan, and put the verdicts into its certificate.
@@ -89,13 +108,9 @@ class Planning:
         InternalError
             If a law refuses the plan: it is then no plan at all.
         """
-        verification = verify_plan(self.state, plan, snapshot=self.snapshot)
+        verification = self._verify(plan)
         if not verification.accepted:
-            broken = "; ".join(
-                f"{verdict.law} {verdict.title}: {verdict.detail}"
-                for verdict in verification.verdicts
-                if not verdict.holds
-            )
+            broken = "; ".join(self._broken_laws(verification))
             message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
             raise InternalError(message)
         if plan.certificate is None:
@@ -107,6 +122,17 @@ class Planning:
             }
         )
         return plan.model_copy(update={"certificate": certificate})
+
+    def _verify(self, plan: Plan) -> Verification:
+        return verify_plan(self.state, plan, snapshot=self.snapshot)
+
+    @staticmethod
+    def _broken_laws(verification: Verification) -> tuple[str, ...]:
+        return tuple(
+            f"{verdict.law} {verdict.title}: {verdict.detail}"
+            for verdict in verification.verdicts
+            if not verdict.holds
+        )
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,7 +30,9 @@ class Search:
 
     ``alive`` are the classes that can still be part of an answer; ``forced`` the members that
     every answer still possible has, per class; ``limits`` the measures that are bounded above
-    (caps and earlier levels); ``incumbent`` the best answer so far.
+    (caps and earlier levels); ``incumbent`` the best answer so far. ``judge`` says whether
+    victims, given as positions, are lawful in the scheduler's own arithmetic: what the model
+    admits and the judge does not is ``cut`` off.
     """
 
     problem: Problem
@@ -38,14 +40,18 @@ class Search:
     columns: Columns
     attempts: Sequence[bool]
     deadline: Deadline
-    alive: list[int] = field(init=False)
+    judge: Callable[[Sequence[int]], bool]
+    alive: list[int]
     forced: dict[int, int] = field(default_factory=dict)
     limits: dict[Measure, int] = field(default_factory=dict)
     incumbent: Counts | None = None
+    cut: list[Counts] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        """Start with all classes."""
-        self.alive = list(range(len(self.columns)))
+    def fork(self) -> Search:
+        """Return a search that can be narrowed without narrowing this one."""
+        return replace(
+            self, alive=list(self.alive), forced=dict(self.forced), limits=dict(self.limits)
+        )
 
     @property
     def answer(self) -> Counts:
@@ -148,13 +154,18 @@ class Search:
             if known is not None and not usable:
                 formulation.builder.at_most(objective, known - 1)
         hint = self._hint(formulation, classes) if usable else None
-        result = run(formulation.builder, objective, self.deadline, hint, effort)
-        if result.solution:
+        while True:
+            result = run(formulation.builder, objective, self.deadline, hint, effort)
+            if not result.solution:
+                return result
             found = [0] * len(self.columns)
             for k, index in take.items():
                 found[k] = int(result.solution[index])
-            self.incumbent = found
-        return result
+            if found == self.incumbent or self.judge(self.columns.take(found)):
+                self.incumbent = found
+                return result
+            self.cut.append(found)
+            self._cut_off(formulation, take, found)
 
     def _restrict(
         self,
@@ -172,6 +183,24 @@ class Search:
         for linear, bound in rows:
             by_variable = {take[k]: coefficient for k, coefficient in linear.terms.items()}
             builder.at_least(Linear(by_variable), bound)
+        for counts in self.cut:
+            self._cut_off(formulation, take, counts)
+
+    def _cut_off(self, formulation: Formulation, take: dict[int, int], counts: Counts) -> None:
+        """Forbid one combination of class counts."""
+        if any(count and k not in take for k, count in enumerate(counts)):
+            return
+        builder, differs = formulation.builder, []
+        for k, index in take.items():
+            if counts[k] > 0:
+                fewer = builder.new_bool()
+                builder.at_most(variable(index), counts[k] - 1, when=[fewer])
+                differs.append(fewer)
+            if counts[k] < self.columns.count(k):
+                more = builder.new_bool()
+                builder.at_least(variable(index), counts[k] + 1, when=[more])
+                differs.append(more)
+        builder.any_of(differs)
 
     def _suits(self, classes: Sequence[int], members: dict[int, int]) -> bool:
         """Say whether the incumbent keeps to some classes and has the members asked for."""

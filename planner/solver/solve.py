@@ -12,6 +12,7 @@ from planner.objective.profiles import Measure, Profile, measure_id
 from planner.plan import Certificate, Plan, Status
 from planner.problem import IntArray
 from planner.solver.certificate import describe_levels, solver_free_bounds
+from planner.solver.core import find_any
 from planner.solver.engine import SEED, Deadline, solver_name
 from planner.solver.explanation import explain_infeasible, victims_in_words
 from planner.solver.levels import Answer, solve_levels
@@ -32,12 +33,14 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     settled = _settled(planning)
     if settled is not None:
         return _without_solver(planning, profile, greedy, *settled)
-    search = _search(planning, profile, deadline)
+    search = _search(planning, deadline, profile)
+    dropped = _cap(search, profile, greedy)
     answer = solve_levels(search, profile.levels)
     certificate = Certificate(
         digest=planning.state.digest,
         levels=describe_levels(answer.levels),
         bounds=solver_free_bounds(planning.table, planning.eligible, answer.levels),
+        cut_off=len(search.cut),
         solver=solver_name(),
         seed=SEED,
         wall_time_s=round(time.monotonic() - started, 6),
@@ -46,14 +49,15 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         return _no_plan(planning, profile, answer, certificate, greedy)
     positions = planning.in_candidate_order(search.columns.take(search.incumbent))
     terms = planning.table.evaluate(positions)
-    if greedy.victims:
+    if greedy.victims and not greedy.outside_rules:
         _refuse_worse(profile, terms, greedy.terms)
     proved = answer.outcome == "optimal"
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved else "feasible",
         f"evicting {victims_in_words(len(positions))} makes room; "
-        + ("proved best" if proved else "not proved best within the time limit"),
+        + ("proved best" if proved else "not proved best within the time limit")
+        + dropped,
         objective=profile.name,
         victims=planning.describe_in_order(positions),
         borrowing=search.attempt(),
@@ -115,20 +119,44 @@ def _no_plan(
     )
 
 
-def _search(planning: Planning, profile: Profile, deadline: Deadline) -> Search:
-    """Set up the search: classes, attempts, Kueue's own answer to start from, and the caps."""
+def _cap(search: Search, profile: Profile, greedy: Plan) -> str:
+    """Bound the capped measures by Kueue's own; say in words which caps cannot be met.
+
+    They all can where Kueue's answer is within its own rules, because it meets them itself.
+    """
+    if not greedy.victims:
+        return ""
+    values = {cap: sum(greedy.terms[term] for term in cap) for cap in profile.caps}
+    dropped = []
+    for cap, value in values.items():
+        trial = search.fork()
+        trial.limit(cap, value)
+        if greedy.outside_rules and find_any(trial, trial.alive) == "infeasible":
+            dropped.append(measure_id(cap))
+        else:
+            search.limit(cap, value)
+    return (
+        f"; Kueue's own answer is outside its own rules, and no legal one keeps its value of "
+        f"{', '.join(dropped)}"
+        if dropped
+        else ""
+    )
+
+
+def _search(planning: Planning, deadline: Deadline, profile: Profile) -> Search:
+    """Set up the search: classes, attempts, and Kueue's own answer to start from."""
     problem, table = planning.problem, planning.table
     permitted = attempts(problem, planning.eligible)
     restricted = restricted_while_borrowing(problem)
     allowed = planning.eligible & ~restricted if permitted == (True,) else planning.eligible
     columns = build_columns(problem, allowed, restricted, _costs(planning, profile))
-    search = Search(problem, table, columns, permitted, deadline)
+    every_class = list(range(len(columns)))
+    search = Search(
+        problem, table, columns, permitted, deadline, planning.is_lawful, every_class
+    )
     positions = planning.greedy_positions()
-    if positions:
+    if positions and planning.is_lawful(positions):
         search.incumbent = _class_counts(columns, positions)
-        values = table.evaluate(positions)
-        for cap in profile.caps:
-            search.limit(cap, sum(values[term] for term in cap))
     return search
 
 

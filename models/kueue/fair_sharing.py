@@ -1,0 +1,169 @@
+"""The laws of fair sharing that tie victims together (design.md, 2.3).
+
+Shares are compared in exact integers here, where Kueue compares doubles. Where rounding could
+decide otherwise the model is the more permissive one: the solver's answers are judged in doubles
+by the verifier, and a set that fails there is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import gcd
+from typing import TYPE_CHECKING
+
+from planner.models.shared.builder import ZERO, Builder, Linear, negation
+
+if TYPE_CHECKING:
+    from planner.models.kueue.formulation import Formulation
+
+_EXACT_IN_DOUBLES = 2**49
+"""Integers below it that differ are told apart by doubles after a few roundings."""
+
+_LARGEST = 2**59
+
+Excess = Mapping[str, Linear]
+"""Per resource, how much a node uses beyond its quota, summed over flavors."""
+
+
+def borrowing_until_last_victim(formulation: Formulation) -> None:
+    """FS-06: every touched node below its LCA has a last victim that finds it borrowing.
+
+    As KQ-07, but in any flavor-resource that has a quota entry at the node or below.
+
+    Source: kueue ff69552e fairsharing/ordering.go ``nextTarget``; design.md 2.3.
+    """
+    for node in formulation.last_victims.side_nodes():
+        formulation.last_victims.require_over_quota(node, formulation.fair.known[node])
+
+
+def shares(formulation: Formulation) -> None:
+    """FS-07: below the LCA, the preemptor's side is no more unfair than the victim's.
+
+    For every touched child a of a path cohort A, with b the child of A on the path, all usages
+    with the request counted, and a' the side a with its last victim put back:
+
+        share(b) <= share(a)    where LessThanOrEqualToFinalShare is configured, or
+        share(b) <  share(a')   where LessThanInitialShare is.
+
+    Source: kueue ff69552e fairsharing/strategy.go; design.md 2.3.
+    """
+    fair, problem = formulation.fair, formulation.problem
+    if fair.within_nominal:
+        return
+    last_victims = formulation.last_victims
+    for side in last_victims.side_nodes():
+        above = problem.parent[side]
+        if above in problem.path:
+            mine = problem.path[problem.path.index(above) - 1]
+            _Comparison(formulation, above, mine, side).state(last_victims.touched(side))
+
+
+class _Comparison:
+    """The shares of two children of a cohort, compared."""
+
+    def __init__(self, formulation: Formulation, above: int, mine: int, theirs: int) -> None:
+        self.formulation = formulation
+        self.builder: Builder = formulation.builder
+        self.fair = formulation.fair
+        self.lendable = {r: n for r, n in self.fair.lendable[above].items() if n > 0}
+        self.mine, self.theirs = mine, theirs
+        weight = self.fair.weight_nano
+        unit = gcd(weight[mine], weight[theirs]) or 1
+        self.my_weight, self.their_weight = weight[mine] // unit, weight[theirs] // unit
+
+    def state(self, touched: int) -> None:
+        """Require one of the configured strategies wherever the other side is touched."""
+        formulation = self.formulation
+        mine = self._excess(self.mine, formulation.usage_with_request.after)
+        options = []
+        if "LessThanOrEqualToFinalShare" in self.fair.strategies:
+            after = self._excess(self.theirs, formulation.usage.after)
+            options.append(self._option(mine, after, strict=False))
+        if "LessThanInitialShare" in self.fair.strategies:
+            before = self._excess(self.theirs, formulation.last_victims.with_last)
+            options.append(self._option(mine, before, strict=True))
+        self.builder.any_of([*options, negation(touched)])
+
+    def _excess(self, node: int, usage: Callable[[int, int], Linear]) -> Excess:
+        problem = self.formulation.problem
+        excess: dict[str, Linear] = {}
+        for fr in self.fair.known[node]:
+            resource = problem.frs[fr].resource
+            if resource in self.lendable:
+                over = usage(node, fr).shifted(-problem.quota[node][fr])
+                part = self.builder.positive_part(over)
+                excess[resource] = excess.get(resource, ZERO).plus(part)
+        return excess
+
+    def _option(self, mine: Excess, theirs: Excess, *, strict: bool) -> int:
+        """Return a literal that implies share(mine) <= share(theirs), or < if strict."""
+        builder = self.builder
+        option = builder.new_bool()
+        witnesses = []
+        if not strict:
+            # Both shares 0; also the only way where only the preemptor's side has weight 0.
+            witnesses.append(self._nothing_borrowed(mine))
+        if self.my_weight == 0 and self.their_weight > 0:
+            if strict:
+                witness = self._nothing_borrowed(mine)
+                builder.any_of(self._borrowed(theirs), when=[witness])
+                witnesses.append(witness)
+        elif self.my_weight > 0 and self.their_weight == 0:
+            witnesses += self._borrowed(theirs)  # infinite, above anything finite
+        else:
+            witnesses += [
+                self._dominated(mine, resource, excess, strict=strict)
+                for resource, excess in theirs.items()
+            ]
+        builder.any_of([*witnesses, negation(option)])
+        return option
+
+    def _nothing_borrowed(self, excess: Excess) -> int:
+        witness = self.builder.new_bool()
+        for part in excess.values():
+            self.builder.at_most(part, 0, when=[witness])
+        return witness
+
+    def _borrowed(self, excess: Excess) -> list[int]:
+        witnesses = []
+        for part in excess.values():
+            witness = self.builder.new_bool()
+            self.builder.at_least(part, 1, when=[witness])
+            witnesses.append(witness)
+        return witnesses
+
+    def _dominated(self, mine: Excess, resource: str, theirs: Linear, *, strict: bool) -> int:
+        """Return a literal that implies: no resource of mine is above this one of theirs."""
+        witness = self.builder.new_bool()
+        if strict:
+            self.builder.at_least(theirs, 1, when=[witness])
+        for own, excess in mine.items():
+            self._at_most(own, excess, resource, theirs, strict=strict, when=[witness])
+        return witness
+
+    def _at_most(  # noqa: PLR0913, PLR0917 - two amounts, their resources, and how
+        self,
+        own: str,
+        mine: Linear,
+        resource: str,
+        theirs: Linear,
+        *,
+        strict: bool,
+        when: Iterable[int],
+    ) -> None:
+        """State mine / (lendable * weight) <= theirs / (lendable * weight), cross-multiplied."""
+        # Two sides of weight 0 that both borrow are compared before the weight.
+        both_zero = self.my_weight == 0 and self.their_weight == 0
+        left = self.lendable[resource] * (1 if both_zero else self.their_weight)
+        right = self.lendable[own] * (1 if both_zero else self.my_weight)
+        unit = gcd(left, right)
+        left, right = left // unit, right // unit
+        largest = max(left * self.builder.bounds(mine)[1], right * self.builder.bounds(theirs)[1])
+        same_weight = self.my_weight == self.their_weight
+        exact = same_weight and largest < _EXACT_IN_DOUBLES
+        shift = max(0, largest.bit_length() - _LARGEST.bit_length())
+        left, right = left >> shift, -(-right >> shift)
+        slack = 0 if exact else (largest >> shift) // _EXACT_IN_DOUBLES + 1
+        difference = Linear({v: left * c for v, c in mine.terms.items()}, left * mine.constant)
+        difference = difference.plus(theirs, -right)
+        self.builder.at_most(difference, -1 if strict and exact else slack, when=when)
