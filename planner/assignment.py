@@ -111,7 +111,16 @@ def _complete(request: PodSetRequest, pods: PodSetFlavors | None, where: str) ->
             raise SchemaError(
                 where, f'podset "{request.name}" asks for {resource} but gets no flavor for it'
             )
-    return pods if pods.count is not None else pods.model_copy(update={"count": request.count})
+    if pods.count is None:
+        return pods.model_copy(update={"count": request.count})
+    least = min(request.pod_set.min_count or request.count, request.count)
+    if not least <= pods.count <= request.spec_count:
+        raise SchemaError(
+            where,
+            f'podset "{request.name}" gets {pods.count} pods',
+            f"a count from {least} to {request.spec_count}",
+        )
+    return pods
 
 
 def _validate(value: Mapping[str, Any], where: str) -> Assignment:

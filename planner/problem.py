@@ -67,8 +67,9 @@ class Problem:
     contested
         Positions of FRS: the fr whose assigned mode is Preempt.
     parent, children, quota, kept, limit, usage, available
-        (N,) and (N, F): parent node or -1, nodes below, subtree quota, what is never lent, borrowing limit or
-        ``None``, usage before any removal; ``available`` is (F,), at the preemptor's queue.
+        (N,) and (N, F): parent node or -1, nodes below, subtree quota, what is never lent,
+        borrowing limit or ``None``, usage before any removal; ``available`` is (F,), at the
+        preemptor's queue.
     path
         The preemptor's ClusterQueue, then the cohorts above it, the root last.
     lca

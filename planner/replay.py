@@ -123,8 +123,7 @@ def summarise(files: Sequence[FileComparison]) -> ReplayReport:
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance anew, and compare.
 
-    Skipped are whole scheduling cycles, states with fair sharing on, and lines on which the
-    scheduler gave no answer. Where several outcomes are recorded, because the scheduler itself
+    Skipped are whole scheduling cycles, and lines on which the scheduler gave no answer. Where several outcomes are recorded, because the scheduler itself
     is not deterministic there, any of them is right.
 
     Raises
@@ -143,8 +142,6 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
         digest=name,
         now=_clock(line, where),
     )
-    if state.configuration.fair_sharing_on:
-        return Comparison(name, "skipped", "fair sharing is on")
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
     snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())

@@ -141,7 +141,7 @@ class _Comparison:
             self._at_most(own, excess, resource, theirs, strict=strict, when=[witness])
         return witness
 
-    def _at_most(  # noqa: PLR0913, PLR0917 - two amounts, their resources, and how
+    def _at_most(  # noqa: PLR0913 - two amounts, their resources, and how
         self,
         own: str,
         mine: Linear,

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from planner.errors import LookupFailed
+from planner.errors import LookupFailed, UnsupportedError
 from planner.objective.annotation import Disruption, read_disruption
 from planner.problem import BoolArray, IntArray, Problem
 from planner.quota.snapshot import Admitted, Snapshot
@@ -24,6 +25,8 @@ ACCELERATOR: Final = 32_000
 
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
 _HIGHEST_WEIGHT: Final = 2**20
+_LARGEST: Final = 2**45
+"""A hundred thousand workloads of this cost can still be added up in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +119,16 @@ def term_table(
         If a cost is given for a workload that holds no quota.
     SchemaError
         If an annotation has an unusable value.
+    UnsupportedError
+        If a workload is too large to add its cost up exactly.
     """
     disruptions = [read_disruption(w.workload, snapshot.now) for w in problem.workloads]
     sizes = [_size(workload, snapshot) for workload in problem.workloads]
     rank = _ranks(problem.priority, eligible)
     alive = (~problem.evicted).astype(np.int64)
 
-    def array(values: Iterable[int]) -> IntArray:
-        return np.fromiter(values, dtype=np.int64, count=len(problem.workloads))
-
     pairs = list(zip(sizes, disruptions, strict=True))
+    array = partial(_array, problem)
     separable: dict[str, IntArray] = {
         "D0": array(d.last_tier for d in disruptions) * alive,
         "D2": alive,
@@ -145,6 +148,18 @@ def term_table(
         need=_needs(problem, eligible),
         disruptions=disruptions,
     )
+
+
+def _array(problem: Problem, values: Iterable[int]) -> IntArray:
+    listed = list(values)
+    for workload, value in zip(problem.workloads, listed, strict=True):
+        if value > _LARGEST:
+            raise UnsupportedError(
+                f"Workload {workload.key}",
+                f"evicting it would cost {value}, beyond what can be added up exactly",
+                hint="its usage of cpu or accelerators is implausibly large",
+            )
+    return np.array(listed, dtype=np.int64)
 
 
 def _size(workload: Admitted, snapshot: Snapshot) -> int:

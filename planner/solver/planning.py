@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from planner.assignment import Assignment
 from planner.errors import InternalError
 from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.terms import term_table
-from planner.plan import Plan, Status, Verification, Victim
+from planner.plan import Plan, Status, Verdict, Verification, Victim
 from planner.problem import build_problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.decision import decide
 from planner.solver.describe import Subject, describe_victims
 from planner.solver.explanation import explain_no_flavor, victims_in_words
 from planner.state import State
-from planner.verifier import verify_plan
+from planner.verifier import match_plan, verify_plan
+from planner.verifier.certificate import check_certificate
 
 
 class Planning:
@@ -35,8 +36,17 @@ class Planning:
         self.decision = decide(snapshot, preemptor, assignment)
         self.problem = build_problem(snapshot, preemptor, self.decision.assignment)
         self.eligible = eligible(self.problem)
+        classical = self.problem.fair is None
+        # The candidates Kueue itself would list; under fair sharing more than the eligible ones.
+        self.candidates = eligible(self.problem, without=() if classical else {"FS-06"})
         self.table = term_table(self.problem, snapshot, self.eligible, costs)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment)
+
+    @property
+    def fits_at_once(self) -> bool:
+        """Whether the request is available with nobody evicted."""
+        problem = self.problem
+        return all(problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's workloads by the scheduler's candidate order."""
@@ -44,7 +54,7 @@ class Planning:
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes."""
-        candidates = self.in_candidate_order(self.eligible.nonzero()[0].tolist())
+        candidates = self.in_candidate_order(self.candidates.nonzero()[0].tolist())
         place = {position: place for place, position in enumerate(candidates, start=1)}
         return describe_victims(self.table, self.snapshot, positions, codes, place)
 
@@ -81,7 +91,7 @@ class Planning:
         )
         if not positions:
             return plan
-        broken = self._broken_laws(self._verify(plan))
+        broken = _broken(self._verify(plan).verdicts)
         if broken and self.problem.fair is not None:
             # Fill-back looks at no share: Kueue's own answer can be outside its own rules.
             return plan.model_copy(update={"outside_rules": broken})
@@ -101,16 +111,16 @@ class Planning:
         return self._verify(plan).accepted
 
     def accepted(self, plan: Plan) -> Plan:
-        """Verify a plan, and put the verdicts into its certificate.
+        """Verify a plan and what its certificate claims, and put the verdicts into it.
 
         Raises
         ------
         InternalError
-            If a law refuses the plan: it is then no plan at all.
+            If a law refuses the plan, or a claim is not true: it is then no plan at all.
         """
         verification = self._verify(plan)
         if not verification.accepted:
-            broken = "; ".join(self._broken_laws(verification))
+            broken = "; ".join(_broken(verification.verdicts))
             message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
             raise InternalError(message)
         if plan.certificate is None:
@@ -121,18 +131,29 @@ class Planning:
                 "removal_order": verification.removal_order,
             }
         )
-        return plan.model_copy(update={"certificate": certificate})
+        plan = plan.model_copy(update={"certificate": certificate})
+        untrue = _broken(self._check_claims(plan))
+        if untrue:
+            message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
+            raise InternalError(message)
+        return plan
+
+    def _check_claims(self, plan: Plan) -> Sequence[Verdict]:
+        """Check values, bounds and facts of a plan, recomputed from its victims."""
+        position = {workload.key: i for i, workload in enumerate(self.problem.workloads)}
+        terms = self.table.evaluate([position[key] for key in plan.keys])
+        bounds = plan.certificate.bounds if plan.certificate else ()
+        costs = {bound.term: self._costs_by_key(bound.term.split("+")) for bound in bounds}
+        case = match_plan(self.state, plan, snapshot=self.snapshot)
+        return check_certificate(case, plan, terms, costs)
+
+    def _costs_by_key(self, terms: Sequence[str]) -> dict[str, int]:
+        columns = [self.table.separable[term].tolist() for term in terms]
+        totals = (sum(row) for row in zip(*columns, strict=True))
+        return dict(zip((w.key for w in self.problem.workloads), totals, strict=True))
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot)
-
-    @staticmethod
-    def _broken_laws(verification: Verification) -> tuple[str, ...]:
-        return tuple(
-            f"{verdict.law} {verdict.title}: {verdict.detail}"
-            for verdict in verification.verdicts
-            if not verdict.holds
-        )
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
@@ -142,10 +163,21 @@ class Planning:
         return explain_no_flavor(self.decision.assignment, self.preemptor)
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
-        if self.decision.assignment.mode == "Fit":
+        if self.decision.assignment.mode == "Fit" and self.fits_at_once:
             return "feasible", "Kueue admits it without preemption"
+        if self.decision.assignment.mode == "Fit":
+            return "unknown", "Kueue takes it for fitting, which it does not, and never preempts"
         if self.decision.assignment.mode == "NoFit":
             return "infeasible", self.why_no_flavor()
         if victims:
             return "feasible", f"Kueue preempts {victims_in_words(victims)}"
         return "unknown", "Kueue finds no victims that would make room"
+
+
+def _broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """Return what does not hold, in words."""
+    return tuple(
+        f"{verdict.law} {verdict.title}: {verdict.detail}"
+        for verdict in verdicts
+        if not verdict.holds
+    )

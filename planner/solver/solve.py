@@ -39,7 +39,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     certificate = Certificate(
         digest=planning.state.digest,
         levels=describe_levels(answer.levels),
-        bounds=solver_free_bounds(planning.table, planning.eligible, answer.levels),
+        bounds=solver_free_bounds(planning.table, planning.candidates, answer.levels),
         cut_off=len(search.cut),
         solver=solver_name(),
         seed=SEED,
@@ -70,7 +70,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
 
 def _settled(planning: Planning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: nothing has to go, or nothing can."""
-    assignment, problem = planning.decision.assignment, planning.problem
+    assignment = planning.decision.assignment
     if assignment.mode == "NoFit":
         return "infeasible", planning.why_no_flavor()
     if len(assignment.pod_sets) < len(planning.preemptor.pod_sets):
@@ -78,7 +78,7 @@ def _settled(planning: Planning) -> tuple[Status, str] | None:
             "a podset asks for nothing but zero amounts of resources the queue does not cover; "
             "Kueue stops assigning flavors there and cannot go on"
         )
-    if all(problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested):
+    if planning.fits_at_once:
         return "optimal", "it fits as it is: no eviction needed"
     if assignment.mode == "Fit":
         return "infeasible", (
@@ -151,9 +151,7 @@ def _search(planning: Planning, deadline: Deadline, profile: Profile) -> Search:
     allowed = planning.eligible & ~restricted if permitted == (True,) else planning.eligible
     columns = build_columns(problem, allowed, restricted, _costs(planning, profile))
     every_class = list(range(len(columns)))
-    search = Search(
-        problem, table, columns, permitted, deadline, planning.is_lawful, every_class
-    )
+    search = Search(problem, table, columns, permitted, deadline, planning.is_lawful, every_class)
     positions = planning.greedy_positions()
     if positions and planning.is_lawful(positions):
         search.incumbent = _class_counts(columns, positions)
