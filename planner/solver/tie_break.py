@@ -16,6 +16,8 @@ def break_ties(search: Search) -> bool:
     """Replace the incumbent by the canonical answer; say whether that was proved."""
     if search.incumbent is None:
         return False
+    if _is_only_answer(search):
+        return True
     fixed = [0] * len(search.columns)
     ceilings: dict[int, int] = {}
     while sum(fixed) < sum(search.incumbent):
@@ -36,6 +38,14 @@ def break_ties(search: Search) -> bool:
             search.alive = [other for other in search.alive if ceilings.get(other, 1)]
             fixed[k] += 1
     return True
+
+
+def _is_only_answer(search: Search) -> bool:
+    """Say whether nothing else reaches the values of all levels: one solve settles most ties."""
+    others = search.fork()
+    others.cut = [*search.cut, search.answer]
+    others.incumbent = None
+    return others.run_on(others.alive).outcome == "infeasible"
 
 
 def _position(search: Search, k: int, member: int) -> int:
