@@ -14,21 +14,29 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import zip_longest
+from itertools import chain, islice, permutations, product, zip_longest
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from planner.assignment import flavor_resources, parse_assignment, read_assignment
+from planner.assignment import (
+    Assignment,
+    flavor_resources,
+    parse_assignment,
+    read_assignment,
+)
 from planner.errors import InputError, ParseError, PlannerError, SchemaError
 from planner.plan import Record
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reader import read_objects
 from planner.reference.decision import Decision, decide
-from planner.state import parse_time
+from planner.state import Cohort, State, parse_time
 
 MAX_LINE: Final = 256 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
+
+MAX_ORDERS: Final = 1000
+"""How many orders of cohorts are tried where the real scheduler's own order is random."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _CYCLE: Final = "cycle"
@@ -123,8 +131,10 @@ def summarise(files: Sequence[FileComparison]) -> ReplayReport:
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance anew, and compare.
 
-    Skipped are whole scheduling cycles, and lines on which the scheduler gave no answer. Where several outcomes are recorded, because the scheduler itself
-    is not deterministic there, any of them is right.
+    Skipped are whole scheduling cycles, and lines on which the scheduler gave no answer. Where
+    several outcomes are recorded, because the scheduler itself is not deterministic there, any
+    of them is right. They are a sample: under fair sharing, a line without a match is decided
+    again with other orders of the cohorts.
 
     Raises
     ------
@@ -135,25 +145,58 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     expected = _field(line, "expect", dict, where)
     if line.get("mode") == _CYCLE:
         return Comparison(name, "skipped", "a whole scheduling cycle")
-    pending = _field(line, "pending", str, where)
+    several = expected.get("outcomes") or []
+    if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
+        raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
     state = read_objects(
         _field(line, "state", dict, where),
         where=f"{where}: state",
         digest=name,
         now=_clock(line, where),
     )
+    pending = _field(line, "pending", str, where)
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
+    comparison = _decided(name, expected, state, pending, fixed)
+    if comparison.outcome == "different" and several and state.configuration.fair_sharing_on:
+        for cohorts in islice(_other_orders(state.cohorts), MAX_ORDERS):
+            reordered = state.model_copy(update={"cohorts": cohorts})
+            other = _decided(name, expected, reordered, pending, fixed)
+            if other.outcome == "equal":
+                return other
+    return comparison
+
+
+def _decided(
+    name: str, expected: Answer, state: State, pending: str, fixed: Assignment | None
+) -> Comparison:
+    """Decide once, and compare."""
     snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
     try:
         preemptor = find_preemptor(state, snapshot, pending)
         if fixed is not None:
-            fixed = read_assignment(fixed, preemptor, f"{where}: assignment")
+            fixed = read_assignment(fixed, preemptor, f"{name}: assignment")
         decision = decide(snapshot, preemptor, fixed)
     except PlannerError as error:
         return Comparison(name, "different", f"the reference gives no answer: {error}")
-    found = answer_of(decision, snapshot)
-    return _compare(name, expected, found, where)
+    return _compare(name, expected, answer_of(decision, snapshot))
+
+
+def _other_orders(cohorts: Sequence[Cohort]) -> Iterator[tuple[Cohort, ...]]:
+    """Yield every other order of the cohorts that share a parent.
+
+    Under fair sharing the real scheduler chooses at random among cohorts of equal shares; the
+    reference takes the one that stands last. So each order of siblings, kept up from the first
+    step to the last, leads to an answer that the real scheduler may give.
+    """
+    siblings: dict[str, list[Cohort]] = {}
+    for cohort in cohorts:
+        siblings.setdefault(cohort.spec.parent_name, []).append(cohort)
+    siblings.pop("", None)  # roots are never compared
+    rest = [cohort for cohort in cohorts if not cohort.spec.parent_name]
+    some = (islice(permutations(group), MAX_ORDERS) for group in siblings.values())
+    for orders in islice(product(*some), 1, None):
+        yield (*rest, *chain.from_iterable(orders))
 
 
 def answer_of(decision: Decision, snapshot: Snapshot) -> Answer:
@@ -186,11 +229,9 @@ def answer_of(decision: Decision, snapshot: Snapshot) -> Answer:
     }
 
 
-def _compare(name: str, expected: Answer, found: Answer, where: str) -> Comparison:
+def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
     """Compare with the recorded outcome, or with each of several, on all that was recorded."""
     several = expected.get("outcomes") or []
-    if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
-        raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
     outcomes = [{part: one[part] for part in found if part in one} for one in (expected, *several)]
     if not any(outcomes):
         return Comparison(name, "skipped", "the scheduler itself gave no answer")

@@ -41,8 +41,8 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
     """Compare recorded answers of the real scheduler with the planner's own replay.
 
     Each FILE has one recorded instance a line, as JSON, packed with gzip or not. Compared are
-    the assignment of flavors and the workloads to preempt, with their order and reasons. What
-    this version does not replay (fair sharing, whole scheduling cycles) counts as skipped.
+    the assignment of flavors and the workloads to preempt, with their order and reasons. Whole
+    scheduling cycles, which this version does not replay, count as skipped.
     """
     from planner.cli.output import Target
     from planner.cli.progress import Progress

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
 from tests.cli.running import call, process
-from tests.test_replay import fair, recorded
+from tests.test_replay import cycle, recorded
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     wrong[1]["expect"]["targets"].reverse()
     wrong[2]["expect"]["assignment"]["mode"] = "Fit"
     return (
-        store(tmp_path / "good.jsonl.gz", [recorded("good"), fair("fair")]),
+        store(tmp_path / "good.jsonl.gz", [recorded("good"), cycle()]),
         store(tmp_path / "bad.jsonl", wrong),
     )
 
