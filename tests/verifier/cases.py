@@ -23,6 +23,9 @@ NOW = "2026-03-01T12:00:00Z"
 OWN = "InClusterQueue"
 RECLAIM = "InCohortReclamation"
 WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+BY_SHARE = "InCohortFairSharing"
+FINAL = "LessThanOrEqualToFinalShare"
+INITIAL = "LessThanInitialShare"
 
 
 def cluster(*objects: Json) -> State:
@@ -65,6 +68,21 @@ def queue(
     return {"kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec}
 
 
+def weight(value: str) -> Json:
+    """Give the weight of a ClusterQueue or Cohort, as a field of its spec."""
+    return {"fairSharing": {"weight": value}}
+
+
+def fair_sharing(*strategies: str, within_nominal: bool = True) -> Json:
+    """Make a Configuration that turns fair sharing on, with both strategies unless named."""
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "fairSharing": {"preemptionStrategies": list(strategies)},
+        "featureGates": {"FairSharingPreemptWithinNominal": within_nominal},
+    }
+
+
 def policies(
     within: str = "Never",
     reclaim: str = "Never",
@@ -80,9 +98,11 @@ def policies(
     }
 
 
-def cohort(name: str, parent: str = "", gpus: int = 0, lending: int | None = None) -> Json:
-    """Make a Cohort."""
-    spec = {"parentName": parent, "resourceGroups": quotas(gpus, lending=lending)}
+def cohort(
+    name: str, parent: str = "", gpus: int = 0, lending: int | None = None, **spec: Any
+) -> Json:
+    """Make a Cohort; further fields of its spec are given by name."""
+    spec = {"parentName": parent, "resourceGroups": quotas(gpus, lending=lending), **spec}
     return {"kind": "Cohort", "metadata": {"name": name}, "spec": spec}
 
 
@@ -160,6 +180,11 @@ def plan_of(
         ),
     }
     return Plan(**{**made, **fields})
+
+
+def fair_plan(state: State, *taken: tuple[str, str] | Victim, **fields: Any) -> Plan:
+    """Make a plan by the rules of fair sharing."""
+    return plan_of(state, *taken, **{"rules": "kueue-fair", **fields})
 
 
 def victim_of(state: State, name: str, reason: str) -> Victim:

@@ -6,6 +6,7 @@ test alone, and where it does, FS-07 holds if and only if some order passes both
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from itertools import chain, combinations, permutations
 
@@ -17,7 +18,7 @@ from planner.verifier.case import setting_of
 from planner.verifier.fair_case import FairCase, fair_setting_of
 from planner.verifier.fair_removal import replay_fairly
 from planner.verifier.fair_setting import FairSetting
-from tests.random_trees import Instance, fair_instances
+from tests.random_trees import Instance, fair_instances, random_instance
 
 
 def setting(instance: Instance) -> FairSetting:
@@ -44,6 +45,17 @@ def test_candidates_and_the_nominal_rule(instance: Instance) -> None:
 @settings(max_examples=200)
 @given(fair_instances())
 def test_accepted_is_legal(instance: Instance) -> None:
+    assert_accepted_is_legal(instance)
+
+
+def test_accepted_is_legal_on_larger_numbers() -> None:
+    """Hypothesis keeps numbers small; here instances are as dense as they get."""
+    for seed in range(400):
+        pick = random.Random(seed).randint  # noqa: S311 - not for secrets
+        assert_accepted_is_legal(random_instance(pick, fair=True))
+
+
+def assert_accepted_is_legal(instance: Instance) -> None:
     where, legal = setting(instance), instance.fair_simulation.legal_sets
     for victims in subsets(instance):
         keys = frozenset(victim.key for victim in victims)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import ModuleType
 
 import pytest
 
 from planner.errors import InputError, UnsupportedError
-from planner.laws import KUEUE_CLASSICAL
+from planner.laws import KUEUE_CLASSICAL, KUEUE_FAIR, Law
 from planner.quota.snapshot import take_snapshot
+from planner.verifier import fair_sharing as fair_laws
 from planner.verifier import kueue, verify_plan
-from planner.verifier.kueue import CHECKS
 from tests.verifier.cases import (
+    BY_SHARE,
     OWN,
     RECLAIM,
+    Json,
     assigned,
     cluster,
     cohort,
+    fair_plan,
+    fair_sharing,
     plan_of,
     policies,
     queue,
@@ -25,6 +30,7 @@ from tests.verifier.cases import (
     waiting,
 )
 
+FAIR = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "fairSharing": {}}
 STATE = cluster(
     queue("mine", 4, preemption=policies("LowerPriority")),
     running("a", "mine", 4),
@@ -32,12 +38,15 @@ STATE = cluster(
 )
 
 
-def test_every_law_has_a_check_of_its_name_and_says_its_id() -> None:
-    for law in KUEUE_CLASSICAL:
-        check: Callable[..., object] = getattr(kueue, law.name)
-        assert CHECKS[law.id] is check
+@pytest.mark.parametrize(("laws", "module"), [(KUEUE_CLASSICAL, kueue), (KUEUE_FAIR, fair_laws)])
+def test_every_law_has_a_check_of_its_name_and_says_its_id(
+    laws: Sequence[Law], module: ModuleType
+) -> None:
+    for law in laws:
+        check: Callable[..., object] = getattr(module, law.name)
+        assert module.CHECKS[law.id] is check
         assert (check.__doc__ or "").startswith(f"{law.id}: ")
-    assert len(CHECKS) == len(KUEUE_CLASSICAL)
+    assert len(module.CHECKS) == len(laws)
 
 
 def test_verdicts_in_the_order_of_the_registry() -> None:
@@ -47,6 +56,43 @@ def test_verdicts_in_the_order_of_the_registry() -> None:
     assert all(verdict.detail for verdict in verification.verdicts)
     assert verification.removal_order == ("team/a",)
     assert verification.accepted
+
+
+def test_the_rules_of_fair_sharing_have_their_own_verdicts() -> None:
+    state = cluster(
+        FAIR,
+        queue("mine", 4, preemption=policies("LowerPriority")),
+        running("a", "mine", 4),
+        waiting("incoming", 2, priority=10),
+    )
+    verification = verify_plan(state, fair_plan(state, ("a", OWN)))
+    expected = [(law.id, law.title) for law in KUEUE_FAIR]
+    assert [(verdict.law, verdict.title) for verdict in verification.verdicts] == expected
+    assert all(verdict.detail for verdict in verification.verdicts)
+    assert verification.removal_order == ("team/a",)
+    assert verification.accepted
+
+
+@pytest.mark.parametrize("status", ["feasible", "infeasible", "unknown"])
+@pytest.mark.parametrize(
+    ("rules", "configured", "law"),
+    [
+        ("kueue-classical", (), None),
+        ("kueue-classical", (FAIR,), "KQ-08"),
+        ("kueue-fair", (), "FS-07"),
+        ("kueue-fair", (FAIR,), None),
+    ],
+)
+def test_the_rules_must_be_those_of_the_configuration(
+    rules: str, configured: tuple[Json, ...], law: str | None, status: str
+) -> None:
+    """Whatever the plan claims, and even if it evicts nobody."""
+    state = cluster(*configured, queue("mine", 4), waiting("incoming", 4))
+    plan = plan_of(state, borrowing=None, rules=rules, status=status)
+    verification = verify_plan(state, plan)
+    failed = [verdict.law for verdict in verification.verdicts if not verdict.holds]
+    assert failed == ([] if law is None else [law])
+    assert verification.accepted == (law is None)
 
 
 @pytest.mark.parametrize("status", ["infeasible", "unknown"])
@@ -93,11 +139,13 @@ def test_unknown_rules_are_not_guessed() -> None:
         verify_plan(STATE, plan_of(STATE).model_copy(update={"rules": "house-rules"}))
 
 
-def test_ten_thousand_workloads_and_hundreds_of_victims() -> None:
+@pytest.mark.parametrize("fair", [False, True])
+def test_ten_thousand_workloads_and_hundreds_of_victims(fair: bool) -> None:  # noqa: FBT001
     """Well below a second; the limit leaves room for a busy machine."""
     queues = [f"q{number}" for number in range(100)]
     names = [f"w{number}" for number in range(10_000)]
     state = cluster(
+        *([fair_sharing(within_nominal=False)] if fair else []),
         cohort("all"),
         *(cohort(f"c{number}", "all") for number in range(10)),
         queue("mine", 1000, "all", preemption=policies("LowerPriority", "Any")),
@@ -106,13 +154,14 @@ def test_ten_thousand_workloads_and_hundreds_of_victims() -> None:
         waiting("incoming", 500, priority=10),
     )
     snapshot = take_snapshot(state)
-    taken = [(name, RECLAIM) for name in names[:1500]]
-    plan = plan_of(state, *taken[:500])
+    taken = [(name, BY_SHARE if fair else RECLAIM) for name in names[:1500]]
+    make, few = (fair_plan, "FS-01") if fair else (plan_of, "KQ-01")
     start = time.perf_counter()
-    verification = verify_plan(state, plan, snapshot=snapshot)
+    verification = verify_plan(state, make(state, *taken[:500]), snapshot=snapshot)
     elapsed = time.perf_counter() - start
-    assert [v.law for v in verification.verdicts if not v.holds] == ["KQ-01"]
+    assert [v.law for v in verification.verdicts if not v.holds] == [few]
     assert elapsed < 2
+    plan = make(state, *taken)
     start = time.perf_counter()
-    assert verify_plan(state, plan_of(state, *taken), snapshot=snapshot).accepted
+    assert verify_plan(state, plan, snapshot=snapshot).accepted
     assert time.perf_counter() - start < 2

@@ -1,0 +1,169 @@
+"""Certificates under fair sharing: shares that are stated, removal orders, solver-free bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from planner.plan import Certificate, Multiplier, NodeShare, Plan, SolverFreeBound
+from planner.verifier import match_plan
+from planner.verifier.certificate import check_certificate
+from tests.verifier.cases import (
+    BY_SHARE,
+    GPU,
+    RECLAIM,
+    broken,
+    cluster,
+    cohort,
+    fair_plan,
+    fair_sharing,
+    plan_of,
+    policies,
+    queue,
+    running,
+    waiting,
+    weight,
+)
+
+STATE = cluster(
+    fair_sharing(),
+    cohort("all", gpus=4),
+    cohort("theirs", "all", **weight("0")),
+    queue("mine", 2, "all", preemption=policies("LowerPriority", "Any"), **weight("3")),
+    queue("other", 2, "theirs"),
+    queue("quiet", 2, "theirs", lending=0),
+    running("own", "mine", 2),
+    running("a", "other", 2),
+    running("b", "other", 4),
+    running("x", "quiet", 2),
+    waiting("incoming", 2, priority=10),
+)
+"""8 GPUs that all may use; 6 of them by other, whose nominal quota is 2, and 2 by mine."""
+
+SHARES = (
+    NodeShare(
+        name="mine", kind="ClusterQueue", weight=3, before=0, with_preemptor=250 / 3, after=250 / 3
+    ),
+    NodeShare(
+        name="other", kind="ClusterQueue", weight=1, before=500, with_preemptor=500, after=250
+    ),
+    NodeShare(
+        name="theirs",
+        kind="Cohort",
+        weight=0,
+        before=math.inf,
+        with_preemptor=math.inf,
+        after=math.inf,
+    ),
+    NodeShare(name="all", kind="Cohort", weight=1, before=0, with_preemptor=0, after=0),
+)
+
+
+def refused(plan: Plan, costs: Mapping[str, int] | None = None) -> list[str]:
+    verdicts = check_certificate(match_plan(STATE, plan), plan, {}, {"cost": costs or {}})
+    return [verdict.law for verdict in verdicts if not verdict.holds]
+
+
+def with_share(position: int, **fields: Any) -> Plan:
+    shares = list(SHARES)
+    shares[position] = shares[position].model_copy(update=fields)
+    return fair_plan(STATE, ("a", BY_SHARE), shares=tuple(shares))
+
+
+def test_honest_shares_are_accepted() -> None:
+    plan = fair_plan(STATE, ("a", BY_SHARE), shares=SHARES)
+    assert not broken(STATE, plan)
+    assert not refused(plan)
+    assert not refused(Plan.model_validate_json(plan.model_dump_json()))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        with_share(0, before=1),
+        with_share(0, with_preemptor=math.nextafter(250 / 3, 0)),
+        with_share(0, after=83.333),
+        with_share(0, after=math.nan),
+        with_share(0, weight=1),
+        with_share(1, with_preemptor=250),
+        with_share(1, after=500),
+        with_share(2, after=0),
+        with_share(3, before=1000),
+        with_share(0, name="unheard-of"),
+        with_share(0, kind="Cohort"),
+        with_share(3, kind="ClusterQueue"),
+    ],
+)
+def test_forged_shares_are_refused(plan: Plan) -> None:
+    assert refused(plan) == ["CT-05"]
+
+
+@pytest.mark.parametrize(
+    ("order", "permitted"), [(("team/a", "team/b"), True), (("team/b", "team/a"), False)]
+)
+def test_the_removal_order_is_replayed_with_shares(
+    order: tuple[str, ...],
+    permitted: bool,  # noqa: FBT001
+) -> None:
+    """Other uses 7 of nominal 2: 5 may go after 1 (it has 500 then), but not 1 after 5 (0)."""
+    state = cluster(
+        fair_sharing(),
+        cohort("all", gpus=4),
+        queue("mine", 2, "all", preemption=policies("LowerPriority", "Any")),
+        queue("other", 2, "all"),
+        running("own", "mine", 1),
+        running("a", "other", 1),
+        running("b", "other", 5),
+        running("c", "other", 1),
+        waiting("incoming", 3, priority=10),
+    )
+    certificate = Certificate(digest="", levels=(), removal_order=order)
+    plan = fair_plan(state, ("a", BY_SHARE), ("b", BY_SHARE), certificate=certificate)
+    assert not broken(state, plan)
+    verdicts = check_certificate(match_plan(state, plan), plan, {}, {})
+    failed = [verdict.law for verdict in verdicts if not verdict.holds]
+    assert failed == ([] if permitted else ["CT-04"])
+
+
+def bounded(bound: int) -> Plan:
+    multiplier = Multiplier(flavor="h200", resource=GPU, numerator=1, need=2)
+    free = SolverFreeBound(
+        term="cost", denominator=1, multipliers=(multiplier,), bound=bound, statement=""
+    )
+    certificate = Certificate(digest="", levels=(), bounds=(free,), removal_order=("team/a",))
+    return fair_plan(STATE, ("a", BY_SHARE), certificate=certificate)
+
+
+def test_a_bound_counts_the_candidates_of_fair_sharing() -> None:
+    """Own, a and b; x is none, for its queue borrows nothing. 2 + min(0, 1 - 2) of a is 1."""
+    costs = {"team/own": 9, "team/a": 1, "team/b": 9}
+    assert not refused(bounded(1), costs)
+    assert not refused(bounded(1), {**costs, "team/x": -99})
+    assert refused(bounded(2), costs) == ["CT-03"]
+    assert refused(bounded(0), {"team/own": 9, "team/a": 1}) == ["CT-03"]
+
+
+def test_a_queue_is_enough_where_classical_preemption_asks_its_cohort() -> None:
+    """Theirs is within its quota as a whole: other is a candidate under fair sharing only."""
+    state = cluster(
+        fair_sharing(),
+        cohort("all", gpus=0),
+        cohort("theirs", "all", gpus=4),
+        queue("mine", 4, "all", preemption=policies("LowerPriority", "Any")),
+        queue("other", 0, "theirs"),
+        running("own", "mine", 4),
+        running("a", "other", 4),
+        waiting("incoming", 1, priority=10),
+    )
+    candidates = {
+        rules: [w.key for w in match_plan(state, plan_of(state, rules=rules)).setting.candidates()]
+        for rules in ("kueue-fair", "kueue-classical")
+    }
+    assert candidates == {
+        "kueue-fair": ["team/own", "team/a"],
+        "kueue-classical": ["team/own"],
+    }
+    assert broken(state, fair_plan(state, ("a", RECLAIM)))[-2:] == ["FS-06", "FS-07"]
