@@ -1,1 +1,12 @@
-"""The preemption rules of Kueue as CP-SAT constraints, one function per law."""
+"""Kueue's rules, classical and fair sharing, as CP-SAT formulations.
+
+candidates.py    laws that exclude single workloads, as masks; attempts; reasons
+columns.py       the decision variables: victims per class of interchangeable workloads
+usage.py         usage of every node after the removals
+last_victim.py   last victims of every node, which the laws about removals need
+laws.py          the classical laws that tie victims together
+fair_sharing.py  the laws of fair sharing that do
+formulation.py   a problem as a model: variables, then a flat list of laws
+measure.py       disruption terms as expressions
+relaxation.py    linear rows that every legal victim set satisfies
+"""

@@ -1,1 +1,4 @@
-"""Building blocks that the formulations of several schedulers have in common."""
+"""Building blocks that know no scheduler.
+
+builder.py  linear expressions and constraints over CP-SAT's own proto
+"""

@@ -1,11 +1,14 @@
 """Problem to proven optimum: the only room that runs a solver.
 
-engine.py     one CP-SAT run with the settings that were measured and found safe
-bound.py      lower bounds from linear-programming duals, recomputed in exact integers
-search.py     the state of a search, and one exact solve within it
-core.py       which classes of candidates a level needs to look at
-levels.py     lexicographic levels: minimise, prove, fix
-tie_break.py  the canonical answer among equals
-solve.py      a pending workload to its plan
-describe.py   decisions and victim sets as plans
+planning.py     what Kueue decides for one pending workload, and what its laws leave open
+solve.py        a planned workload to its proven optimum
+levels.py       lexicographic levels: minimise, prove, fix
+core.py         the least value of one measure, on as few classes as the proof permits
+bound.py        lower bounds from linear-programming duals, recomputed in exact integers
+search.py       the state of a search, and one exact solve within it
+engine.py       one CP-SAT run with the settings that were measured and found safe
+tie_break.py    the canonical answer among equals
+certificate.py  what the certificate says
+describe.py     victim sets as plans
+explanation.py  short answers in words
 """
