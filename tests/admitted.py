@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import product
+from typing import Final
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -11,9 +13,13 @@ from planner.models.kueue.candidates import attempts, eligible, restricted_while
 from planner.models.kueue.columns import build_columns
 from planner.models.kueue.formulation import Formulation, assemble
 from planner.problem import Problem
+from planner.solver.engine import complete
 
 VictimSets = dict[bool, set[frozenset[str]]]
 """Per attempt (whether it may borrow), the admitted victim sets."""
+
+_MOST: Final = 10
+"""Eligible workloads of which every subset can be tried."""
 
 
 class _Collector(cp_model.CpSolverSolutionCallback):
@@ -34,20 +40,54 @@ def admitted(
     both_attempts: bool = False,  # noqa: FBT001, FBT002 - drops law KQ-08 for a test
 ) -> VictimSets:
     """Enumerate what the model admits, per attempt; laws in ``without`` are left out."""
-    allowed = eligible(problem, without)
-    every_workload_apart = [np.arange(len(problem.workloads), dtype=np.int64)]
-    restricted = restricted_while_borrowing(problem)
-    columns = build_columns(problem, allowed, restricted, every_workload_apart)
-    permitted = (True, False) if both_attempts else attempts(problem, allowed)
-    formulation = assemble(problem, columns, permitted, without)
+    formulation = _formulate(problem, without, both_attempts=both_attempts)
     collector = _Collector(formulation)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.cp_model_presolve = False
     solver.parameters.enumerate_all_solutions = True
     solver.solve(formulation.builder.model, collector)
-    keys = [problem.workloads[members[0]].key for members in columns.members]
-    sets: VictimSets = {attempt: set() for attempt in permitted}
-    for attempt, taken in collector.found:
-        sets[attempt].add(frozenset(key for key, count in zip(keys, taken, strict=True) if count))
+    builder, attempt = formulation.builder, formulation.borrowing
+    tried = {bool(builder.lower[attempt]), bool(builder.upper[attempt])}
+    sets: VictimSets = {borrowing: set() for borrowing in tried}
+    for borrowing, taken in collector.found:
+        sets[borrowing].add(_named(formulation, taken))
     return sets
+
+
+def admitted_fairly(problem: Problem, without: Collection[str] = ()) -> set[frozenset[str]]:
+    """Return what the model admits in the only attempt of fair sharing.
+
+    Its auxiliary variables have too many values to enumerate, so every subset of the eligible
+    workloads is tried. Keep them few.
+    """
+    formulation = _formulate(problem, without)
+    if len(formulation.take) > _MOST:
+        message = f"{len(formulation.take)} eligible workloads have too many subsets"
+        raise ValueError(message)
+    return {
+        _named(formulation, taken)
+        for taken in product((0, 1), repeat=len(formulation.take))
+        if complete(formulation.builder, formulation.take, taken) is not None
+    }
+
+
+def _formulate(
+    problem: Problem, without: Collection[str], *, both_attempts: bool = False
+) -> Formulation:
+    """Return the model with a variable for every eligible workload."""
+    allowed = eligible(problem, without)
+    every_workload_apart = [np.arange(len(problem.workloads), dtype=np.int64)]
+    restricted = restricted_while_borrowing(problem)
+    columns = build_columns(problem, allowed, restricted, every_workload_apart)
+    permitted = (True, False) if both_attempts else attempts(problem, allowed)
+    return assemble(problem, columns, permitted, without)
+
+
+def _named(formulation: Formulation, taken: Iterable[int]) -> frozenset[str]:
+    problem, members = formulation.problem, formulation.columns.members
+    return frozenset(
+        problem.workloads[group[0]].key
+        for group, count in zip(members, taken, strict=True)
+        if count
+    )

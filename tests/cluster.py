@@ -154,6 +154,14 @@ def configuration(**fields: object) -> list[Object]:
     return [{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", **fields}]
 
 
+def fair_sharing(*strategies: str, within_nominal: bool = True) -> list[Object]:
+    """Return a Configuration with fair sharing on; without strategies named it has both."""
+    return configuration(
+        fairSharing={"preemptionStrategies": list(strategies)},
+        featureGates={"FairSharingPreemptWithinNominal": within_nominal},
+    )
+
+
 def state_of(*parts: Iterable[Object]) -> State:
     """Return the state of a few parts, with the default flavor."""
     flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": FLAVOR}}
