@@ -1,0 +1,1 @@
+"""Tests of the formulations: what they admit, against what is legal."""
