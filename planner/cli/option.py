@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 FORMATS: Final = ("table", "plain", "json")
+NO_LIMIT: Final = "none"
 
 format_option = click.option(
     "--format",
@@ -30,14 +31,16 @@ output_option = click.option(
 )
 
 
-def seconds(text: str) -> float:
-    """Read a positive, finite number of seconds."""
+def seconds(text: str) -> float | None:
+    """Read a finite number of seconds, 0 or more; ``None`` for the word ``none``."""
+    if text.strip().lower() == NO_LIMIT:
+        return None
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise click.BadParameter(f"{text!r} is not a positive number of seconds")
+    if not (math.isfinite(value) and value >= 0):
+        raise click.BadParameter(f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}")
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,8 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 
 
 MAX_LINES_IGNORED = 50
 FILE = click.Path(path_type=Path)
+TIME_LIMIT = "45"
+"""Seconds that a plan may take unless said; the library has no limit of its own."""
 
 
 @click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
@@ -70,7 +73,10 @@ FILE = click.Path(path_type=Path)
     "--time-limit",
     metavar="SECONDS",
     type=seconds,
-    help="For each plan, building the model included; without it, as long as it takes.",
+    default=TIME_LIMIT,
+    show_default=True,
+    help="For each plan, building the model included. 0: answer at once with what is known then; "
+    "none: as long as it takes.",
 )
 @click.option(
     "--now",
@@ -119,6 +125,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     target = Target.choose(style, output)
     given = {"costs": _read_json(costs), "assignment": _read_json(assignment)}
     read_state = _read(state, now, max_size, verbose=verbose)
+    # What was read stays until the end. Otherwise each later full collection walks it all, and
+    # over a large dump that takes seconds.
+    gc.freeze()
 
     def plan_for(key: str | None) -> Plan:
         with _file_named({"costs": costs, "assignment": assignment}):

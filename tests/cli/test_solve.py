@@ -311,6 +311,32 @@ def test_every_option_reaches_the_solver(
     assert seen["assignment"] == {"main": {}}
 
 
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [([], 45), (["--time-limit", "0"], 0), (["--time-limit", "none"], None)],
+)
+def test_time_limit(
+    words: list[str], limit: float | None, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+
+    def solve(*_: object, **named: Any) -> Plan:
+        seen.update(named)
+        return make_plan()
+
+    monkeypatch.setattr(api, "solve", solve)
+    assert call("solve", dump, *words).exit_code == 0
+    assert seen["time_limit"] == limit
+    assert "[default: 45]" in " ".join(call("solve", "--help").stdout.split())
+
+
+def test_no_time_at_all_leaves_the_scheduler_s_own_plan(dump: Path) -> None:
+    result = call("solve", dump, "--time-limit", "0", "--format", "json")
+    assert result.exit_code == 4
+    plan = json.loads(result.stdout)
+    assert {victim["workload"] for victim in plan["victims"]} == set(SMALL)
+
+
 def test_errors_elsewhere_are_not_blamed_on_a_file(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
