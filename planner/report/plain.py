@@ -14,7 +14,7 @@ from planner.plan import Certificate, Demand, NodeShare, Plan
 from planner.quantity import format_units
 from planner.report.contrast import contrast
 from planner.report.text import clean, hours, moment, word
-from planner.report.words import WORK_UNIT, law_behind, laws_held, term_rows
+from planner.report.words import WORK_UNIT, law_behind, laws_held, outside_rules, term_rows
 
 LABEL_WIDTH: Final = 16
 SEPARATOR: Final = "\n"
@@ -47,7 +47,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield from _victims("victim", plan)
     if plan.greedy is not None:
         yield from _greedy(plan, plan.greedy)
-    yield from (_line("outside_rules", _quoted(text)) for text in plan.outside_rules)
+    if plan.greedy is None:
+        yield from _outside("outside_rules", plan)
     yield from _terms(plan)
     yield from (_share(share) for share in plan.shares)
     if plan.certificate is not None:
@@ -113,9 +114,7 @@ def _greedy(plan: Plan, greedy: Plan) -> Iterator[str]:
     yield _line(f"{label}s", str(len(greedy.victims)))
     yield _line(f"{plan.scheduler}_borrowing", _borrowing(greedy))
     yield from _victims(label, greedy)
-    yield from (
-        _line(f"{plan.scheduler}_outside_rules", _quoted(text)) for text in greedy.outside_rules
-    )
+    yield from _outside(f"{plan.scheduler}_outside_rules", greedy)
     parts = contrast(plan, greedy)
     for kind, names in (
         ("common", parts.common),
@@ -123,6 +122,11 @@ def _greedy(plan: Plan, greedy: Plan) -> Iterator[str]:
         ("instead", parts.instead),
     ):
         yield from (_line(kind, word(name)) for name in names)
+
+
+def _outside(label: str, plan: Plan) -> Iterator[str]:
+    """Say which laws the scheduler's own plan does not keep, each by its id and in words."""
+    yield from (_line(label, word(law), _quoted(said)) for law, said in outside_rules(plan))
 
 
 def _terms(plan: Plan) -> Iterator[str]:
@@ -167,6 +171,7 @@ def _certificate(plan: Plan, certificate: Certificate) -> Iterator[str]:
         plan.status,
         f"levels={closed}/{len(certificate.levels)}",
         f"laws={held}/{checked}",
+        *([f"cut_off={certificate.cut_off}"] if certificate.cut_off else []),
         f"seconds={certificate.wall_time_s:.3f}",
         f"seed={certificate.seed}",
         f"solver={_quoted(certificate.solver)}",

@@ -22,6 +22,7 @@ from planner.report.text import (
     moment,
     plural,
     short,
+    thousandths,
 )
 from planner.report.words import (
     SIZE_UNIT,
@@ -31,6 +32,8 @@ from planner.report.words import (
     attempt_name,
     law_behind,
     laws_held,
+    main_bound,
+    outside_rules,
     rules_name,
     scheduler_name,
     term_rows,
@@ -55,9 +58,10 @@ EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing
 NAMES_CUT: Final = "... {count:,} more, use --format json"
 SAME: Final = "{scheduler} itself would evict the same {count}."
 DIFFERENT: Final = "{scheduler} itself would evict {theirs}, this plan {ours}:"
-OUTSIDE: Final = "{scheduler}'s own answer does not keep every law: {laws}"
+SHARES_MEAN: Final = "shares: borrowed, in thousandths of what the parent could lend, by weight"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to evict here."
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
+CUT_OFF: Final = "{sets} of victims that only exact arithmetic permits, not Kueue's doubles"
 CLOSED: Final = "value = bound on {closed} of {levels}"
 
 
@@ -86,14 +90,14 @@ def _parts(plan: Plan, *, wide: bool) -> Iterable[RenderableType]:
         yield _legend(plan)
     if plan.greedy is not None:
         yield _beside_greedy(plan, plan.greedy)
-        if plan.greedy.outside_rules:
-            laws = clean(", ".join(plan.greedy.outside_rules))
-            yield Text(OUTSIDE.format(scheduler=scheduler_name(plan), laws=laws), "yellow")
+    if outside := outside_rules(plan.greedy or plan):
+        yield Text("\n".join(clean(said) for _, said in outside), "yellow")
     rows = term_rows(plan)
     if rows and (plan.victims or (plan.greedy and plan.greedy.victims)):
         yield _disruption(plan, rows)
     if plan.shares:
         yield _shares(plan.shares)
+        yield Text(SHARES_MEAN, "dim")
     if plan.certificate is not None:
         yield _certificate(plan, plan.certificate)
 
@@ -282,9 +286,9 @@ def _shares(shares: Sequence[NodeShare]) -> Table:
         Column("Share of", lambda share: Text(short(share.name)), folds=True),
         Column("Kind", lambda share: share.kind),
         Column("Weight", lambda share: f"{share.weight:g}", number=True),
-        Column("Today", lambda share: f"{share.before:g}", number=True),
-        Column("With preemptor", lambda share: f"{share.with_preemptor:g}", number=True),
-        Column("After plan", lambda share: f"{share.after:g}", number=True),
+        Column("Today", lambda share: thousandths(share.before), number=True),
+        Column("With preemptor", lambda share: thousandths(share.with_preemptor), number=True),
+        Column("After plan", lambda share: thousandths(share.after), number=True),
     ]
     return table_of(columns, shares)
 
@@ -306,9 +310,10 @@ def _certificate(plan: Plan, certificate: Certificate) -> Table:
         if not verdict.holds:
             text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"
             table.add_row("Broken law", Text(text, "bold red"))
-    if certificate.bounds:
-        statements = "\n".join(clean_lines(bound.statement) for bound in certificate.bounds)
-        table.add_row("Solver-free", Text(statements))
+    if (bound := main_bound(certificate)) is not None:
+        table.add_row("Solver-free", Text(clean_lines(bound.statement)))
+    if certificate.cut_off:
+        table.add_row("Cut off", Text(CUT_OFF.format(sets=plural(certificate.cut_off, "set"))))
     solver = f"{clean(certificate.solver)}, seed {certificate.seed}" if certificate.solver else ""
     digest = f"input {clean(certificate.digest)[:SHORT_DIGEST]}" if certificate.digest else ""
     if solver or digest:

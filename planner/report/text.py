@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Final
 
 LONGEST_NAME: Final = 330
@@ -12,6 +13,7 @@ SECONDS_PER_HOUR: Final = 3600
 
 _AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
 _SMALLEST_SHOWN: Final = 0.01
+_SMALLEST_SHARE: Final = 0.001
 
 
 def clean(text: str) -> str:
@@ -70,6 +72,13 @@ def decimal(value: float) -> str:
     if 0 < value < _SMALLEST_SHOWN:
         return f"<{_SMALLEST_SHOWN}"
     return f"{value:,.2f}"
+
+
+def thousandths(share: float) -> str:
+    """Return a share to three digits after the point; what is not zero never reads as zero."""
+    if 0 < share < _SMALLEST_SHARE:
+        return f"<{_SMALLEST_SHARE}"
+    return f"{share:,.3f}".rstrip("0").rstrip(".") if isfinite(share) else f"{share}"
 
 
 def moment(time: datetime) -> str:

@@ -15,7 +15,7 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
 )
-from planner.plan import Level, Plan
+from planner.plan import Certificate, Level, Plan, SolverFreeBound
 
 SCHEDULERS: Final = {"kueue": "Kueue"}
 RULES: Final = {"kueue-classical": "classical preemption", "kueue-fair": "fair sharing"}
@@ -50,6 +50,10 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 
 Repeated here because a renderer must not load what computes the terms; a test compares them.
 """
+
+OUTSIDE: Final = "{scheduler}'s own answer is outside its own rules: {law}"
+COUNTING: Final = frozenset({"D2", "count", "cost"})
+"""Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
 WORK_UNIT: Final = "accelerator-seconds"
 SIZE_UNIT: Final = "1/32000 accelerator"
@@ -125,3 +129,18 @@ def laws_held(plan: Plan) -> tuple[int, int]:
     """Return how many laws the verifier found to hold, and how many it checked."""
     verdicts = plan.certificate.verdicts if plan.certificate else ()
     return sum(verdict.holds for verdict in verdicts), len(verdicts)
+
+
+def outside_rules(plan: Plan) -> list[tuple[str, str]]:
+    """Return the laws that the scheduler's own plan does not keep: ids, each with a sentence."""
+    scheduler = scheduler_name(plan)
+    return [
+        (broken.partition(" ")[0], OUTSIDE.format(scheduler=scheduler, law=broken))
+        for broken in plan.outside_rules
+    ]
+
+
+def main_bound(certificate: Certificate) -> SolverFreeBound | None:
+    """Return the bound to show where one is enough: that of the first level that counts."""
+    bounds = certificate.bounds
+    return next((bound for bound in bounds if bound.term in COUNTING), next(iter(bounds), None))

@@ -104,6 +104,9 @@ def make_greedy(**changes: object) -> Plan:
     return Plan.model_validate({**facts, **changes})
 
 
+OUTSIDE = "FS-07 the preemptor's side is no more unfair than the victim's: 200 is not below 100"
+
+
 def make_fair(**changes: object) -> Plan:
     """Return a plan under fair sharing, with the shares it changes."""
     shares = (
@@ -124,7 +127,7 @@ def make_fair(**changes: object) -> Plan:
         "borrowing": True,
         "victims": (make_victim("team-b/sweep-17", reason="InCohortFairSharing"),),
         "shares": shares,
-        "greedy": make_greedy(rules="kueue-fair", outside_rules=("FS-07",)),
+        "greedy": make_greedy(rules="kueue-fair", outside_rules=(OUTSIDE,)),
     }
     return make_plan(**{**facts, **changes})
 

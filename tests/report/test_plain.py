@@ -7,6 +7,7 @@ import pytest
 
 from planner.report import plain
 from tests.report.factory import (
+    OUTSIDE,
     make_certificate,
     make_demand,
     make_fair,
@@ -114,4 +115,18 @@ def test_shares_under_fair_sharing() -> None:
         "with_preemptor=inf",
         "after=0",
     ]
-    assert lines_of(text, "kueue_outside_rules") == [["FS-07"]]
+    (outside,) = lines_of(text, "kueue_outside_rules")
+    assert outside == ["FS-07", f"Kueue's own answer is outside its own rules: {OUTSIDE}"]
+
+
+def test_scheduler_s_own_plan_outside_its_rules() -> None:
+    greedy = make_greedy(rules="kueue-fair", outside_rules=(OUTSIDE, "FS-06 x: y"))
+    outside = lines_of(plain.render(greedy), "outside_rules")
+    assert [law for law, _ in outside] == ["FS-07", "FS-06"]
+    assert "outside_rules" not in plain.render(make_plan())
+
+
+def test_cut_off_sets_are_counted_where_there_are_any() -> None:
+    certificate = make_certificate(cut_off=3)
+    assert " cut_off=3 " in plain.render(make_plan(certificate=certificate))
+    assert "cut_off" not in plain.render(make_plan())

@@ -9,6 +9,7 @@ from planner.plan import Plan
 from planner.report import table
 from planner.report.paper import MAX_ROWS
 from tests.report.factory import (
+    OUTSIDE,
     make_certificate,
     make_demand,
     make_fair,
@@ -230,4 +231,28 @@ def test_shares_under_fair_sharing() -> None:
     assert "FS-07 InCohortFairSharing: the preemptor's side is no more unfair" in screen
     assert "team-b ClusterQueue 0 inf inf 0" in screen
     assert "research Cohort 1.5 250 375.5 125" in screen
-    assert "Kueue's own answer does not keep every law: FS-07" in screen
+    assert f"Kueue's own answer is outside its own rules: {OUTSIDE}" in screen
+
+
+def test_shares_are_explained() -> None:
+    assert "in thousandths of what the parent could lend" in table.render(make_fair(), width=108)
+    assert "thousandths" not in table.render(make_plan(), width=108)
+
+
+def test_one_solver_free_bound_is_enough() -> None:
+    """JSON has them all; on a screen they would say nearly the same."""
+    (bound,) = make_certificate().bounds
+    others = [
+        bound.model_copy(update={"term": term, "statement": f"about {term}"})
+        for term in ("D3", "D2", "count")
+    ]
+    screen = table.render(make_plan(certificate=make_certificate(bounds=others)), width=108)
+    assert re.findall(r"about \w+", screen) == ["about D2"]
+    screen = table.render(make_plan(certificate=make_certificate(bounds=others[:1])), width=108)
+    assert re.findall(r"about \w+", screen) == ["about D3"]
+
+
+def test_cut_off_sets_are_counted_where_there_are_any() -> None:
+    screen = table.render(make_plan(certificate=make_certificate(cut_off=1)), width=108)
+    assert "Cut off      1 set of victims that only exact arithmetic permits" in screen
+    assert "Cut off" not in table.render(make_plan(), width=108)

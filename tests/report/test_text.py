@@ -17,6 +17,7 @@ from planner.report.text import (
     moment,
     plural,
     short,
+    thousandths,
     word,
 )
 
@@ -101,3 +102,18 @@ def test_moments_are_utc() -> None:
 
 def test_plural() -> None:
     assert [plural(n, "victim") for n in (0, 1, 1200)] == ["0 victims", "1 victim", "1,200 victims"]
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0, "0"),
+        (250, "250"),
+        (1000 / 3, "333.333"),
+        (1e6, "1,000,000"),
+        (1e-9, "<0.001"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_shares_in_thousandths(share: float, shown: str) -> None:
+    assert thousandths(share) == shown
