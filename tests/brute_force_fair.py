@@ -99,7 +99,7 @@ class FairSimulation(Simulation):
         found = set()
         for workload in self.workloads.values():
             if workload.queue == self.queue:
-                policy = self.policy.within_cluster_queue
+                policy: str = self.policy.within_cluster_queue
             elif self._root(workload.queue) == self._root(self.queue) and any(
                 self.usage(workload.queue, fr, nothing) > self.tree.nominal(workload.queue, fr)
                 for fr in self.contested

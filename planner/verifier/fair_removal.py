@@ -42,7 +42,7 @@ from planner.verifier.removal import (
     say_stuck,
     say_within,
 )
-from planner.verifier.wording import say_node, say_share, say_some
+from planner.verifier.wording import say_node, say_shares, say_some
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +182,15 @@ def _say_unfair_side(
 def _say_unfair(
     setting: FairSetting, top: int, keys: Sequence[str], shares: tuple[Share, Share, Share]
 ) -> str:
-    mine, before, after = shares
+    mine, before, after = say_shares(*shares)
     snapshot = setting.snapshot
     which = keys[0] if len(keys) == 1 else f"the last of {say_some(keys)}"
     compared = {
-        FINAL_SHARE: f"more than {say_share(after)} after it ({FINAL_SHARE})",
-        INITIAL_SHARE: f"not less than {say_share(before)} before it ({INITIAL_SHARE})",
+        FINAL_SHARE: f"more than {after} after it ({FINAL_SHARE})",
+        INITIAL_SHARE: f"not less than {before} before it ({INITIAL_SHARE})",
     }
     return (
         f"Kueue would not take {which} from {say_node(snapshot, top)}: with "
         f"{setting.preemptor.key}, {say_node(snapshot, setting.rival(top))} has share "
-        f"{say_share(mine)}, {' and '.join(compared[name] for name in setting.strategies)}"
+        f"{mine}, {' and '.join(compared[name] for name in setting.strategies)}"
     )

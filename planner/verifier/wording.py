@@ -26,11 +26,18 @@ def say_node(snapshot: Snapshot, node: int) -> str:
     return f"{kind} {snapshot.queue_name(node)}"
 
 
-def say_share(share: Share) -> str:
-    """Write a share in thousandths, exactly; shares of weight 0 compare by their ratios."""
-    if share.weight == 0 and share.ratio:
-        return f"infinity (weight 0, ratio {share.ratio!r})"
-    return repr(share.weighted)
+def say_shares(*shares: Share) -> list[str]:
+    """Write shares in thousandths, with six digits unless two that differ would look alike.
+
+    Shares of weight 0 are infinite and compare by their ratios.
+    """
+    values = [share.order[1] for share in shares]
+    short = [f"{value:.6g}" for value in values]
+    texts = short if len(set(short)) == len(set(values)) else [repr(value) for value in values]
+    return [
+        f"infinity (weight 0, ratio {text})" if share.order[0] else text
+        for share, text in zip(shares, texts, strict=True)
+    ]
 
 
 def say_some(items: Sequence[str]) -> str:

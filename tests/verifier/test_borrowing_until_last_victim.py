@@ -5,12 +5,14 @@ The preemptor stays within its nominal quota here, so that shares are not asked 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 
 import pytest
 
+from planner.quota.snapshot import Admitted
 from planner.state import State
-from planner.verifier import verify_plan
+from planner.verifier import fair_removal, match_plan, verify_plan
 from tests.verifier.cases import (
     OWN,
     RECLAIM,
@@ -138,9 +140,21 @@ def test_own_victims_and_the_own_path_are_never_asked() -> None:
 
 
 def test_usage_beyond_64_bits_is_left_to_the_replay() -> None:
-    """Sums saturate, so the construction may be misled; no order is named that does not hold."""
-    huge = running("huge", "other", 2**63 - 1)
-    state = one_queue(5, more=(huge,))
-    plan = fair_plan(state, ("a", RECLAIM), ("huge", RECLAIM))
-    verification = verify_plan(state, plan)
-    assert verification.accepted == bool(verification.removal_order)
+    """Sums saturate: huge must go after a, for nothing at all is left behind it."""
+    state = one_queue(5, more=(running("huge", "other", 2**63 - 1),))
+    for order in permutations(["a", "huge"]):
+        plan = fair_plan(state, *((name, RECLAIM) for name in order))
+        assert verify_plan(state, plan).removal_order == ("team/a", "team/huge")
+        case = match_plan(state, plan)
+        assert case.obstacle(sorted(case.victims, key=lambda v: v.key, reverse=True))
+
+
+@pytest.mark.parametrize("last", ["a", "b"])
+def test_the_replay_has_the_last_word(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 1 and 5 with quota 4, the 5 must go last; an order put together wrongly is noticed."""
+
+    def arrange(_: object, victims: Sequence[Admitted], __: object) -> list[Admitted]:
+        return sorted(victims, key=lambda victim: victim.key == f"team/{last}")
+
+    monkeypatch.setattr(fair_removal, "arrange", arrange)
+    assert laws(one_queue(1, 5), "a", "b") == ([] if last == "b" else ["FS-06"])

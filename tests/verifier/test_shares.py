@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from planner.quota.share import Share
 from planner.state import State
 from planner.verifier import verify_plan
+from planner.verifier.wording import say_shares
 from tests.verifier.cases import (
     BY_SHARE,
     FINAL,
@@ -104,31 +106,37 @@ def test_a_queue_of_weight_0_has_no_share_once_it_borrows_nothing() -> None:
     assert not laws(flat(4, 2, other="0", strategies=(INITIAL,)), "a")
 
 
-def test_the_last_victim_is_chosen_for_its_share() -> None:
-    """Mine will have 375, so other needs 4 too many before its last victim goes: b is the last."""
-    state = flat(1, 5, 1, strategies=(INITIAL,), request=3)
-    for names in ("ab", "ba"):
-        plan = fair_plan(state, *((name, BY_SHARE) for name in names))
-        verification = verify_plan(state, plan)
-        assert verification.accepted
-        assert verification.removal_order == ("team/a", "team/b")
-    assert "FS-07" in laws(state, *"abc")
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_the_last_victim_is_chosen_for_its_share(names: str) -> None:
+    """Other borrows with either of a (3) and b (6) left, but above 375, and only at 500, with b."""
+    taken = [(name, BY_SHARE) for name in names]
+    state = flat(3, 6, strategies=(INITIAL,), request=3)
+    verification = verify_plan(state, fair_plan(state, *taken))
+    assert verification.accepted
+    assert verification.removal_order == ("team/a", "team/b")
+    assert laws(flat(3, 6, strategies=(INITIAL,), request=4), *names) == ["FS-07"]
 
 
 def test_what_is_in_the_way_is_told_with_names_and_shares() -> None:
     state = flat(2, 2)
     assert verdicts(state, fair_plan(state, ("a", BY_SHARE)))["FS-07"].detail == (
         "Kueue would not take team/a from ClusterQueue other: with team/incoming, ClusterQueue "
-        "mine has share 250.0, more than 0.0 after it (LessThanOrEqualToFinalShare) and not less "
-        "than 250.0 before it (LessThanInitialShare)"
+        "mine has share 250, more than 0 after it (LessThanOrEqualToFinalShare) and not less "
+        "than 250 before it (LessThanInitialShare)"
     )
     state = flat(1, 1, 2, other="0", mine="0", strategies=(INITIAL,))
     plan = fair_plan(state, ("a", BY_SHARE), ("b", BY_SHARE))
     assert verdicts(state, plan)["FS-07"].detail == (
         "Kueue would not take the last of team/a, team/b from ClusterQueue other: with "
-        "team/incoming, ClusterQueue mine has share infinity (weight 0, ratio 250.0), not less "
-        "than infinity (weight 0, ratio 125.0) before it (LessThanInitialShare)"
+        "team/incoming, ClusterQueue mine has share infinity (weight 0, ratio 250), not less "
+        "than infinity (weight 0, ratio 125) before it (LessThanInitialShare)"
     )
+
+
+def test_shares_that_differ_never_look_alike() -> None:
+    third, more = Share(1000 / 3, 1.0, borrowing=True), Share(333.3333, 1.0, borrowing=True)
+    assert say_shares(third, third, Share(0.0, 0.0, borrowing=True)) == ["333.333", "333.333", "0"]
+    assert say_shares(third, more, more) == ["333.3333333333333", "333.3333", "333.3333"]
 
 
 def test_own_victims_go_first_and_lower_the_own_share() -> None:
