@@ -3,56 +3,67 @@
 from __future__ import annotations
 
 import os
-import random
 
 import pytest
 
 import planner
 from planner.objective.profiles import PROFILES
 from tests import recorded
+from tests.solver.truth import truths
 
-FILES = (
+CLASSICAL = (
     "small-classical-flat",
     "small-classical-nocohort",
     "small-classical-hier",
     "small-flavors",
     "small-edge",
 )
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 4
+FAIR = ("small-fair-flat", "small-fair-hier", "small-flavors", "small-edge")
+EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 5
+"""A good sample by default; all lines with PLANNER_TEST_ALL set."""
+
 SEEDS = range(3)
+FILES = [(name, False) for name in CLASSICAL] + [(name, True) for name in FAIR]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str) -> None:
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, *, fair: bool) -> None:
     compared = 0
-    for line in recorded.lines(name):
-        exhaustive = line["expect"].get("exhaustive")
-        state = recorded.state_of(line)
-        if exhaustive is None or state.configuration.fair_sharing_on:
+    for truth in truths(name, EVERY, fair=fair):
+        compared += 1
+        expected = "optimal" if truth.legal else "infeasible"
+        plan = truth.solve("min-count")
+        assert plan.status == expected, truth.id
+        if truth.legal:
+            assert frozenset(plan.keys) in truth.legal, truth.id
+            assert len(plan.victims) == min(map(len, truth.legal)), truth.id
+        for seed in SEEDS:
+            costs = truth.random_costs(seed)
+            plan = truth.solve("min-cost", costs)
+            assert plan.status == expected, truth.id
+            if truth.legal:
+                assert frozenset(plan.keys) in truth.legal, truth.id
+                least = min(sum(costs[key] for key in victims) for victims in truth.legal)
+                assert sum(costs[key] for key in plan.keys) == least, truth.id
+    assert compared >= 4
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
+    name: str, profile: str, *, fair: bool
+) -> None:
+    """Equal in every level, the smallest sorted tuple of candidate positions is the answer."""
+    compared = 0
+    for truth in truths(name, 4 * EVERY, fair=fair):
+        if not truth.legal:
             continue
         compared += 1
-        if compared % EVERY:
-            continue
-        keys = [candidate["workload"] for candidate in exhaustive["candidates"]]
-        masks = {mask for attempt in exhaustive["attempts"] for mask in attempt["legal"]}
-        legal = [[key for bit, key in enumerate(keys) if mask >> bit & 1] for mask in masks]
-        given = line.get("assignment")
-
-        plan = planner.solve(state, line["pending"], objective="min-count", assignment=given)
-        assert plan.status == ("optimal" if legal else "infeasible"), line["id"]
-        if legal:
-            assert len(plan.victims) == min(map(len, legal)), line["id"]
-        for seed in SEEDS:
-            chance = random.Random(f"{line['id']}/{seed}")  # noqa: S311 - test data
-            costs = {key: chance.randint(0, 9) for key in keys}
-            plan = planner.solve(
-                state, line["pending"], objective="min-cost", costs=costs, assignment=given
-            )
-            assert plan.status == ("optimal" if legal else "infeasible"), line["id"]
-            if legal:
-                least = min(sum(costs[key] for key in victims) for victims in legal)
-                assert sum(costs[key] for key in plan.keys) == least, line["id"]
-    assert compared >= 10
+        plan = truth.solve(profile)
+        assert plan.greedy is not None
+        expected = truth.measured().canonical(PROFILES[profile], plan.greedy)
+        assert frozenset(plan.keys) == expected, truth.id
+    assert compared
 
 
 @pytest.mark.parametrize("profile", PROFILES)

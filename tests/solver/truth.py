@@ -1,0 +1,125 @@
+"""What the recorded legal sets say of a line: the best there is, found by looking at them all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+
+import planner
+from planner.api import AssignmentInput
+from planner.assignment import flavor_resources, read_assignment
+from planner.models.kueue.candidates import eligible
+from planner.objective.profiles import Measure, Profile
+from planner.objective.terms import TermTable, term_table
+from planner.plan import Plan
+from planner.problem import Problem, build_problem
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.state import State
+from tests import recorded
+
+Terms = Mapping[str, int]
+Victims = frozenset[str]
+
+
+class Truth:
+    """One recorded line whose legal sets are all known."""
+
+    def __init__(self, line: recorded.Line, state: State) -> None:
+        self.id: str = line["id"]
+        self.state = state
+        self.pending: str = line["pending"]
+        self.given: AssignmentInput | None = line.get("assignment")
+        self._assignment = recorded.assignment_of(line)
+        exhaustive = line["expect"]["exhaustive"]
+        self.keys: list[str] = [candidate["workload"] for candidate in exhaustive["candidates"]]
+        masks = {mask for attempt in exhaustive["attempts"] for mask in attempt["legal"]}
+        self.legal: list[Victims] = [self._named(mask) for mask in sorted(masks)]
+
+    def _named(self, mask: int) -> Victims:
+        return frozenset(key for bit, key in enumerate(self.keys) if mask >> bit & 1)
+
+    def solve(
+        self,
+        objective: str,
+        costs: Mapping[str, int] | None = None,
+        time_limit: float | None = None,
+    ) -> Plan:
+        """Return the program's answer."""
+        return planner.solve(
+            self.state,
+            self.pending,
+            objective=objective,
+            costs=costs,
+            assignment=self.given,
+            time_limit=time_limit,
+        )
+
+    def random_costs(self, seed: int) -> dict[str, int]:
+        """Return a random cost for every candidate."""
+        chance = random.Random(f"{self.id}/{seed}")  # noqa: S311 - test data
+        return {key: chance.randint(0, 9) for key in self.keys}
+
+    def measured(self) -> Measured:
+        """Return the legal sets with their terms."""
+        snapshot = take_snapshot(self.state, extra=flavor_resources(self._assignment))
+        preemptor = find_preemptor(self.state, snapshot, self.pending)
+        problem = build_problem(snapshot, preemptor, read_assignment(self._assignment, preemptor))
+        return Measured(self, problem, term_table(problem, snapshot, eligible(problem)))
+
+
+class Measured:
+    """The legal sets of a line with every term; the terms themselves are tested elsewhere."""
+
+    def __init__(self, truth: Truth, problem: Problem, table: TermTable) -> None:
+        self.position = {workload.key: i for i, workload in enumerate(problem.workloads)}
+        self.order: list[int] = problem.order.tolist()
+        self.terms: dict[Victims, Terms] = {
+            victims: table.evaluate([self.position[key] for key in victims])
+            for victims in truth.legal
+        }
+
+    def keeping(self, caps: Mapping[Measure, int]) -> list[Victims]:
+        """Return the legal sets that keep to all caps."""
+        return [
+            victims
+            for victims, terms in self.terms.items()
+            if all(value_of(terms, cap) <= most for cap, most in caps.items())
+        ]
+
+    def caps(self, profile: Profile, greedy: Plan) -> dict[Measure, int]:
+        """Return the caps that can be met together, the earlier ones first."""
+        kept: dict[Measure, int] = {}
+        for cap in profile.caps if greedy.victims else ():
+            wider = {**kept, cap: value_of(greedy.terms, cap)}
+            if self.keeping(wider):
+                kept = wider
+        return kept
+
+    def canonical(self, profile: Profile, greedy: Plan) -> Victims:
+        """Return the answer: level by level, then fewest names, then the first in order."""
+
+        def rank(victims: Victims) -> tuple[list[int], int, list[int]]:
+            values = [value_of(self.terms[victims], level) for level in profile.levels]
+            places = sorted(self.order[self.position[key]] for key in victims)
+            return values, len(victims), places
+
+        return min(self.keeping(self.caps(profile, greedy)), key=rank)
+
+
+def value_of(terms: Terms, measure: Measure) -> int:
+    """Return a measure of some terms."""
+    return sum(terms[term] for term in measure)
+
+
+def truths(name: str, every: int, *, fair: bool) -> Iterator[Truth]:
+    """Yield every so-manieth line of a file with or without fair sharing."""
+    number = 0
+    for line in recorded.lines(name):
+        if "exhaustive" not in line["expect"]:
+            continue
+        state = recorded.state_of(line)
+        if state.configuration.fair_sharing_on == fair:
+            number += 1
+            if number % every == 0:
+                yield Truth(line, state)
