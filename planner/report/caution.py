@@ -19,6 +19,8 @@ def cautions(plan: Plan) -> Iterator[str]:
     """Yield remarks about a plan: fewer victims may be the more expensive ones."""
     if not (plan.victims and plan.greedy and plan.greedy.victims):
         return
+    if plan.greedy.outside_rules:  # then no other objective can offer it either
+        return
     ours, theirs = (
         sum(terms.get(term, 0) for term in LOST_WORK) for terms in (plan.terms, plan.greedy.terms)
     )

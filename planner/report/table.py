@@ -58,7 +58,7 @@ EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing
 NAMES_CUT: Final = "... {count:,} more, use --format json"
 SAME: Final = "{scheduler} itself would evict the same {count}."
 DIFFERENT: Final = "{scheduler} itself would evict {theirs}, this plan {ours}:"
-SHARES_MEAN: Final = "shares: borrowed, in thousandths of what the parent could lend, by weight"
+SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to evict here."
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 CUT_OFF: Final = "{sets} of victims that only exact arithmetic permits, not Kueue's doubles"
@@ -96,7 +96,7 @@ def _parts(plan: Plan, *, wide: bool) -> Iterable[RenderableType]:
     if rows and (plan.victims or (plan.greedy and plan.greedy.victims)):
         yield _disruption(plan, rows)
     if plan.shares:
-        yield _shares(plan.shares)
+        yield _shares(plan)
         yield Text(SHARES_MEAN, "dim")
     if plan.certificate is not None:
         yield _certificate(plan, plan.certificate)
@@ -280,17 +280,18 @@ def _unit(row: TermRow) -> Text:
     return Text(f"{clean(row.unit)}\n{second}" if second else clean(row.unit))
 
 
-def _shares(shares: Sequence[NodeShare]) -> Table:
-    """Return how the shares of the queues and cohorts change, in thousandths."""
+def _shares(plan: Plan) -> Table:
+    """Return how the shares of the queues and cohorts change; what is after, if there is a plan."""
     columns: list[Column[NodeShare]] = [
         Column("Share of", lambda share: Text(short(share.name)), folds=True),
         Column("Kind", lambda share: share.kind),
         Column("Weight", lambda share: f"{share.weight:g}", number=True),
         Column("Today", lambda share: thousandths(share.before), number=True),
         Column("With preemptor", lambda share: thousandths(share.with_preemptor), number=True),
-        Column("After plan", lambda share: thousandths(share.after), number=True),
     ]
-    return table_of(columns, shares)
+    if plan.status in {"optimal", "feasible"}:
+        columns.append(Column("After plan", lambda share: thousandths(share.after), number=True))
+    return table_of(columns, plan.shares)
 
 
 def _certificate(plan: Plan, certificate: Certificate) -> Table:

@@ -119,8 +119,11 @@ def law_behind(plan: Plan, reason: str) -> Law | None:
 
 
 def attempt_name(plan: Plan) -> str:
-    """Return which of the scheduler's attempts the plan belongs to; empty if to none."""
-    if plan.borrowing is None:
+    """Return which of the scheduler's attempts the plan belongs to; empty if there is no choice.
+
+    Fair sharing makes one attempt only.
+    """
+    if plan.borrowing is None or plan.rules == "kueue-fair":
         return ""
     return "with borrowing" if plan.borrowing else "without borrowing"
 

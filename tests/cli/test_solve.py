@@ -269,6 +269,10 @@ def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
     assert (
         "warning: team-a/train-llm: evicting these loses 2.00 GPU-h" in call("solve", dump).stderr
     )
+    # No objective may offer what is outside the rules.
+    outside = make_greedy(terms={"D4": 3600, "D5": 9}, outside_rules=("FS-07 shares: unfair",))
+    plan = plan.model_copy(update={"greedy": outside})
+    assert call("solve", dump).stderr == ""
 
 
 @pytest.mark.parametrize(

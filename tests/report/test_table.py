@@ -235,8 +235,18 @@ def test_shares_under_fair_sharing() -> None:
 
 
 def test_shares_are_explained() -> None:
-    assert "in thousandths of what the parent could lend" in table.render(make_fair(), width=108)
+    assert "thousandths of what the parent could lend" in table.render(make_fair(), width=108)
     assert "thousandths" not in table.render(make_plan(), width=108)
+
+
+def test_shares_after_a_plan_only_where_there_is_one() -> None:
+    assert "After plan" in table.render(make_fair(), width=108)
+    assert "After plan" not in table.render(make_fair(status="infeasible"), width=108)
+
+
+def test_fair_sharing_has_no_attempts_to_tell_apart() -> None:
+    assert "with borrowing" not in table.render(make_fair(), width=108)
+    assert "without borrowing" in table.render(make_plan(), width=108)
 
 
 def test_one_solver_free_bound_is_enough() -> None:
