@@ -21,11 +21,14 @@ from planner.reader import Ignored, read
 from planner.reference.decision import decide
 from planner.replay import replay
 from planner.state import State, Workload
+from planner.state.configuration import Configuration
 from planner.state.workload import WorkloadStatus
 from tests.brute_force import Simulation, reachable
+from tests.brute_force_fair import FairSimulation
 from tests.conftest import ROOT
 
 INSTANCES = ROOT / "instances"
+FAIR = INSTANCES / "fair-sharing"
 QUICKSTART = INSTANCES / "quickstart" / "cluster.json"
 RECORDED = sorted((INSTANCES / "recorded").glob("*.jsonl.gz"))
 LINES_PER_FILE = 40
@@ -314,3 +317,161 @@ def test_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> N
     for path in RECORDED:
         with gzip.open(path) as kept, gzip.open(tmp_path / path.name) as taken:
             assert kept.read() == taken.read(), path.name
+
+
+# Fair sharing: what Kueue's documentation says of the strategies, and what it does not say.
+
+
+def fair(name: str) -> State:
+    """Read one of the fair sharing instances."""
+    return planner.read(FAIR / f"{name}.yaml")
+
+
+def changed(name: str, old: str, new: str, folder: Path) -> State:
+    """Read one of the fair sharing instances with a word of it changed."""
+    text = (FAIR / f"{name}.yaml").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path = folder / f"{name}.yaml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return planner.read(path)
+
+
+def shares_of(plan: Plan) -> dict[str, tuple[float, float, float]]:
+    """Return the shares of every node that a plan touches: before, with the preemptor, after."""
+    return {share.name: (share.before, share.with_preemptor, share.after) for share in plan.shares}
+
+
+def with_strategies(state: State, *strategies: str) -> State:
+    """Return a state under other strategies."""
+    on = {"fairSharing": {"preemptionStrategies": list(strategies)}}
+    return state.model_copy(update={"configuration": Configuration.model_validate(on)})
+
+
+@pytest.mark.parametrize("path", sorted(FAIR.glob("*.yaml")), ids=lambda path: path.stem)
+def test_fair_sharing_instances_are_small_and_read_without_a_remark(path: Path) -> None:
+    ignored = Ignored()
+    state = read(path, ignored=ignored)
+    assert not ignored.kinds
+    assert set(ignored.fields) <= {"ClusterQueue.spec.namespaceSelector"}  # not looked at
+    assert 3 <= len(state.workloads) <= 8
+    assert state.configuration.fair_sharing_on
+    assert take_snapshot(state).notes == ()
+
+
+def test_final_share_favours_small_workloads() -> None:
+    """Blue is at 10/20 with the preemptor: red, at 14/20, may go down to 10/20 and no further.
+
+    Without one of the jobs of 5 it would be at 9/20. Both are of lower priority than the
+    evaluation of 4, and newer.
+    """
+    state = fair("small-first")
+    plan = planner.solve(state)
+    assert planner.greedy(state).keys == plan.keys == ("red/eval",)
+    assert shares_of(plan) == {"blue": (300, 500, 500), "red": (700, 700, 500)}
+    priorities = [victim.priority for victim in plan.victims]
+    assert priorities == [30] > [LOW]
+    # It is the only legal set: making it dear changes nothing.
+    dear = planner.solve(state, objective="min-cost", costs={"red/eval": 1000})
+    assert dear.keys == ("red/eval",)
+
+
+def test_initial_share_picks_the_lowest_priority_and_there_the_newest() -> None:
+    """10/20 is less than 14/20, whoever goes: the first candidate in Kueue's order does."""
+    state = fair("newest-first")
+    plan = planner.solve(state)
+    assert planner.greedy(state).keys == plan.keys == ("red/train-new",)
+    for key in ("red/eval", "red/train-old", "red/train-new"):
+        others = dict.fromkeys({"red/eval", "red/train-old", "red/train-new"} - {key}, 9)
+        assert planner.solve(state, objective="min-cost", costs=others).keys == (key,)
+
+
+def test_the_two_strategies_are_shown_on_one_cluster() -> None:
+    small, newest = fair("small-first"), fair("newest-first")
+    same = {"source", "digest", "configuration"}
+    assert small.model_dump(exclude=same) == newest.model_dump(exclude=same)
+    other = with_strategies(small, "LessThanInitialShare")
+    assert planner.greedy(other).keys == ("red/train-new",)
+
+
+def test_default_pair_falls_back_from_the_first_strategy_to_the_second() -> None:
+    """Without a job of 7, red would be at 7/20, below 10/20 of blue; 14/20 before is above."""
+    state = fair("fallback")
+    assert planner.greedy(state).keys == planner.solve(state).keys == ("red/train-new",)
+    first = with_strategies(state, "LessThanOrEqualToFinalShare")
+    assert planner.greedy(first).victims == ()
+    assert planner.solve(first).status == "infeasible"
+    second = with_strategies(state, "LessThanInitialShare")
+    assert planner.solve(second).keys == ("red/train-new",)
+
+
+def test_shares_become_equal_and_stay_so() -> None:
+    """2 of 8 against 6 of 8 becomes 4 against 4; with 4 more blue would be at 6 of 8 itself."""
+    state = fair("equal-shares")
+    plan = planner.solve(state, "blue/wants-two")
+    assert planner.greedy(state, "blue/wants-two").keys == plan.keys == ("red/job-3",)
+    assert shares_of(plan) == {"blue": (250, 500, 500), "red": (750, 750, 500)}
+    assert planner.greedy(state, "blue/wants-four").victims == ()
+    assert planner.solve(state, "blue/wants-four").status == "infeasible"
+
+
+def test_weights_divide_shares(tmp_path: Path) -> None:
+    """2/8 over a weight of 1 is 6/8 over 3; 4/8 is more than even 8/8 over 3."""
+    state = fair("weighted-shares")
+    plan = planner.solve(state, "blue/wants-two")
+    assert planner.greedy(state, "blue/wants-two").keys == plan.keys == ("red/job-4",)
+    assert shares_of(plan) == {"blue": (0, 250, 250), "red": (1000 / 3, 1000 / 3, 250)}
+    assert planner.greedy(state, "blue/wants-four").victims == ()
+    assert planner.solve(state, "blue/wants-four").status == "infeasible"
+    equal = changed("weighted-shares", 'weight: "3"', 'weight: "1"', tmp_path)
+    plan = planner.solve(equal, "blue/wants-four")
+    assert planner.greedy(equal, "blue/wants-four").keys == plan.keys == ("red/job-4", "red/job-3")
+    assert shares_of(plan) == {"blue": (0, 500, 500), "red": (1000, 1000, 500)}
+
+
+def test_kueue_s_own_answer_can_be_outside_its_own_rules() -> None:
+    """Blue at 9/10 may not take from red at 6/10; at 5/10, without its own job, it may.
+
+    The request of 5 fits next to the job of 4 once red's 6 are gone, so that Kueue, which looks
+    at no share when it gives back, keeps the job. The only legal set is both.
+    """
+    state = fair("outside-rules")
+    greedy, plan = planner.greedy(state), planner.solve(state)
+    assert greedy.keys == ("red/train",)
+    (broken,) = greedy.outside_rules
+    assert broken.startswith("FS-07 ")
+    assert not planner.verify(state, greedy).accepted
+    assert set(plan.keys) == {"red/train", "blue/sweep"}
+    assert plan.status == "optimal"
+    assert planner.verify(state, plan).accepted
+    assert planner.verify(state, plan).removal_order == ("blue/sweep", "red/train")
+    assert "no legal one keeps its value of D2, D4+D5" in plan.explanation
+    assert plan.greedy
+    assert plan.greedy.outside_rules == greedy.outside_rules
+
+
+def test_fair_sharing_is_switched_on_inside_a_config_map(tmp_path: Path) -> None:
+    state = fair("configmap")
+    assert state.configuration.strategies == ("LessThanInitialShare",)
+    plan = planner.solve(state)
+    assert planner.greedy(state).keys == plan.keys == ("red/train-new",)
+    assert shares_of(plan) == shares_of(planner.solve(fair("newest-first")))
+    assert "v1beta2" not in (FAIR / "configmap.yaml").read_text(encoding="utf-8")
+    off = changed("configmap", "enable: true", "enable: false", tmp_path)
+    assert not off.configuration.fair_sharing_on
+    assert planner.greedy(off).victims == ()
+    assert planner.solve(off).status == "infeasible"
+
+
+@pytest.mark.parametrize("path", sorted(FAIR.glob("*.yaml")), ids=lambda path: path.stem)
+def test_fair_plans_are_the_smallest_by_enumeration(path: Path) -> None:
+    """All legal sets are found by single removals in every order; the smallest is the optimum."""
+    state = planner.read(path)
+    for key in (w.key for w in state.workloads if w.is_pending):
+        plan = planner.solve(state, key, objective="min-count")
+        snapshot = take_snapshot(state)
+        preemptor = find_preemptor(state, snapshot, key)
+        legal = FairSimulation(snapshot, preemptor, plan.assignment).legal_sets
+        assert (plan.status == "optimal") == bool(legal)
+        if legal:
+            assert frozenset(plan.keys) in legal
+            assert len(plan.keys) == min(map(len, legal))
