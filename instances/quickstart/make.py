@@ -5,8 +5,6 @@
 Everything follows from table.py: no randomness, no clock.
 """
 
-# ruff: noqa: INP001 - a script among the instances, not a module of a package
-
 from __future__ import annotations
 
 import json

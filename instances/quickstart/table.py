@@ -5,8 +5,6 @@ them, and lends the rest: ``research`` borrows 14 of them, ``platform`` 18. Then
 training job of 16 GPUs, which its own quota covers. One GPU is free, so it wants 15 back.
 """
 
-# ruff: noqa: INP001 - a script among the instances, not a module of a package
-
 from __future__ import annotations
 
 import re

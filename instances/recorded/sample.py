@@ -6,8 +6,6 @@ FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. T
 written next to this script under the same names; the same recordings give the same lines.
 """
 
-# ruff: noqa: INP001 - a script among the instances, not a module of a package
-
 from __future__ import annotations
 
 import gzip
