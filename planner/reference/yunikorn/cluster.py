@@ -1,0 +1,127 @@
+"""A partition made ready for decisions: its queues, nodes and asks, each found by name.
+
+Source: yunikorn-semantics.md, sections 2, 7 and 14; yunikorn-core be3bb487,
+scheduler/partition.go and scheduler/objects/node.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.errors import LookupFailed
+from planner.reference.yunikorn.queue import Queue, QueueTree, build_tree
+from planner.reference.yunikorn.resource import Resource, minus, plus
+from planner.state.yunikorn import (
+    Application,
+    Ask,
+    InstanceExtra,
+    Node,
+    Partition,
+    YuniKornState,
+)
+
+
+@dataclass(frozen=True)
+class NodeRoom:
+    """A node and what is available on it."""
+
+    node: Node
+    available: Resource
+
+    @property
+    def node_id(self) -> str:
+        """The name of the node."""
+        return self.node.node_id
+
+    def reserved_for(self, key: str) -> bool:
+        """Say whether the node carries a reservation of the ask."""
+        return key in self.node.reservations
+
+    def reserved_for_others(self, key: str) -> bool:
+        """Say whether the node is reserved, but not for the ask."""
+        return bool(self.node.reservations) and not self.reserved_for(key)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Everything a decision about one partition needs."""
+
+    now: int
+    partition: Partition
+    tree: QueueTree
+    nodes: Sequence[NodeRoom]
+    asks: Mapping[str, Ask]
+    x: InstanceExtra
+
+    def node(self, node_id: str) -> NodeRoom | None:
+        """Return a node, None if there is none of that name."""
+        return next((room for room in self.nodes if room.node_id == node_id), None)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """An ask with its application and its leaf."""
+
+    ask: Ask
+    application: Application
+    leaf: Queue
+
+
+def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
+    """Make a partition ready; without a name, the only or the first one.
+
+    Raises
+    ------
+    LookupFailed
+        If there is no such partition, or an application is in a queue which does not exist.
+    """
+    chosen = next(
+        (one for one in state.partitions if partition is None or one.name == partition), None
+    )
+    if chosen is None:
+        names = ", ".join(one.name for one in state.partitions)
+        raise LookupFailed(state.source, f'there is no partition "{partition}"', f"one of {names}")
+    return Cluster(
+        now=state.now,
+        partition=chosen,
+        tree=build_tree(chosen, state.x),
+        nodes=tuple(sorted(_rooms(chosen), key=lambda room: room.node_id)),
+        asks={ask.allocation_key: ask for app in chosen.applications for ask in app.requests},
+        x=state.x,
+    )
+
+
+def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None = None) -> Asking:
+    """Return an ask by its key; the application may be named too.
+
+    Raises
+    ------
+    LookupFailed
+        If there is no such ask.
+    """
+    for application in cluster.partition.applications:
+        if application_id in {None, application.application_id}:
+            for ask in application.requests:
+                if ask.allocation_key == allocation_key:
+                    return Asking(ask, application, cluster.tree.leaf_of(application))
+    owner = f' of application "{application_id}"' if application_id else ""
+    raise LookupFailed("state", f'there is no ask "{allocation_key}"{owner}')
+
+
+def _rooms(partition: Partition) -> list[NodeRoom]:
+    """Give each node its available amount; where the dump leaves it out, it is worked out."""
+    held: dict[str, dict[str, int]] = {}
+    for application in partition.applications:
+        for allocation in application.allocations:
+            if not allocation.x.not_on_node:
+                total = plus(held.get(allocation.node_id), allocation.resource)
+                held[allocation.node_id] = total
+    rooms = []
+    for node in partition.nodes:
+        available = node.available
+        if available is None:
+            used = held.get(node.node_id) if node.allocated is None else node.allocated
+            available = minus(node.capacity, plus(used, node.occupied))
+        rooms.append(NodeRoom(node, available))
+    return rooms

@@ -1,0 +1,193 @@
+"""Generic preemption: node by node, the choice of the node, and the final victims.
+
+Source: yunikorn-semantics.md, sections 6 to 10; yunikorn-core be3bb487,
+scheduler/objects/preemption.go (TryPreemption).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from planner.reference.yunikorn.candidates import (
+    Candidate,
+    find_candidates,
+    find_fence,
+    in_order,
+)
+from planner.reference.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.reference.yunikorn.node_plan import (
+    Plan,
+    can_help,
+    charge,
+    discharge,
+    is_usable,
+    plan_node,
+)
+from planner.reference.yunikorn.predicates import Predicates
+from planner.reference.yunikorn.resource import fits, gt_known, plus, same_or_zero
+from planner.reference.yunikorn.snapshot import Snapshot, under
+
+BATCH: Final = 10
+SATISFACTORY: Final = 1 << 32
+ORIGINATOR_SCORE: Final = 1 << 33
+OPTED_OUT_SCORE: Final = 1 << 34
+NO_CANDIDATE_SCORE: Final = 1 << 35
+
+
+class Choice(NamedTuple):
+    """The chosen node and the victims on it."""
+
+    room: NodeRoom
+    victims: Sequence[Candidate]
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The node that was made free, and the victims in the order in which they are released."""
+
+    node_id: str
+    victims: tuple[Candidate, ...]
+
+
+def try_preemption(
+    cluster: Cluster,
+    asking: Asking,
+    predicates: Predicates | None,
+    *,
+    nodes_tried: bool,
+    ties: Mapping[str, int],
+) -> Success | None:
+    """Find the node and the victims for an ask, None if there is no preemption.
+
+    ``nodes_tried`` says that the nodes were tried without preemption; ``ties`` ranks allocations
+    that have no order in the core.
+    """
+    ask = asking.ask
+    fence = find_fence(asking.leaf, ask)
+    candidates = in_order(find_candidates(asking.leaf, ask, fence), ties)
+    snapshot = Snapshot(asking.leaf, ask.resource)
+    if not can_help(snapshot, candidates):
+        return None
+    plans = _plans(cluster, asking, snapshot, candidates)
+    checks = [plan for plan in plans if plan.victims or not nodes_tried]
+    checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
+    choice = _choose(checks, snapshot, predicates)
+    if choice is None:
+        return None
+    more = _additional(snapshot, choice.victims, candidates)
+    return None if more is None else _final(snapshot, choice, [*choice.victims, *more])
+
+
+def _plans(
+    cluster: Cluster, asking: Asking, snapshot: Snapshot, candidates: Sequence[Candidate]
+) -> list[Plan]:
+    """Plan every usable node; the candidates keep their order in each group."""
+    groups: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        groups[candidate.allocation.node_id].append(candidate)
+    plans = (
+        plan_node(snapshot, room, groups.get(room.node_id, ()))
+        for room in cluster.nodes
+        if is_usable(cluster, room, asking.ask)
+    )
+    return [plan for plan in plans if plan is not None]
+
+
+def _choose(
+    checks: Sequence[Plan], snapshot: Snapshot, predicates: Predicates | None
+) -> Choice | None:
+    """Choose the node: the first without a callback, else the lowest score, batch by batch."""
+    if predicates is None:
+        return _chosen(checks[0], checks[0].index) if checks else None
+    best: tuple[int, Plan, int] | None = None
+    for start in range(0, len(checks), BATCH):
+        for plan in checks[start : start + BATCH]:
+            index = _ask_shim(plan, snapshot, predicates)
+            if index is not None:
+                score = score_of(plan, index)
+                if best is None or score < best[0]:
+                    best = (score, plan, index)
+        if best is not None and best[0] < SATISFACTORY:
+            break
+    return None if best is None else _chosen(best[1], best[2])
+
+
+def _chosen(plan: Plan, index: int) -> Choice:
+    return Choice(plan.room, plan.victims[: index + 1])
+
+
+def _ask_shim(plan: Plan, snapshot: Snapshot, predicates: Predicates) -> int | None:
+    """Return the index the shim answers for a plan, None if it refuses."""
+    if plan.victims:
+        return predicates.first_index(plan.room, snapshot.ask, plan.victims, plan.index)
+    return -1 if predicates.passes(plan.room, snapshot.ask) else None
+
+
+def score_of(plan: Plan, index: int) -> int:
+    """Return the score of a successful answer; the lowest wins.
+
+    The flags are those of the first allocations of the node's own order, not of the victims.
+    """
+    if not plan.group:
+        return NO_CANDIDATE_SCORE
+    if index < 0:
+        return 0
+    first = [candidate.allocation for candidate in plan.group[: index + 1]]
+    score = index + 1
+    if any(allocation.opted_out for allocation in first):
+        score |= OPTED_OUT_SCORE
+    if any(allocation.originator for allocation in first):
+        score |= ORIGINATOR_SCORE
+    return score
+
+
+def _additional(
+    snapshot: Snapshot, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> list[Candidate] | None:
+    """Find further victims on any node; None if they leave the ask's leaf over its guaranteed.
+
+    The ask's leaf is charged with each of them, but not with those chosen before.
+    """
+    trial = snapshot.fresh()
+    for candidate in chosen:
+        trial.remove(candidate.queue, candidate.resource)
+    more: list[Candidate] = []
+    taken = {candidate.key for candidate in chosen}
+    for candidate in candidates:
+        if candidate.key in taken or not trial.takeable(candidate.queue):
+            continue
+        before = charge(trial, candidate)
+        if before is None:
+            break
+        if same_or_zero(before, trial.remaining()):
+            discharge(trial, candidate)
+        else:
+            more.append(candidate)
+    if more:
+        rest = trial.remaining()
+        if rest is None or not under(rest, trial.ask):
+            return None
+    return more
+
+
+def _final(snapshot: Snapshot, choice: Choice, victims: Sequence[Candidate]) -> Success | None:
+    """Collect victims until the ask is exceeded in one type; free space does not count.
+
+    The result may be too small for the node, larger than needed, or even empty.
+    """
+    if not victims:
+        return None
+    ask, room = snapshot.ask, choice.room
+    anywhere = fits(room.available, ask)
+    total: dict[str, int] = {}
+    final = []
+    for victim in victims:
+        if not anywhere and victim.allocation.node_id != room.node_id:
+            continue
+        if gt_known(ask, total):
+            final.append(victim)
+        total = plus(total, victim.resource)
+    return None if gt_known(ask, total) else Success(room.node_id, tuple(final))

@@ -1,0 +1,146 @@
+"""The plan of each node: which of its allocations would have to go.
+
+Source: yunikorn-semantics.md, sections 6 and 7; yunikorn-core be3bb487,
+scheduler/objects/preemption.go (checkPreemptionQueueGuarantees, calculateVictimsByNode).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.cluster import Cluster, NodeRoom
+from planner.reference.yunikorn.properties import SECOND
+from planner.reference.yunikorn.resource import (
+    Amount,
+    Resource,
+    fits,
+    fits_raw,
+    floor_minus,
+    plus,
+    same_or_zero,
+)
+from planner.reference.yunikorn.snapshot import Snapshot, under
+from planner.state.yunikorn import Ask
+
+WAIT_TIMEOUT_S: Final = 60 * 60
+RESERVATION_DELAY: Final = 2 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of a node: its candidates in order, the victims, and how many must go.
+
+    The victims up to and including ``index`` make room; -1 means that there is room already.
+    """
+
+    room: NodeRoom
+    group: Sequence[Candidate]
+    index: int
+    victims: Sequence[Candidate]
+
+
+def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
+    """Say whether preemption can help at all: the ask fits into what is left of the guaranteed.
+
+    Where the leaf has no guaranteed of its own, removals may make room in that of an ancestor.
+    """
+    trial = snapshot.fresh()
+    rest = trial.remaining()
+    if rest is not None and fits_raw(rest, trial.ask):
+        return True
+    trial.add(trial.leaf, trial.ask)
+    for candidate in candidates:
+        trial.remove(candidate.queue, candidate.resource)
+        rest = trial.remaining()
+        if rest is not None and under(rest, trial.ask):
+            return True
+    return False
+
+
+def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
+    """Say whether a node may be planned: schedulable, large enough, not reserved for others."""
+    if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
+        return False
+    if not room.reserved_for_others(ask.allocation_key):
+        return True
+    return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
+
+
+def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
+    """Say whether a reservation is cancelled: of lower priority, and too old."""
+    holder = cluster.asks.get(key)
+    if holder is None or holder.required_node or holder.triggered_preemption:
+        return False
+    seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
+    timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND
+    due = holder.request_time + timeout + (RESERVATION_DELAY if delay is None else delay)
+    return holder.priority < ask.priority and cluster.now - due > timeout
+
+
+def plan_node(snapshot: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> Plan | None:
+    """Return the plan of a node with its candidates in order, None if none makes room."""
+    if fits(room.available, snapshot.ask):
+        return Plan(room, group, -1, ())
+    return _second_pass(snapshot.fresh(), room, group, _first_pass(snapshot.fresh(), room, group))
+
+
+def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> list[Candidate]:
+    """Sort out who helps: those that lessen the shortfall first, then those that do not."""
+    free: Resource = room.available
+    head: list[Candidate] = []
+    tail: list[Candidate] = []
+    for candidate in group:
+        if not trial.takeable(candidate.queue):
+            continue
+        if charge(trial, candidate) is None:
+            break
+        more = plus(free, candidate.resource)
+        if same_or_zero(floor_minus(trial.ask, free), floor_minus(trial.ask, more)):
+            discharge(trial, candidate)
+            tail.append(candidate)
+        else:
+            free = more
+            head.append(candidate)
+    return head + tail
+
+
+def _second_pass(
+    trial: Snapshot, room: NodeRoom, group: Sequence[Candidate], ordered: Sequence[Candidate]
+) -> Plan | None:
+    """Take all that are still takeable, and note when the ask fits."""
+    free: Resource = room.available
+    victims: list[Candidate] = []
+    index = -1
+    for candidate in ordered:
+        if not trial.takeable(candidate.queue):
+            continue
+        trial.remove(candidate.queue, candidate.resource)
+        free = plus(free, candidate.resource)
+        if index < 0 and fits(free, trial.ask):
+            index = len(victims)
+        victims.append(candidate)
+    return None if index < 0 else Plan(room, group, index, victims)
+
+
+def charge(trial: Snapshot, candidate: Candidate) -> Amount:
+    """Move a candidate's amount to the ask's leaf, if that still has so much guaranteed.
+
+    Returns what was left to the leaf after the removal and before it was charged, None if
+    nothing was moved.
+    """
+    trial.remove(candidate.queue, candidate.resource)
+    rest = trial.remaining()
+    if rest is None or not fits_raw(rest, candidate.resource):
+        trial.add(candidate.queue, candidate.resource)
+        return None
+    trial.add(trial.leaf, candidate.resource)
+    return rest
+
+
+def discharge(trial: Snapshot, candidate: Candidate) -> None:
+    """Undo `charge`."""
+    trial.remove(trial.leaf, candidate.resource)
+    trial.add(candidate.queue, candidate.resource)

@@ -1,0 +1,107 @@
+"""The properties of a queue: what it inherits, and what they mean.
+
+Source: yunikorn-semantics.md, section 2; yunikorn-core be3bb487, scheduler/objects/queue.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from planner.quantity import MAX_INT64
+
+PREEMPTION_POLICY: Final = "preemption.policy"
+PREEMPTION_DELAY: Final = "preemption.delay"
+QUOTA_PREEMPTION_DELAY: Final = "quota.preemption.delay"
+PRIORITY_POLICY: Final = "priority.policy"
+PRIORITY_OFFSET: Final = "priority.offset"
+DEFAULT: Final = "default"
+DISABLED: Final = "disabled"
+FENCE: Final = "fence"
+
+SECOND: Final = 10**9
+DEFAULT_DELAY: Final = 30 * SECOND
+
+_UNITS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_PART: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_INT32: Final = re.compile(r"[+-]?[0-9]+")
+_LONGEST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """The effective properties of a queue; delays are in nanoseconds."""
+
+    disabled: bool = False
+    preemption_fence: bool = False
+    priority_fence: bool = False
+    priority_offset: int = 0
+    delay: int = DEFAULT_DELAY
+    quota_delay: int = 0
+
+
+def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the effective properties of a queue below one with these effective properties.
+
+    Fences and offsets stay where they are written; ``disabled`` reaches the whole subtree until
+    a queue says otherwise.
+    """
+    passed = dict(effective)
+    for name, value in (
+        (PRIORITY_POLICY, DEFAULT),
+        (PRIORITY_OFFSET, "0"),
+        (PREEMPTION_POLICY, DEFAULT),
+    ):
+        if name in passed and not (name == PREEMPTION_POLICY and passed[name] == DISABLED):
+            passed[name] = value
+    return {**passed, **own}
+
+
+def read_properties(effective: Mapping[str, str]) -> Properties:
+    """Say what effective properties mean; what cannot be read is as if it were absent."""
+    policy = effective.get(PREEMPTION_POLICY, DEFAULT)
+    delay = parse_duration(effective.get(PREEMPTION_DELAY, "")) or 0
+    return Properties(
+        disabled=policy == DISABLED,
+        preemption_fence=policy == FENCE,
+        priority_fence=effective.get(PRIORITY_POLICY) == FENCE,
+        priority_offset=_read_int32(effective.get(PRIORITY_OFFSET, "0")),
+        delay=delay if delay > 0 else DEFAULT_DELAY,
+        quota_delay=max(0, parse_duration(effective.get(QUOTA_PREEMPTION_DELAY, "")) or 0),
+    )
+
+
+def parse_duration(text: str) -> int | None:
+    """Read a duration as Go writes it, such as ``1m30s``, in nanoseconds; None if it is not one."""
+    unsigned = text[1:] if text[:1] in {"+", "-"} else text
+    if unsigned == "0":
+        return 0
+    if not unsigned or len(text) > _LONGEST:
+        return None
+    total, at = 0, 0
+    while at < len(unsigned):
+        part = _PART.match(unsigned, at)
+        if part is None:
+            return None
+        total += int(Fraction(part[1].rstrip(".")) * _UNITS[part[2]])
+        at = part.end()
+    if total > MAX_INT64:
+        return None
+    return -total if text[0] == "-" else total
+
+
+def _read_int32(text: str) -> int:
+    value = int(text) if len(text) <= _LONGEST and _INT32.fullmatch(text) else 0
+    return value if -(2**31) <= value < 2**31 else 0

@@ -1,0 +1,163 @@
+"""The tree of queues: configuration, usage, and the applications of each leaf.
+
+Source: yunikorn-semantics.md, section 2; yunikorn-core be3bb487, scheduler/objects/queue.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from planner.errors import LookupFailed
+from planner.reference.yunikorn.properties import Properties, inherited, read_properties
+from planner.reference.yunikorn.resource import (
+    Amount,
+    Resource,
+    gt_zero,
+    min_union,
+    minus_known,
+    plus,
+    without_zeros,
+)
+from planner.state.yunikorn import Application, InstanceExtra, Node, Partition, QueueConfig
+
+
+@dataclass(eq=False)
+class Queue:
+    """A queue. ``allocated`` and ``preempting`` are sums over everything below it."""
+
+    path: str
+    parent: Queue | None
+    is_leaf: bool
+    properties: Properties
+    guaranteed: Amount
+    max: Amount
+    allocated: Resource = field(default_factory=dict)
+    preempting: Resource = field(default_factory=dict)
+    children: list[Queue] = field(default_factory=list)
+    applications: list[Application] = field(default_factory=list)
+
+    @cached_property
+    def lineage(self) -> tuple[Queue, ...]:
+        """The queue and its ancestors, root first."""
+        return (*(self.parent.lineage if self.parent else ()), self)
+
+    @cached_property
+    def effective_max(self) -> Amount:
+        """The maximum with those of all ancestors."""
+        return min_union(self.parent.effective_max if self.parent else None, self.max)
+
+    @property
+    def headroom(self) -> Amount:
+        """What may still be allocated below every maximum on the path (section 3)."""
+        room: Amount = None
+        for queue in self.lineage:
+            if queue.max is not None:
+                room = min_union(room, minus_known(queue.max, queue.allocated))
+        return room
+
+
+@dataclass(frozen=True)
+class QueueTree:
+    """All queues of a partition, by path and from the root down."""
+
+    root: Queue
+    by_path: Mapping[str, Queue]
+
+    def leaf_of(self, application: Application) -> Queue:
+        """Return the queue of an application.
+
+        Raises
+        ------
+        LookupFailed
+            If there is no such queue.
+        """
+        path = application.queue_name.lower()
+        try:
+            return self.by_path[path]
+        except KeyError:
+            raise LookupFailed(
+                f"application {application.application_id}",
+                f'its queue "{path}" is not in the queues',
+                "a queue of queues.yaml or of the state dump",
+            ) from None
+
+
+def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
+    """Build the queues of a partition with the usage of its applications.
+
+    Raises
+    ------
+    LookupFailed
+        If an application is in a queue which does not exist.
+    """
+    root_max = None if x.no_root_max else (x.root_max or _capacity(partition.nodes))
+    effective = dict(partition.root.properties)
+    root = Queue(
+        path=partition.root.name.lower(),
+        parent=None,
+        is_leaf=_is_leaf(partition.root),
+        properties=read_properties(effective),
+        guaranteed=None,
+        max=root_max,
+    )
+    root.children = [_build(child, root, effective) for child in partition.root.queues]
+    tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
+    _add_usage(tree, partition)
+    for path, usage in x.queue_usage.items():
+        tree.by_path[path].allocated = usage.allocated or {}
+        tree.by_path[path].preempting = usage.preempting or {}
+    return tree
+
+
+def walk(queue: Queue) -> Iterator[Queue]:
+    """Yield a queue and everything below it, parents first."""
+    yield queue
+    for child in queue.children:
+        yield from walk(child)
+
+
+def _build(config: QueueConfig, parent: Queue, passed: Mapping[str, str]) -> Queue:
+    effective = inherited(passed, config.properties)
+    resources = config.resources
+    queue = Queue(
+        path=f"{parent.path}.{config.name.lower()}",
+        parent=parent,
+        is_leaf=_is_leaf(config),
+        properties=read_properties(effective),
+        guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
+        max=resources.max if gt_zero(resources.max) else None,
+    )
+    queue.children = [_build(child, queue, effective) for child in config.queues]
+    return queue
+
+
+def _is_leaf(config: QueueConfig) -> bool:
+    return not (config.parent or config.queues)
+
+
+def _capacity(nodes: tuple[Node, ...]) -> Amount:
+    """Return the maximum of root: what all registered nodes have, schedulable or not."""
+    total: dict[str, int] = {}
+    for node in nodes:
+        total = plus(total, node.capacity)
+    total = without_zeros(total)
+    return total if gt_zero(total) else None
+
+
+def _add_usage(tree: QueueTree, partition: Partition) -> None:
+    for application in partition.applications:
+        leaf = tree.leaf_of(application)
+        leaf.applications.append(application)
+        allocated: dict[str, int] = {}
+        preempting: dict[str, int] = {}
+        for allocation in application.allocations:
+            if allocation.x.not_in_app:
+                continue
+            allocated = plus(allocated, allocation.resource)
+            if allocation.preempted:
+                preempting = plus(preempting, allocation.resource)
+        for queue in leaf.lineage:
+            queue.allocated = plus(queue.allocated, allocated)
+            queue.preempting = plus(queue.preempting, preempting)

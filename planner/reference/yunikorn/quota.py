@@ -1,0 +1,177 @@
+"""Preemption after a queue's quota was lowered below its usage.
+
+Source: yunikorn-semantics.md, section 11.2; yunikorn-core be3bb487,
+scheduler/objects/quota_preemptor.go. Here the start time counts as passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+from typing import Final
+
+from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.properties import SECOND
+from planner.reference.yunikorn.queue import Queue
+from planner.reference.yunikorn.resource import (
+    Amount,
+    Resource,
+    fits_loose,
+    ge_known,
+    min_left,
+    min_union,
+    minus,
+    minus_known,
+    plus,
+    share_type,
+)
+from planner.state.yunikorn import Allocation
+
+HOUR: Final = 3600 * SECOND
+ORIGINATOR_SCORE: Final = 1 << 33
+OPTED_OUT_SCORE: Final = 1 << 34
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaPreemption:
+    """What quota preemption does to one queue.
+
+    ``acquired`` says that the queue is over its maximum; ``amount`` is what should be freed,
+    ``shares`` how it is split over leaves, ``victims`` who goes, leaf by leaf.
+    """
+
+    acquired: bool
+    amount: Amount = None
+    shares: Mapping[str, Resource] = field(default_factory=dict)
+    victims: tuple[Candidate, ...] = ()
+
+
+def over_quota(root: Queue) -> Iterator[Queue]:
+    """Yield the first queue on each path that is over its maximum and has a delay."""
+    if root.properties.quota_delay > 0 and not ge_known(root.max, root.allocated):
+        yield root
+        return
+    for child in root.children:
+        yield from over_quota(child)
+
+
+def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
+    """Free what a queue has above its maximum, as far as its guaranteed path allows."""
+    if ge_known(queue.max, queue.allocated):
+        return QuotaPreemption(acquired=False)
+    amount = preemptable_amount(queue)
+    if not amount:
+        return QuotaPreemption(acquired=True, amount=amount)
+    shares = {queue: amount} if queue.is_leaf else dict(_split(queue, amount))
+    victims = [v for leaf, share in shares.items() for v in search_leaf(leaf, share, ties)]
+    named = {} if queue.is_leaf else {leaf.path: share for leaf, share in shares.items()}
+    return QuotaPreemption(acquired=True, amount=amount, shares=named, victims=tuple(victims))
+
+
+def preemptable_amount(queue: Queue) -> Amount:
+    """Return what should be freed: above the maximum, and above the guaranteed of the path."""
+    used = minus_known(queue.allocated, queue.preempting)
+    if not queue.max or not used:
+        return None
+    need = {t: used.get(t, 0) - most for t, most in queue.max.items() if used.get(t, 0) > most}
+    above: Amount = {}
+    for step in queue.lineage:
+        own = step.allocated if step.guaranteed is None else _over_guaranteed(step)
+        above = min_union(own, above)
+    return min_left(need, {t: -value for t, value in (above or {}).items() if value < 0})
+
+
+def _over_guaranteed(queue: Queue) -> Amount:
+    """Return the guaranteed less the usage; negative where the usage is above it."""
+    return minus_known(queue.guaranteed, queue.allocated)
+
+
+def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
+    """Split an amount over the leaves below a queue, in proportion to what each has above.
+
+    Types below the guaranteed count with their absolute value too.
+    """
+    parts: dict[Queue, Resource] = {}
+    total: dict[str, int] = {}
+    for child in queue.children:
+        if child.allocated and not ge_known(child.guaranteed, child.allocated):
+            own = child.allocated if child.guaranteed is None else _over_guaranteed(child)
+            parts[child] = {t: abs(value) for t, value in (own or {}).items()}
+            total = plus(total, parts[child])
+    for child, part in parts.items():
+        share = {
+            t: int(value / total[t] * amount[t]) if value else 0
+            for t, value in part.items()
+            if t in amount
+        }
+        if child.is_leaf:
+            yield child, share
+        else:
+            yield from _split(child, share)
+
+
+def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[Candidate]:
+    """Take victims in order while they do not exceed the amount in its own types."""
+    if not any(amount.values()):
+        return []
+    held = [
+        allocation
+        for application in leaf.applications
+        for allocation in application.allocations
+        if share_type(amount, allocation.resource)
+        and not allocation.required_node
+        and not allocation.x.released
+        and not allocation.x.not_in_app
+        and not allocation.preempted
+    ]
+    held.sort(key=lambda allocation: ties.get(allocation.allocation_key, 0))
+    held.sort(key=lambda allocation: _rank(allocation, leaf, amount))
+    total: dict[str, int] = {}
+    victims = []
+    for allocation in held:
+        if not fits_loose(amount, allocation.resource):
+            continue
+        total = plus(total, allocation.resource)
+        if ge_known(amount, total):
+            victims.append(Candidate(allocation, leaf))
+        else:
+            total = minus(total, allocation.resource)
+    return victims
+
+
+def score_of(allocation: Allocation, amount: Resource) -> int:
+    """Return the score; the highest goes first, so those opted out and originators do."""
+    matching = sum(1 for t in amount if t in allocation.resource)
+    score = matching * 100 // len(allocation.resource)
+    if allocation.originator:
+        score += ORIGINATOR_SCORE
+    if allocation.opted_out:
+        score |= OPTED_OUT_SCORE
+    return score
+
+
+def _rank(allocation: Allocation, leaf: Queue, amount: Resource) -> tuple[int, int, int, object]:
+    """Order by score, priority, hour of creation (newest first), and size."""
+    return (
+        -score_of(allocation, amount),
+        allocation.priority,
+        -(allocation.allocation_time // HOUR),
+        cmp_to_key(_compare_sizes)(_size(allocation, leaf, amount)),
+    )
+
+
+def _size(allocation: Allocation, leaf: Queue, amount: Resource) -> list[float]:
+    """Return the shares of the leaf's maximum that an allocation holds, the largest first."""
+    limits = leaf.max or {}
+    shares = [
+        value / limits[t] if limits.get(t) else float(value)
+        for t, value in allocation.resource.items()
+        if t in amount and value
+    ]
+    return sorted(shares, reverse=True)
+
+
+def _compare_sizes(a: list[float], b: list[float]) -> int:
+    """Compare from the largest share down, the smaller first."""
+    return (a > b) - (a < b)

@@ -1,0 +1,308 @@
+"""The frozen schema of a YuniKorn cluster: queues.yaml and the core's full state dump.
+
+Amounts are integers in the core's own units: milli-cores for ``vcore``, base units for all else.
+Times are nanoseconds since 1970, as in the dump. What the dump lacks stands under the extra key
+``x`` (yunikorn-semantics.md, section 14; yunikorn-core be3bb487, webservice/dao).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final
+
+from pydantic import AliasChoices, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from planner.quantity import MAX_INT64
+from planner.state.base import Bool, Int64, KubernetesObject, Schema
+
+REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
+ROOT: Final = "root"
+VCORE: Final = "vcore"
+MILLI: Final = 1000
+
+_QUANTITY: Final = re.compile(r"(?P<digits>[0-9]+)(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?")
+_DECIMAL: Final = {"k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+_EXPECTED: Final = (
+    "digits with an optional suffix k M G T P E or Ki Mi Gi Ti Pi Ei, for vcore also m"
+)
+_LONGEST: Final = 40
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
+    """Read a quantity of queues.yaml in the core's unit; None if it is not one.
+
+    Source: yunikorn-semantics.md, section 2: a plain number of ``vcore`` is cores.
+    """
+    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
+        return None
+    value, suffix = int(match["digits"]), match["suffix"] or ""
+    is_vcore = resource == VCORE
+    if suffix == "m":
+        return value if is_vcore and value <= MAX_INT64 else None
+    if suffix.endswith("i"):
+        value <<= 10 * ("KMGTPE".index(suffix[0]) + 1)
+    else:
+        value *= 1000 ** _DECIMAL.get(suffix, 0)
+    value *= MILLI if is_vcore else 1
+    return value if value <= MAX_INT64 else None
+
+
+def _text(value: object) -> object:
+    """Return a scalar as the strings the core reads: YAML numbers and switches are text to it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _read_quantities(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    if not isinstance(value, dict):
+        return value
+    amounts = {}
+    for resource, written in value.items():
+        text = _text(written)
+        amount = parse_yunikorn_quantity(text, str(resource)) if isinstance(text, str) else None
+        if amount is None:
+            raise PydanticCustomError("quantity", "should be {expected}", {"expected": _EXPECTED})
+        amounts[resource] = amount
+    return amounts
+
+
+def _read_properties(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    return {k: _text(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    if isinstance(value, str):
+        return int(value) if _INTEGER.fullmatch(value) else (value or 0)
+    return value
+
+
+def _read_list(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    return () if value is None else value
+
+
+Resource = dict[str, Int64]
+"""A sparse resource: a type that is absent is not the same as a type with value 0."""
+
+Quantities = Annotated[
+    Resource,
+    BeforeValidator(_read_quantities),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "integer"]}}),
+]
+"""A resource written as in queues.yaml, with suffixes."""
+
+Priority = Annotated[
+    Int64,
+    BeforeValidator(_read_priority),
+    WithJsonSchema({"type": ["string", "integer"]}),
+]
+
+
+class ConfigSchema(KubernetesObject):
+    """A piece of queues.yaml; the dump writes the same keys with capitals."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lower_case(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+        return {str(k).lower(): v for k, v in value.items()} if isinstance(value, dict) else value
+
+
+class QueueResources(ConfigSchema):
+    """The quota of a queue as it is written."""
+
+    guaranteed: Quantities = Field(default_factory=dict)
+    max: Quantities = Field(default_factory=dict)
+
+
+class QueueConfig(ConfigSchema):
+    """A queue of queues.yaml with its children."""
+
+    name: str
+    parent: Bool = False
+    properties: Annotated[dict[str, str], BeforeValidator(_read_properties)] = Field(
+        default_factory=dict
+    )
+    resources: QueueResources = QueueResources()
+    queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(_read_list)] = ()
+
+
+class PreemptionSwitches(ConfigSchema):
+    """The switches of a partition: generic preemption and quota preemption."""
+
+    enabled: Bool = True
+    quota: Bool = Field(default=False, alias="quotapreemptionenabled")
+
+
+class PartitionConfig(ConfigSchema):
+    """A partition of queues.yaml."""
+
+    name: str
+    queues: tuple[QueueConfig, ...] = ()
+    preemption: PreemptionSwitches = PreemptionSwitches()
+
+
+class QueuesConfig(ConfigSchema):
+    """The whole of queues.yaml."""
+
+    partitions: tuple[PartitionConfig, ...]
+
+
+class ClaimExtra(Schema):
+    """What the dump lacks of an ask or an allocation.
+
+    ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have.
+    """
+
+    allow_preempt_self: Bool = Field(default=True, alias="allowPreemptSelf")
+    allow_preempt_other: Bool = Field(default=True, alias="allowPreemptOther")
+    released: Bool = False
+    preempt_check_time: Int64 | None = Field(default=None, alias="preemptCheckTime")
+    not_in_app: Bool = Field(default=False, alias="notInApp")
+    not_on_node: Bool = Field(default=False, alias="notOnNode")
+
+
+class Claim(KubernetesObject):
+    """What an ask and an allocation have in common."""
+
+    allocation_key: str = Field(alias="allocationKey")
+    resource: Resource = Field(
+        default_factory=dict, validation_alias=AliasChoices("resource", "resourcePerAlloc")
+    )
+    priority: Priority = 0
+    request_time: Int64 = Field(default=0, alias="requestTime")
+    originator: Bool = False
+    required_node_id: str = Field(default="", alias="requiredNodeId")
+    allocation_tags: dict[str, str] = Field(default_factory=dict, alias="allocationTags")
+    x: ClaimExtra = ClaimExtra()
+
+    @property
+    def required_node(self) -> str:
+        """The one node it may run on, as of a DaemonSet; empty if any node will do."""
+        return self.required_node_id or self.allocation_tags.get(REQUIRED_NODE_TAG, "")
+
+
+class Ask(Claim):
+    """A request that waits for a node."""
+
+    triggered_preemption: Bool = Field(default=False, alias="triggeredPreemption")
+
+
+class Allocation(Claim):
+    """A request that has its node."""
+
+    allocation_time: Int64 = Field(default=0, alias="allocationTime")
+    node_id: str = Field(default="", alias="nodeId")
+    placeholder: Bool = False
+    preempted: Bool = False
+
+    @property
+    def opted_out(self) -> bool:
+        """Whether it asked not to be preempted; the core takes that as a suggestion."""
+        return not self.x.allow_preempt_self
+
+
+class Application(KubernetesObject):
+    """An application with its allocations and asks."""
+
+    application_id: str = Field(alias="applicationID")
+    queue_name: str = Field(alias="queueName")
+    partition: str = ""
+    allocations: tuple[Allocation, ...] = ()
+    requests: tuple[Ask, ...] = ()
+
+
+class Node(KubernetesObject):
+    """A node; ``reservations`` are the allocation keys of the asks it is reserved for."""
+
+    node_id: str = Field(alias="nodeID")
+    capacity: Resource = Field(default_factory=dict)
+    occupied: Resource = Field(default_factory=dict)
+    allocated: Resource | None = None
+    available: Resource | None = None
+    schedulable: Bool = True
+    is_reserved: Bool = Field(default=False, alias="isReserved")
+    reservations: tuple[str, ...] = ()
+
+
+class PartitionNodes(KubernetesObject):
+    """The nodes of a partition."""
+
+    partition_name: str = Field(default="default", alias="partitionName")
+    nodes_info: tuple[Node, ...] = Field(default=(), alias="nodesInfo")
+
+
+class QueueUsage(KubernetesObject):
+    """Amounts of a queue that are not the sums of its allocations."""
+
+    allocated: Resource | None = Field(default=None, alias="allocatedResource")
+    preempting: Resource | None = Field(default=None, alias="preemptingResource")
+
+
+class DirectCall(Schema):
+    """A call of the preemptor without the scheduling cycle around it."""
+
+    nodes_tried: Bool = Field(alias="nodesTried")
+
+
+class PredicateRow(Schema):
+    """The fixed answer of the shim for one node."""
+
+    node: str
+    success: Bool
+    index: int
+
+
+class FlowOptions(Schema):
+    """How a flow runs: whether victims come back as asks, and how many steps at most."""
+
+    recreate: Bool = False
+    max_steps: int = Field(default=100, alias="maxSteps")
+
+
+class InstanceExtra(KubernetesObject):
+    """What only a recorded instance can say; a real cluster has none of it.
+
+    ``predicates`` is ``none`` (no callback) or ``table`` (fixed answers); otherwise the shim
+    answers by resources, with the vetoes given here.
+    """
+
+    root_max: Resource | None = Field(default=None, alias="rootMax")
+    no_root_max: Bool = Field(default=False, alias="noRootMax")
+    queue_usage: dict[str, QueueUsage] = Field(default_factory=dict, alias="queueUsage")
+    predicates: str = ""
+    table: tuple[PredicateRow, ...] = ()
+    alloc_nodes: tuple[str, ...] = Field(default=(), alias="allocNodes")
+    direct: DirectCall | None = None
+    reservation_wait_timeout_s: int | None = Field(default=None, alias="reservationWaitTimeout")
+    reservation_delay_ns: int | None = Field(default=None, alias="reservationDelay")
+    quota_queue: str | None = Field(default=None, alias="quotaQueue")
+    must_remove: dict[str, tuple[str, ...]] = Field(default_factory=dict, alias="mustRemove")
+    veto_nodes: tuple[str, ...] = Field(default=(), alias="vetoNodes")
+    flow: FlowOptions | None = None
+
+
+class Partition(Schema):
+    """A partition with everything in it."""
+
+    name: str
+    root: QueueConfig
+    preemption: PreemptionSwitches = PreemptionSwitches()
+    nodes: tuple[Node, ...] = ()
+    applications: tuple[Application, ...] = ()
+
+
+class YuniKornState(Schema):
+    """Everything that was read of a YuniKorn cluster.
+
+    ``now`` is the clock of the decision in nanoseconds; ``digest`` names the input (SHA-256).
+    """
+
+    now: Int64
+    digest: str
+    source: str
+    notes: tuple[str, ...] = ()
+    partitions: tuple[Partition, ...]
+    x: InstanceExtra = InstanceExtra()
