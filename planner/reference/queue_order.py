@@ -35,9 +35,7 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
 class QueueOrder:
     """An ordering of the queues that still have candidates; what is pruned stays pruned."""
 
-    def __init__(
-        self, context: Context, shares: Shares, candidates: Iterable[Admitted]
-    ) -> None:
+    def __init__(self, context: Context, shares: Shares, candidates: Iterable[Admitted]) -> None:
         self.context = context
         self.shares = shares
         self.key = candidate_order(context)

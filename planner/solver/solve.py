@@ -120,27 +120,30 @@ def _no_plan(
 
 
 def _cap(search: Search, profile: Profile, greedy: Plan) -> str:
-    """Bound the capped measures by Kueue's own; say in words which caps cannot be met.
+    """Bound the capped measures by Kueue's own; say in words which caps were dropped.
 
-    They all can where Kueue's answer is within its own rules, because it meets them itself.
+    None is where Kueue's answer is within its own rules, because it meets them itself.
+    Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
     """
     if not greedy.victims:
         return ""
-    values = {cap: sum(greedy.terms[term] for term in cap) for cap in profile.caps}
-    dropped = []
-    for cap, value in values.items():
+    impossible, undecided = [], []
+    for cap in profile.caps:
+        value = sum(greedy.terms[term] for term in cap)
         trial = search.fork()
         trial.limit(cap, value)
-        if greedy.outside_rules and find_any(trial, trial.alive) == "infeasible":
-            dropped.append(measure_id(cap))
-        else:
+        outcome = find_any(trial, trial.alive) if greedy.outside_rules else "optimal"
+        if outcome == "optimal":
             search.limit(cap, value)
-    return (
-        f"; Kueue's own answer is outside its own rules, and no legal one keeps its value of "
-        f"{', '.join(dropped)}"
-        if dropped
-        else ""
-    )
+        else:
+            (impossible if outcome == "infeasible" else undecided).append(measure_id(cap))
+    text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
+    if impossible:
+        text += (
+            "; Kueue's own answer is outside its own rules, and no legal one that keeps the caps "
+            f"before it keeps its value of {', '.join(impossible)}"
+        )
+    return text
 
 
 def _search(planning: Planning, deadline: Deadline, profile: Profile) -> Search:

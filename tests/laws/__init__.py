@@ -1,0 +1,1 @@
+"""One file per law: what only it forbids, and what it permits."""

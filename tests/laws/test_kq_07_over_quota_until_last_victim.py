@@ -7,7 +7,7 @@ from tests.cluster import cohort, pending, problem_of, queue, running, state_of
 
 
 def test_a_queue_gives_up_what_it_borrowed_and_one_more_step() -> None:
-    """b uses 5 of 3: after one of 2 it is within its quota, so a second may not follow."""
+    """Queue b uses 5 of 3: after one of 2 it is within its quota, so a second may not follow."""
     state = state_of(
         cohort("org"),
         queue("a", 4, "org", reclaim="Any"),
