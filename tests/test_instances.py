@@ -444,7 +444,7 @@ def test_kueue_s_own_answer_can_be_outside_its_own_rules() -> None:
     assert plan.status == "optimal"
     assert planner.verify(state, plan).accepted
     assert planner.verify(state, plan).removal_order == ("blue/sweep", "red/train")
-    assert "no legal one keeps its value of D2, D4+D5" in plan.explanation
+    assert plan.explanation.endswith("keeps its value of D2, D4+D5")
     assert plan.greedy
     assert plan.greedy.outside_rules == greedy.outside_rules
 
