@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 import pytest
 
@@ -10,18 +11,28 @@ import planner
 from planner.plan import Plan
 from planner.solver import core
 from planner.state import State
-from tests.cluster import PENDING, Object, cohort, pending, preempt, queue, running, state_of
+from tests.cluster import (
+    PENDING,
+    Object,
+    cohort,
+    fair_sharing,
+    pending,
+    preempt,
+    queue,
+    running,
+    state_of,
+)
 
 
-def crowd(seed: int) -> State:
-    """Return 120 workloads of random shape in six queues of two departments."""
+def crowd(seed: int, each: int = 20, more: Iterable[Object] = ()) -> State:
+    """Return six queues of two departments with workloads of random shape, and more objects."""
     chance = random.Random(seed)  # noqa: S311 - test data
     parts: list[Object] = [*cohort("org"), *cohort("left", "org"), *cohort("right", "org")]
     amounts: dict[str, int] = {}
     for number in range(6):
         name = f"q{number}"
         amounts[name] = 0
-        for i in range(20):
+        for i in range(each):
             gpus = chance.choice([1, 1, 2, 4, 8])
             cores = chance.randint(1, 12)
             amounts[name] += gpus
@@ -33,7 +44,7 @@ def crowd(seed: int) -> State:
                 minute=chance.randint(0, 50),
             )
     for number, name in enumerate(amounts):
-        nominal = {"gpu": amounts[name] * 2 // 3, "cpu": 90}
+        nominal = {"gpu": amounts[name] * 2 // 3, "cpu": 9 * each // 2}
         lending = {"gpu": 4} if number == 4 else None
         parts += queue(
             name,
@@ -45,7 +56,7 @@ def crowd(seed: int) -> State:
             lending=lending,
         )
     parts += pending("q0", {"gpu": chance.randint(6, 24), "cpu": chance.randint(4, 40)})
-    return state_of(parts)
+    return state_of(parts, more)
 
 
 def outcome(plan: Plan) -> tuple[object, ...]:
@@ -56,10 +67,12 @@ def outcome(plan: Plan) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("profile", ["no-regret", "min-count", "min-lost-work", "min-cost"])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("fair", [False, True])
 def test_a_small_core_finds_the_same_plan(
-    seed: int, profile: str, monkeypatch: pytest.MonkeyPatch
+    seed: int, profile: str, monkeypatch: pytest.MonkeyPatch, *, fair: bool
 ) -> None:
-    state = crowd(seed)
+    # Shares make the search much harder: fewer workloads for them.
+    state = crowd(seed, 6, fair_sharing()) if fair else crowd(seed)
     whole = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     monkeypatch.setattr(core, "CORE", 8)
     small = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
@@ -67,7 +80,17 @@ def test_a_small_core_finds_the_same_plan(
     assert whole.status in {"optimal", "infeasible"}
 
 
-def test_the_same_state_has_the_same_answer_every_time() -> None:
-    state = crowd(11)
+@pytest.mark.parametrize("more", [[], fair_sharing()])
+def test_the_same_state_has_the_same_answer_every_time(more: list[Object]) -> None:
+    state = crowd(11, 6, more)
     plans = [planner.solve(state, PENDING, assignment=preempt(state)) for _ in range(3)]
     assert len({outcome(plan)[1] for plan in plans}) == 1
+    assert plans[0].victims
+
+
+@pytest.mark.parametrize("more", [[], fair_sharing()])
+def test_the_answer_does_not_depend_on_the_order_of_the_objects(more: list[Object]) -> None:
+    state = crowd(11, 6, more)
+    turned = state.model_copy(update={"workloads": tuple(reversed(state.workloads))})
+    plans = [planner.solve(each, PENDING, assignment=preempt(state)) for each in (state, turned)]
+    assert outcome(plans[0]) == outcome(plans[1])

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 
 import planner
 from planner.api import AssignmentInput
-from planner.assignment import flavor_resources, read_assignment
+from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.models.kueue.candidates import eligible
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable, term_table
 from planner.plan import Plan
 from planner.problem import Problem, build_problem
 from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.state import State
 from tests import recorded
 
@@ -60,11 +60,16 @@ class Truth:
         chance = random.Random(f"{self.id}/{seed}")  # noqa: S311 - test data
         return {key: chance.randint(0, 9) for key in self.keys}
 
-    def measured(self) -> Measured:
-        """Return the legal sets with their terms."""
+    def setting(self) -> tuple[Problem, Snapshot, Preemptor, Assignment]:
+        """Return the problem, and what it was built from."""
         snapshot = take_snapshot(self.state, extra=flavor_resources(self._assignment))
         preemptor = find_preemptor(self.state, snapshot, self.pending)
-        problem = build_problem(snapshot, preemptor, read_assignment(self._assignment, preemptor))
+        assignment = read_assignment(self._assignment, preemptor)
+        return build_problem(snapshot, preemptor, assignment), snapshot, preemptor, assignment
+
+    def measured(self) -> Measured:
+        """Return the legal sets with their terms."""
+        problem, snapshot, *_ = self.setting()
         return Measured(self, problem, term_table(problem, snapshot, eligible(problem)))
 
 

@@ -1,0 +1,93 @@
+"""However little time there is: an honest answer, and never an exception."""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from planner.errors import InputError
+from planner.plan import Plan
+from tests.cluster import (
+    PENDING,
+    Object,
+    fair_sharing,
+    pending,
+    preempt,
+    queue,
+    running,
+    state_of,
+)
+from tests.solver.test_core import crowd
+from tests.solver.truth import Truth, truths
+
+FAIR = fair_sharing()
+
+
+def contradictions(hasty: Plan, patient: Plan) -> list[str]:
+    """Return what a hasty answer claims that the patient one refutes."""
+    wrong = []
+    if hasty.status == "infeasible" and patient.status != "infeasible":
+        wrong.append("there are answers")
+    if hasty.status == "optimal" and hasty.keys != patient.keys:
+        wrong.append("it is not the best")
+    if hasty.status in {"infeasible", "unknown"} and hasty.victims:
+        wrong.append("it names victims without calling them an answer")
+    if hasty.certificate and patient.certificate and patient.status == "optimal":
+        first = zip(hasty.certificate.levels[:1], patient.certificate.levels[:1], strict=False)
+        wrong += [
+            f"{ours.term} is {best.value}, not from {ours.bound} to {ours.value}"
+            for ours, best in first
+            if not ours.bound <= best.value <= ours.value
+        ]
+    return wrong
+
+
+@pytest.mark.parametrize("profile", ["no-regret", "min-count", "min-cost"])
+@pytest.mark.parametrize("more", [[], FAIR])
+def test_without_time_a_crowd_gets_kueues_own_answer_or_none(
+    more: list[Object], profile: str
+) -> None:
+    for seed in range(3):
+        state = crowd(seed, 6, more)
+        plan = planner.solve(
+            state, PENDING, objective=profile, assignment=preempt(state), time_limit=0
+        )
+        assert plan.greedy is not None
+        lawful = plan.greedy.victims and not plan.greedy.outside_rules
+        assert plan.status == ("feasible" if lawful else "unknown")
+        if lawful:
+            assert sorted(plan.keys) == sorted(plan.greedy.keys)
+            assert planner.verify(state, plan).accepted
+
+
+@pytest.mark.parametrize("name", ["small-fair-flat", "small-fair-hier", "small-classical-hier"])
+@pytest.mark.parametrize("seconds", [0, 0.002])
+def test_recorded_lines_get_honest_answers(name: str, seconds: float) -> None:
+    hurried = 0
+    for truth in truths(name, 12, fair="fair" in name):
+        plan = truth.solve("no-regret", time_limit=seconds)
+        hurried += plan.status in {"feasible", "unknown"}
+        assert not contradictions(plan, truth.solve("no-regret")), truth.id
+        check_victims(truth, plan)
+    assert hurried or seconds
+
+
+def check_victims(truth: Truth, plan: Plan) -> None:
+    if plan.victims:
+        assert frozenset(plan.keys) in truth.legal, truth.id
+
+
+def test_what_needs_no_search_is_proved_without_time() -> None:
+    """It fits as it is; or it fits in no flavor."""
+    state = state_of(queue("a", 4), running("r", "a", 1), pending("a", 3))
+    plan = planner.solve(state, PENDING, time_limit=0)
+    assert (plan.status, plan.victims) == ("optimal", ())
+    state = state_of(queue("a", 4), running("r", "a", 1), pending("a", 5))
+    assert planner.solve(state, PENDING, time_limit=0).status == "infeasible"
+
+
+def test_a_limit_that_is_no_number_of_seconds_is_refused() -> None:
+    state = state_of(queue("a", 4), pending("a", 3))
+    for limit in (-1.0, float("nan")):
+        with pytest.raises(InputError, match="time_limit"):
+            planner.solve(state, PENDING, time_limit=limit)
