@@ -36,6 +36,10 @@ from planner.state.yunikorn import (
 
 QUEUES_KEY: Final = "queues.yaml"
 DEFAULT_PARTITION: Final = "default"
+OPT_OUT_UNKNOWN: Final = (
+    "the state dump does not say which pods opted out of preemption or may not preempt others: "
+    "all are taken to allow both, unless x.allowPreemptSelf and x.allowPreemptOther say otherwise"
+)
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 
 Json = Mapping[str, Any]
@@ -113,6 +117,7 @@ def read_yunikorn_objects(
         now=clock,
         digest=canonical_digest(value, where) if digest is None else digest,
         source=where,
+        notes=_notes(value, applications),
         partitions=tuple(
             Partition(
                 name=one.name,
@@ -134,6 +139,14 @@ def read_yunikorn_objects(
         ),
         x=_checked(InstanceExtra, value.get("x") or {}, where, ("x",)),
     )
+
+
+def _notes(value: Json, applications: Sequence[Application]) -> tuple[str, ...]:
+    """Say what a dump without the extra keys cannot tell."""
+    claims = (claim for one in applications for claim in (*one.allocations, *one.requests))
+    if "config" in value and not any(claim.model_fields_set & {"x"} for claim in claims):
+        return (OPT_OUT_UNKNOWN,)
+    return ()
 
 
 def _config(value: Json, where: str, queues: object) -> QueuesConfig:

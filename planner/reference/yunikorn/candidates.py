@@ -17,10 +17,11 @@ from planner.state.yunikorn import Allocation, Ask
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An allocation that may be preempted, and its queue."""
+    """An allocation that may be preempted, its queue and its application."""
 
     allocation: Allocation
     queue: Queue
+    application_id: str
 
     @property
     def key(self) -> str:
@@ -118,7 +119,7 @@ def _of_leaf(
                 and not allocation.preempted
                 and (priority is None or allocation.priority <= priority)
             ):
-                yield Candidate(allocation, queue)
+                yield Candidate(allocation, queue, application.application_id)
 
 
 def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candidate]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from planner.reference.yunikorn.cluster import Asking, Cluster
+from planner.reference.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.reference.yunikorn.predicates import ByResource, Predicates
 from planner.reference.yunikorn.properties import SECOND
 from planner.reference.yunikorn.resource import fits_loose
@@ -57,7 +57,6 @@ def check(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> Pr
     """Check all preconditions of an ask; the policy of its own queue is not one of them."""
     ask, leaf = asking.ask, asking.leaf
     last = ask.x.preempt_check_time
-    fits_headroom = fits_loose(leaf.headroom, ask.resource)
     return Preconditions(
         preemption_enabled=cluster.partition.preemption.enabled,
         allow_preempt_other=ask.x.allow_preempt_other,
@@ -65,17 +64,22 @@ def check(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> Pr
         no_required_node=not ask.required_node,
         delay_passed=cluster.now >= ask.request_time + leaf.properties.delay,
         check_interval_passed=last is None or cluster.now >= last + CHECK_INTERVAL,
-        fits_headroom=fits_headroom,
-        allocatable_now=fits_headroom and _finds_node(cluster, asking, predicates),
+        fits_headroom=fits_loose(leaf.headroom, ask.resource),
+        allocatable_now=free_node(cluster, asking, predicates) is not None,
     )
 
 
-def _finds_node(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> bool:
-    """Say whether some schedulable node, not reserved for somebody else, has room."""
+def free_node(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> NodeRoom | None:
+    """Return the first node that takes an ask which fits the headroom, None if there is none.
+
+    The node is schedulable, has room, and is not reserved for somebody else.
+    """
+    ask = asking.ask
+    if not fits_loose(asking.leaf.headroom, ask.resource):
+        return None
     shim = predicates or ByResource()
-    return any(
-        room.node.schedulable
-        and not room.reserved_for_others(asking.ask.allocation_key)
-        and shim.passes(room, asking.ask.resource)
-        for room in cluster.nodes
-    )
+    for room in cluster.nodes:
+        usable = room.node.schedulable and not room.reserved_for_others(ask.allocation_key)
+        if usable and shim.passes(room, ask.resource):
+            return room
+    return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cmp_to_key
 from typing import Final
 
 from planner.reference.yunikorn.candidates import Candidate
@@ -115,8 +114,26 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
     """Take victims in order while they do not exceed the amount in its own types."""
     if not any(amount.values()):
         return []
-    held = [
-        allocation
+    held = sorted(
+        _eligible(leaf, amount),
+        key=lambda held: (*_rank(held.allocation, leaf, amount), ties.get(held.key, 0)),
+    )
+    total: dict[str, int] = {}
+    victims = []
+    for candidate in held:
+        if not fits_loose(amount, candidate.resource):
+            continue
+        total = plus(total, candidate.resource)
+        if ge_known(amount, total):
+            victims.append(candidate)
+        else:
+            total = minus(total, candidate.resource)
+    return victims
+
+
+def _eligible(leaf: Queue, amount: Resource) -> list[Candidate]:
+    return [
+        Candidate(allocation, leaf, application.application_id)
         for application in leaf.applications
         for allocation in application.allocations
         if share_type(amount, allocation.resource)
@@ -125,19 +142,6 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
         and not allocation.x.not_in_app
         and not allocation.preempted
     ]
-    held.sort(key=lambda allocation: ties.get(allocation.allocation_key, 0))
-    held.sort(key=lambda allocation: _rank(allocation, leaf, amount))
-    total: dict[str, int] = {}
-    victims = []
-    for allocation in held:
-        if not fits_loose(amount, allocation.resource):
-            continue
-        total = plus(total, allocation.resource)
-        if ge_known(amount, total):
-            victims.append(Candidate(allocation, leaf))
-        else:
-            total = minus(total, allocation.resource)
-    return victims
 
 
 def score_of(allocation: Allocation, amount: Resource) -> int:
@@ -151,13 +155,15 @@ def score_of(allocation: Allocation, amount: Resource) -> int:
     return score
 
 
-def _rank(allocation: Allocation, leaf: Queue, amount: Resource) -> tuple[int, int, int, object]:
+def _rank(
+    allocation: Allocation, leaf: Queue, amount: Resource
+) -> tuple[int, int, int, list[float]]:
     """Order by score, priority, hour of creation (newest first), and size."""
     return (
         -score_of(allocation, amount),
         allocation.priority,
         -(allocation.allocation_time // HOUR),
-        cmp_to_key(_compare_sizes)(_size(allocation, leaf, amount)),
+        _size(allocation, leaf, amount),
     )
 
 
@@ -170,8 +176,3 @@ def _size(allocation: Allocation, leaf: Queue, amount: Resource) -> list[float]:
         if t in amount and value
     ]
     return sorted(shares, reverse=True)
-
-
-def _compare_sizes(a: list[float], b: list[float]) -> int:
-    """Compare from the largest share down, the smaller first."""
-    return (a > b) - (a < b)

@@ -73,7 +73,7 @@ def preempt_required_node(
 
 def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
     return [
-        Candidate(allocation, cluster.tree.leaf_of(application))
+        Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
         for application in cluster.partition.applications
         for allocation in application.allocations
         if allocation.node_id == room.node_id

@@ -1,0 +1,156 @@
+"""Ask after ask, until nothing moves: how a cluster settles.
+
+Source: yunikorn-semantics.md, section 14 (flow mode). A step is the first ask, in the order of
+the state, that finds a node or triggers preemption. Victims vanish at once and the ask takes the
+node, whether it fits there or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.preconditions import free_node
+from planner.reference.yunikorn.predicates import predicates_of
+from planner.reference.yunikorn.resource import Resource, minus, plus
+from planner.state.yunikorn import (
+    Allocation,
+    Application,
+    Ask,
+    Claim,
+    Node,
+    Partition,
+    YuniKornState,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One ask that found its node, with or without preemption."""
+
+    ask: str
+    kind: Literal["allocate", "preempt"]
+    node: str
+    victims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """All steps, and the cluster in which nothing moves any more."""
+
+    steps: tuple[Step, ...]
+    settled: Cluster
+
+    @property
+    def usage(self) -> dict[str, Resource]:
+        """What every queue has allocated at the end."""
+        return {path: queue.allocated for path, queue in self.settled.tree.by_path.items()}
+
+    @property
+    def pending(self) -> dict[str, int]:
+        """How many asks wait in every leaf at the end."""
+        return {
+            path: sum(len(application.requests) for application in queue.applications)
+            for path, queue in self.settled.tree.by_path.items()
+            if queue.is_leaf
+        }
+
+
+def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 100) -> Flow:
+    """Let the asks of a state with one partition find their nodes, one after the other.
+
+    With ``recreate`` every victim comes back as a new ask of its application.
+
+    Raises
+    ------
+    LookupFailed
+        If an application is in a queue which does not exist.
+    """
+    steps: list[Step] = []
+    cluster = prepare(state)
+    while len(steps) < max_steps:
+        moved = next(_moves(cluster), None)
+        if moved is None:
+            break
+        asking, step, victims = moved
+        steps.append(step)
+        partition = _applied(cluster, asking, step.node, victims, recreate=recreate)
+        state = state.model_copy(update={"partitions": (partition,)})
+        cluster = prepare(state)
+    return Flow(tuple(steps), cluster)
+
+
+def _moves(cluster: Cluster) -> Iterator[tuple[Asking, Step, Sequence[Candidate]]]:
+    """Yield the asks that can move, in the order of the state."""
+    predicates = predicates_of(cluster.x)
+    for application in cluster.partition.applications:
+        for ask in application.requests:
+            asking = find_ask(cluster, ask.allocation_key, application.application_id)
+            room = free_node(cluster, asking, predicates)
+            if room is not None:
+                yield asking, Step(ask.allocation_key, "allocate", room.node_id), ()
+                continue
+            found = decide(cluster, asking)
+            if found.node is not None:
+                step = Step(ask.allocation_key, "preempt", found.node, found.victim_keys)
+                yield asking, step, found.victims
+
+
+def _applied(
+    cluster: Cluster, asking: Asking, node: str, victims: Sequence[Candidate], *, recreate: bool
+) -> Partition:
+    """Return the partition after a step."""
+    gone = {victim.key for victim in victims}
+    available = {room.node_id: room.available for room in cluster.nodes}
+    for victim in victims:
+        on = victim.allocation.node_id
+        available[on] = plus(available[on], victim.resource)
+    available[node] = minus(available[node], asking.ask.resource)
+    applications = []
+    for application in cluster.partition.applications:
+        kept = tuple(one for one in application.allocations if one.allocation_key not in gone)
+        lost = [one for one in application.allocations if one.allocation_key in gone]
+        asks = application.requests
+        if application is asking.application:
+            asks = tuple(one for one in asks if one is not asking.ask)
+            kept = (*kept, _allocated(asking.ask, node, cluster.now))
+        if recreate:
+            asks = (*asks, *(_asked_again(one, cluster.now) for one in lost))
+        applications.append(_changed(application, kept, asks))
+    nodes = tuple(_with_room(one, available[one.node_id]) for one in cluster.partition.nodes)
+    changed = {"applications": tuple(applications), "nodes": nodes}
+    return cluster.partition.model_copy(update=changed)
+
+
+def _changed(
+    application: Application, allocations: tuple[Allocation, ...], requests: tuple[Ask, ...]
+) -> Application:
+    return application.model_copy(update={"allocations": allocations, "requests": requests})
+
+
+def _with_room(node: Node, available: Resource) -> Node:
+    return node.model_copy(update={"available": dict(available)})
+
+
+def _allocated(ask: Ask, node: str, now: int) -> Allocation:
+    """Return the ask as an allocation that was made now."""
+    return Allocation.model_validate({**_common(ask), "allocationTime": now, "nodeId": node})
+
+
+def _asked_again(allocation: Allocation, now: int) -> Ask:
+    """Return a victim as a new ask, made now under a key of its own."""
+    key = f"{allocation.allocation_key}-again"
+    return Ask.model_validate({**_common(allocation), "allocationKey": key, "requestTime": now})
+
+
+def _common(claim: Claim) -> dict[str, object]:
+    """Return what an ask and its allocation have in common."""
+    fields = claim.model_dump(by_alias=True)
+    return {name: value for name, value in fields.items() if name in _COMMON}
+
+
+_COMMON: Final = frozenset(field.alias or name for name, field in Claim.model_fields.items())
