@@ -23,11 +23,12 @@ from planner.verifier.case import setting_of
 from planner.verifier.fair_case import FairCase, fair_setting_of
 from tests import recorded
 from tests.admitted import admitted_fairly
+from tests.conftest import recorded_root
 from tests.random_trees import Instance, fair_instances
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-edge", "small-flavors")
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 8
-"""A good sample by default; all lines with PLANNER_TEST_ALL set."""
+EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") or recorded_root() is None else 8
+"""A good sample by default; all lines with PLANNER_TEST_ALL set, or where they are few."""
 
 Sets = set[frozenset[str]]
 
@@ -89,7 +90,7 @@ def test_admitted_and_accepted_sets_equal_recorded_sets(name: str) -> None:
         if weighs_all_the_same(problem):
             assert found == legal, line["id"]
         compared += 1
-    assert compared >= 10
+    assert compared >= 4
 
 
 @settings(max_examples=60)
