@@ -1,0 +1,1 @@
+"""Tests of quota arithmetic, and of what is read into it."""

@@ -1,0 +1,120 @@
+"""Dominant resource shares: kueue-semantics.md, section 6.1."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+
+from planner.quota.share import NOTHING, Share, Shares
+from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from tests.random_trees import Instance, fair_instances
+
+FRS = (
+    FlavorResource("spot", "gpu"),
+    FlavorResource("reserved", "gpu"),
+    FlavorResource("spot", "cpu"),
+)
+SPOT, RESERVED, CPU = range(3)
+
+
+def small_tree(weight_nano: int = 10**9, lending: int | None = None) -> QuotaTree:
+    """Return a cohort of 6 + 2 gpus in two flavors, all lent to queue a, and no cpu."""
+    org = {SPOT: Quota(6), RESERVED: Quota(2, None, lending), CPU: Quota(0)}
+    none = {SPOT: Quota(0), RESERVED: Quota(0), CPU: Quota(0)}
+    return QuotaTree(
+        [
+            Node("org", NO_PARENT, is_queue=False, active=True, quotas=org),
+            Node("a", 0, is_queue=True, active=True, quotas=none, weight_nano=weight_nano),
+        ],
+        FRS,
+    )
+
+
+def share_of(tree: QuotaTree, amounts: dict[int, int], node: int = 1) -> Share:
+    usage = Usage(tree)
+    usage.add(1, amounts)
+    return Shares(tree).of(usage, node)
+
+
+def test_excess_is_summed_over_flavors_and_divided_by_what_all_of_them_lend() -> None:
+    assert share_of(small_tree(), {SPOT: 3, RESERVED: 1}) == Share(500.0, 1.0, borrowing=True)
+
+
+def test_a_root_has_no_share() -> None:
+    assert share_of(small_tree(), {SPOT: 9}, node=0) == Share(0.0, 1.0, borrowing=False)
+
+
+def test_within_quota_there_is_no_share() -> None:
+    assert share_of(small_tree(), {}) == NOTHING
+
+
+def test_borrowing_where_nothing_can_be_lent_has_ratio_zero() -> None:
+    share = share_of(small_tree(weight_nano=0), {CPU: 5})
+    assert share == Share(0.0, 0.0, borrowing=True)
+    assert share.weighted == 0.0
+    assert share.order == NOTHING.order
+
+
+def test_the_largest_ratio_counts_and_what_cannot_be_lent_does_not() -> None:
+    assert share_of(small_tree(), {SPOT: 2, CPU: 5}).ratio == 250.0
+
+
+def test_usage_without_a_quota_entry_does_not_count() -> None:
+    tree = QuotaTree(
+        [
+            Node("org", NO_PARENT, is_queue=False, active=True, quotas={SPOT: Quota(8)}),
+            Node("a", 0, is_queue=True, active=True, quotas={}),
+            Node("b", 0, is_queue=True, active=True, quotas={SPOT: Quota(0)}),
+        ],
+        FRS,
+    )
+    usage = Usage(tree)
+    usage.add(1, {SPOT: 4})
+    usage.add(2, {SPOT: 4})
+    shares = Shares(tree)
+    assert not shares.of(usage, 1).borrowing
+    assert shares.of(usage, 2).ratio == 500.0
+
+
+@pytest.mark.parametrize(
+    ("weight_nano", "weighted"),
+    [(10**9, 500.0), (2 * 10**9, 250.0), (5 * 10**8, 1000.0), (0, math.inf)],
+)
+def test_the_weight_divides(weight_nano: int, weighted: float) -> None:
+    assert share_of(small_tree(weight_nano), {SPOT: 4}).weighted == weighted
+
+
+def test_shares_compare_as_kueue_compares_them() -> None:
+    """Weight 0 with a ratio is above everything; two of them by their ratios."""
+    zero_small, zero_large = Share(1.0, 0.0, borrowing=True), Share(2.0, 0.0, borrowing=True)
+    heavy, light = Share(900.0, 3.0, borrowing=True), Share(400.0, 1.0, borrowing=True)
+    idle = Share(0.0, 0.0, borrowing=True)
+    ascending = [idle, heavy, light, zero_small, zero_large]
+    assert sorted(ascending, key=lambda share: share.order) == ascending
+    assert idle.order < heavy.order < light.order < zero_small.order < zero_large.order
+
+
+def test_doubles_are_divided_in_kueues_order() -> None:
+    """First times 1000, then by what is lendable: 1 of 11 is 90.9090..., in just this double."""
+    tree = QuotaTree(
+        [
+            Node("org", NO_PARENT, is_queue=False, active=True, quotas={SPOT: Quota(11)}),
+            Node("a", 0, is_queue=True, active=True, quotas={SPOT: Quota(0)}),
+        ],
+        FRS,
+    )
+    assert share_of(tree, {SPOT: 3}).ratio == 3.0 * 1000.0 / 11.0
+
+
+@given(fair_instances())
+def test_every_share_equals_the_recomputed_one(instance: Instance) -> None:
+    snapshot, naive = instance.snapshot, instance.fair_simulation
+    usage = snapshot.usage.copy()
+    usage.add(instance.preemptor.queue, naive.request)
+    shares = Shares(snapshot.tree)
+    for node in range(len(snapshot.tree.nodes)):
+        expected = naive.share(node, frozenset())
+        found = shares.of(usage, node)
+        assert (found.borrowing, found.ratio, found.weight) == tuple(expected)
