@@ -61,7 +61,7 @@ DIFFERENT: Final = "{scheduler} itself would evict {theirs}, this plan {ours}:"
 SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to evict here."
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
-CUT_OFF: Final = "{sets} of victims that only exact arithmetic permits, not Kueue's doubles"
+CUT_OFF: Final = "{sets} of victims that the model permits and Kueue's own doubles do not"
 CLOSED: Final = "value = bound on {closed} of {levels}"
 
 
@@ -76,17 +76,17 @@ def render_all(plans: Sequence[Plan], *, width: int | None = None, color: bool =
     for position, plan in enumerate(plans):
         if position:
             paper.rule()
-        for part in _parts(plan, wide=paper.width >= WIDE):
+        for part in _parts(plan, paper.width):
             paper.add(part)
     return paper.text()
 
 
-def _parts(plan: Plan, *, wide: bool) -> Iterable[RenderableType]:
+def _parts(plan: Plan, width: int) -> Iterable[RenderableType]:
     yield _header(plan)
     if plan.demand:
         yield _demand(plan.demand)
     if plan.victims:
-        yield _victims(plan, wide=wide)
+        yield _victims(plan, width)
         yield _legend(plan)
     if plan.greedy is not None:
         yield _beside_greedy(plan, plan.greedy)
@@ -139,14 +139,22 @@ def _demand(demand: Sequence[Demand]) -> Table:
     return table_of(columns, demand)
 
 
-def _victims(plan: Plan, *, wide: bool) -> Table:
+def _victims(plan: Plan, width: int) -> Table:
+    """Return the victims with as many columns as there is room for."""
+    shapes = [(True, MAX_AMOUNTS)] if width >= WIDE else []
+    shapes += [(False, amounts) for amounts in range(MAX_AMOUNTS, 0, -1)]
+    tables = [_victim_table(plan, wide=wide, amounts=amounts) for wide, amounts in shapes]
+    return next((table for table in tables if (table.min_width or 0) < width), tables[-1])
+
+
+def _victim_table(plan: Plan, *, wide: bool, amounts: int) -> Table:
     """Return the victims in the plan's order, and what they free together."""
     victims = plan.victims
     columns: list[Column[Victim]] = [
         Column("Victim", _name, folds=True, total=plural(len(victims), "victim")),
         Column("ClusterQueue", lambda victim: Text(short(victim.cluster_queue)), folds=True),
         Column("Priority", lambda victim: str(victim.priority), number=True),
-        *_amount_columns(plan),
+        *_amount_columns(plan)[:amounts],
         Column("Age", lambda victim: age(victim.age_s), number=True),
     ]
     if wide:

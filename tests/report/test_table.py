@@ -206,6 +206,24 @@ def test_only_flavor_resources_that_matter_have_a_column() -> None:
     assert all(f" r{i}" in wide.split("Victim")[0].split("\n")[-2] for i in range(3))
 
 
+@pytest.mark.parametrize(
+    ("width", "reason", "amounts"), [(160, True, 3), (108, False, 3), (80, False, 1)]
+)
+def test_columns_are_left_out_before_a_line_gets_too_long(
+    width: int,
+    reason: bool,  # noqa: FBT001
+    amounts: int,
+) -> None:
+    short = [make_demand(f"example.com/r{i}", flavor="on-demand") for i in range(3)]
+    victim = make_victim("namespace/workload", reason="InCohortReclaimWhileBorrowing")
+    screen = table.render(make_plan(demand=short, victims=[victim]), width=width)
+    lines = screen.split("\n")
+    assert max(map(cell_len, lines)) <= width
+    head = next(i for i, line in enumerate(lines) if line.startswith(" Victim "))
+    assert ("Reason" in lines[head]) == reason
+    assert sum(f" r{i}" in lines[head - 1] for i in range(3)) == amounts
+
+
 def test_amounts_read_like_quantities() -> None:
     demand = [make_demand("memory", 40 * 2**30, shortfall=2**30, available=39 * 2**30)]
     screen = table.render(make_plan(demand=demand), width=108)
@@ -264,5 +282,5 @@ def test_one_solver_free_bound_is_enough() -> None:
 
 def test_cut_off_sets_are_counted_where_there_are_any() -> None:
     screen = table.render(make_plan(certificate=make_certificate(cut_off=1)), width=108)
-    assert "Cut off      1 set of victims that only exact arithmetic permits" in screen
+    assert "Cut off      1 set of victims that the model permits" in screen
     assert "Cut off" not in table.render(make_plan(), width=108)
