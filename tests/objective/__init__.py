@@ -1,0 +1,1 @@
+"""Tests of the disruption terms, the annotations they read, and the profiles."""

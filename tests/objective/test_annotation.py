@@ -1,0 +1,108 @@
+"""What administrators say by annotation: good values, and bad ones refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.errors import SchemaError
+from planner.objective.annotation import PREFIX, Disruption, read_disruption
+from planner.state import Workload, parse_time
+from tests.cluster import NOW, at, running
+
+CLOCK = parse_time(NOW)
+"""13:00; the workload holds quota since 12:10, that is for 3000 s."""
+
+
+def workload(grace: int | None = None, ready: int | None = None, **notes: str) -> Workload:
+    """Return a workload with annotations of the planner's own prefix, _ for -."""
+    named = {PREFIX + name.replace("_", "-"): value for name, value in notes.items()}
+    (item,) = running("w", "a", 1, minute=10, annotations=named)
+    if grace is not None:
+        pod: dict[str, Any] = item["spec"]["podSets"][0]["template"]["spec"]
+        pod["terminationGracePeriodSeconds"] = grace
+    if ready is not None:
+        condition = {"type": "PodsReady", "status": "True", "lastTransitionTime": at(ready)}
+        item["status"]["conditions"].append(condition)
+    return Workload.model_validate(item)
+
+
+def test_without_annotations_all_progress_is_lost() -> None:
+    expected = Disruption(last_tier=False, running_s=3000, lost_s=3000, restart_s=60)
+    assert read_disruption(workload(), CLOCK) == expected
+
+
+def test_progress_counts_from_when_the_pods_were_ready() -> None:
+    assert read_disruption(workload(ready=40), CLOCK).running_s == 1200
+
+
+def test_a_workload_that_never_started_loses_nothing() -> None:
+    item = Workload.model_validate({"metadata": {"name": "w"}})
+    assert read_disruption(item, CLOCK).lost_s == 0
+    later = parse_time("2026-05-01T11:00:00Z")
+    assert read_disruption(workload(), later).running_s == 0
+
+
+@pytest.mark.parametrize(
+    ("time", "lost"),
+    [
+        (at(50), 600),
+        (at(5), 3000),  # before it started: all of this run is lost
+        ("2026-05-01T14:00:00Z", 0),  # clocks differ; never negative
+        ("2026-05-01T14:50:00+02:00", 600),
+    ],
+)
+def test_a_checkpoint_saves_what_came_before_it(time: str, lost: int) -> None:
+    assert read_disruption(workload(last_checkpoint=time), CLOCK).lost_s == lost
+
+
+@pytest.mark.parametrize(
+    ("grace", "seconds", "lost"),
+    [
+        (None, "30", 0),  # 30 s is what Kubernetes gives by default
+        (None, "31", 3000),
+        (120, "120", 0),
+        (120, "121", 3000),
+        (0, "0", 0),
+    ],
+)
+def test_a_checkpoint_on_sigterm_needs_the_grace_period(
+    grace: int | None, seconds: str, lost: int
+) -> None:
+    found = read_disruption(workload(grace=grace, checkpoint_seconds=seconds), CLOCK)
+    assert found.lost_s == lost
+
+
+def test_tier_and_restart_time() -> None:
+    found = read_disruption(workload(tier="last", restart_seconds="0"), CLOCK)
+    assert (found.last_tier, found.restart_s) == (True, 0)
+    assert not read_disruption(workload(tier="normal"), CLOCK).last_tier
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tier", "Last"),
+        ("tier", ""),
+        ("last-checkpoint", "yesterday"),
+        ("last-checkpoint", "2026-05-01T12:00:00"),
+        ("last-checkpoint", "2026-02-30T12:00:00Z"),
+        ("last-checkpoint", ""),
+        ("checkpoint-seconds", "-1"),
+        ("checkpoint-seconds", "1.5"),
+        ("checkpoint-seconds", "10s"),
+        ("restart-seconds", ""),
+        ("restart-seconds", "+5"),
+        ("restart-seconds", "1e3"),
+        ("restart-seconds", "\u0661"),
+        ("restart-seconds", "9999999999"),
+    ],
+)
+def test_unusable_values_are_refused_by_name(name: str, value: str) -> None:
+    notes = {name.replace("-", "_"): value}
+    with pytest.raises(SchemaError) as caught:
+        read_disruption(workload(**notes), CLOCK)
+    text = str(caught.value)
+    assert f'Workload ns/w: metadata.annotations["{PREFIX}{name}"]' in text
+    assert f'"{value}"' in text
