@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import accumulate, islice
 from typing import Any, Final
 
 from planner.errors import LookupFailed, SchemaError
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.reference.yunikorn.cluster import Cluster, find_ask, prepare
+from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.flow import run_flow
+from planner.reference.yunikorn.queue import Queue
 from planner.reference.yunikorn.quota import preempt_quota
 from planner.reference.yunikorn.resource import without_zeros
 from planner.reference.yunikorn.snapshot import (
@@ -26,7 +28,7 @@ from planner.reference.yunikorn.snapshot import (
     remaining_guaranteed,
 )
 from planner.replay import Comparison, first_difference
-from planner.state.yunikorn import YuniKornState
+from planner.state.yunikorn import FlowOptions, YuniKornState
 
 MAX_ORDERS: Final = 1000
 """How many orders are tried of allocations that have no order in the core."""
@@ -48,18 +50,44 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     InputError
         If the line is not a recorded instance, or its state cannot be read.
     """
-    name = line.get("id")
-    if not isinstance(name, str) or "expect" not in line:
-        raise SchemaError(where, 'has no "id" or no "expect"', "a recorded instance of YuniKorn")
+    name = _part(line, "id", str, where)
     mode = line.get("mode")
     if mode in _ARITHMETIC:
-        difference = first_difference(*_ARITHMETIC[mode](line), "expect")
-    elif mode == "flow":
-        difference = _flow_difference(line, _state_of(line, where))
+        try:
+            values = _ARITHMETIC[mode](line)
+        except (AttributeError, KeyError, TypeError):  # amounts are taken as they come
+            raise SchemaError(where, f'is not an instance of mode "{mode}"') from None
+        difference = first_difference(*values, "expect")
     else:
-        answer = _quota_answer if mode == "quota" else _ask_answer
-        difference = _decided_difference(line, prepare(_state_of(line, where)), answer)
+        difference = _difference(line, _part(line, "expect", dict, where), where)
     return Comparison(name, "different" if difference else "equal", difference)
+
+
+def _difference(line: Line, expected: Answer, where: str) -> str:
+    """Return the first difference of a decision or a flow; empty if there is none."""
+    state = _state_of(line, where)
+    mode = line.get("mode")
+    if mode == "flow":
+        return _flow_difference(_part(expected, "flow", dict, where), state)
+    cluster = prepare(state)
+    if mode == "quota":
+        queue = cluster.tree.by_path.get(state.x.quota_queue or "")
+        if queue is None:
+            raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
+        return _decided_difference(expected, cluster, partial(_quota_answer, queue))
+    named = _part(line, "ask", dict, where)
+    key = _part(named, "allocationKey", str, where)
+    asking = find_ask(cluster, key, named.get("applicationID"))
+    return _decided_difference(expected, cluster, partial(_ask_answer, cluster, asking))
+
+
+def _part(line: Line, name: str, kind: type, where: str) -> Any:  # noqa: ANN401
+    value = line.get(name)
+    if not isinstance(value, kind):
+        words = "a string" if kind is str else "an object"
+        found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
+        raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')
+    return value
 
 
 def _state_of(line: Line, where: str) -> YuniKornState:
@@ -68,15 +96,14 @@ def _state_of(line: Line, where: str) -> YuniKornState:
 
 
 def _decided_difference(
-    line: Line, cluster: Cluster, answer: Callable[[Line, Cluster, Ties], Answer]
+    expected: Answer, cluster: Cluster, answer: Callable[[Ties], Answer]
 ) -> str:
     """Return the first difference of a decision; empty if it is one of the recorded outcomes."""
-    expected = line["expect"]
-    difference = _difference_from(expected, answer(line, cluster, {}))
+    difference = _difference_from(expected, answer({}))
     if not difference or expected.get("canonicalUnique", True):
         return difference
     for ties in islice(_orders(cluster), MAX_ORDERS):
-        if not _difference_from(expected, answer(line, cluster, ties)):
+        if not _difference_from(expected, answer(ties)):
             return ""
     return f"none of the recorded outcomes, in {MAX_ORDERS} orders: {difference}"
 
@@ -111,10 +138,8 @@ def _orders(cluster: Cluster) -> Iterator[Ties]:
         yield {key: rank for rank, key in enumerate(keys)}
 
 
-def _ask_answer(line: Line, cluster: Cluster, ties: Ties) -> Answer:
-    """Decide for the ask of a line."""
-    named = line["ask"]
-    asking = find_ask(cluster, named["allocationKey"], named["applicationID"])
+def _ask_answer(cluster: Cluster, asking: Asking, ties: Ties) -> Answer:
+    """Decide for an ask."""
     decision = decide(cluster, asking, ties=ties)
     return {
         "triggered": decision.triggered,
@@ -123,12 +148,8 @@ def _ask_answer(line: Line, cluster: Cluster, ties: Ties) -> Answer:
     }
 
 
-def _quota_answer(line: Line, cluster: Cluster, ties: Ties) -> Answer:
-    """Decide for the queue of a line; the victims of all applications are recorded by key."""
-    path = cluster.x.quota_queue
-    queue = cluster.tree.by_path.get(path or "")
-    if queue is None:
-        raise LookupFailed(str(line["id"]), f'there is no queue "{path}"')
+def _quota_answer(queue: Queue, ties: Ties) -> Answer:
+    """Decide for a queue; the victims of all applications are recorded by key."""
     found = preempt_quota(queue, ties)
     by_app: dict[str, list[str]] = {}
     for victim in found.victims:
@@ -146,11 +167,9 @@ def _quota_answer(line: Line, cluster: Cluster, ties: Ties) -> Answer:
     }
 
 
-def _flow_difference(line: Line, state: YuniKornState) -> str:
+def _flow_difference(expected: Answer, state: YuniKornState) -> str:
     """Compare the steps of a flow, and the cluster at its end."""
-    options = state.x.flow
-    if options is None:
-        raise SchemaError(str(line["id"]), 'has no "x.flow"', "how the flow runs")
+    options = state.x.flow or FlowOptions()
     flow = run_flow(state, recreate=options.recreate, max_steps=options.max_steps)
     found = {
         "steps": [
@@ -160,7 +179,7 @@ def _flow_difference(line: Line, state: YuniKornState) -> str:
         "finalUsage": {path: without_zeros(usage) for path, usage in flow.usage.items()},
         "pending": flow.pending,
     }
-    return first_difference(line["expect"]["flow"], found, "flow")
+    return first_difference(expected, found, "flow")
 
 
 def _arithmetic(line: Line) -> tuple[object, object]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.cluster import Cluster
 from planner.reference.yunikorn.properties import SECOND
 from planner.reference.yunikorn.queue import Queue
 from planner.reference.yunikorn.resource import (
@@ -46,13 +47,21 @@ class QuotaPreemption:
     victims: tuple[Candidate, ...] = ()
 
 
-def over_quota(root: Queue) -> Iterator[Queue]:
+def preempt_quotas(cluster: Cluster) -> dict[str, QuotaPreemption]:
+    """Free every queue that is due, by path; nothing if the partition's switch is off."""
+    if not cluster.partition.preemption.quota:
+        return {}
+    due = _over_quota(cluster.tree.root)
+    return {queue.path: preempt_quota(queue, {}) for queue in due}
+
+
+def _over_quota(queue: Queue) -> Iterator[Queue]:
     """Yield the first queue on each path that is over its maximum and has a delay."""
-    if root.properties.quota_delay > 0 and not ge_known(root.max, root.allocated):
-        yield root
+    if queue.properties.quota_delay and queue.max and not ge_known(queue.max, queue.allocated):
+        yield queue
         return
-    for child in root.children:
-        yield from over_quota(child)
+    for child in queue.children:
+        yield from _over_quota(child)
 
 
 def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:

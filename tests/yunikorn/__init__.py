@@ -1,0 +1,1 @@
+"""Tests of YuniKorn's rooms: state, reader, reference and replay."""

@@ -1,0 +1,99 @@
+"""Small YuniKorn clusters, written in a few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.reference.yunikorn.decision import Decision, decide
+from planner.state.yunikorn import YuniKornState
+
+Json = dict[str, Any]
+
+SECOND = 10**9
+NOW = 1_800_000_000 * SECOND
+DAY = 86_400 * SECOND
+
+
+def queue(name: str, *queues: Json, guaranteed: Json | None = None, **more: Any) -> Json:
+    """Build a queue; ``max`` and ``guaranteed`` are resources, other words are properties."""
+    resources = {"guaranteed": guaranteed or {}, "max": more.pop("max", {})}
+    properties = {key.replace("_", "."): value for key, value in more.items()}
+    return {"name": name, "queues": list(queues), "resources": resources, "properties": properties}
+
+
+def node(name: str, capacity: Json, **more: Any) -> Json:
+    """Build a node; its available amount is worked out from its allocations."""
+    return {"nodeID": name, "capacity": capacity, "schedulable": True, **more}
+
+
+def allocation(key: str, resource: Json, age: int = 1, on: str = "n1", **more: Any) -> Json:
+    """Build an allocation made ``age`` seconds ago."""
+    made = NOW - age * SECOND
+    base = {"allocationKey": key, "resource": resource, "nodeId": on, "priority": "0"}
+    return {**base, "requestTime": made, "allocationTime": made, **more}
+
+
+def ask(key: str, resource: Json, age: int = 86_400, **more: Any) -> Json:
+    """Build an ask made ``age`` seconds ago, by default long before any delay."""
+    made = NOW - age * SECOND
+    return {"allocationKey": key, "resource": resource, "requestTime": made, "priority": "0"} | more
+
+
+def application(name: str, path: str, *allocations: Json, asks: tuple[Json, ...] = ()) -> Json:
+    """Build an application."""
+    return {
+        "applicationID": name,
+        "queueName": path,
+        "partition": "default",
+        "allocations": list(allocations),
+        "requests": list(asks),
+    }
+
+
+def cluster_value(
+    queues: list[Json], nodes: list[Json], applications: list[Json], **more: Any
+) -> Json:
+    """Build an instance; ``preemption`` goes to the partition."""
+    partition = {
+        "name": "default",
+        "queues": [{"name": "root", "queues": queues}],
+        "preemption": more.pop("preemption", {}),
+    }
+    return {
+        "now": NOW,
+        "queues": {"partitions": [partition]},
+        "nodes": [{"partitionName": "default", "nodesInfo": nodes}],
+        "applications": applications,
+        **more,
+    }
+
+
+def state_of(value: Json) -> YuniKornState:
+    """Read an instance."""
+    return read_yunikorn_objects(value, where="test")
+
+
+def asking_of(value: Json, key: str = "ask") -> tuple[Cluster, Asking]:
+    """Make an instance ready, and find its ask."""
+    cluster = prepare(state_of(value))
+    return cluster, find_ask(cluster, key)
+
+
+def decided(value: Json, key: str = "ask", **more: Any) -> Decision:
+    """Decide for the ask of an instance."""
+    cluster, asking = asking_of(value, key)
+    return decide(cluster, asking, **more)
+
+
+def two_queues(*running: Json, size: int = 4, guaranteed: int = 2, **of_ask: Any) -> Json:
+    """Build a full node: ``low`` runs everything, ``high`` asks for 1 of its guaranteed."""
+    return cluster_value(
+        [queue("low"), queue("high", guaranteed={"gpu": guaranteed})],
+        [node("n1", {"gpu": size})],
+        [
+            application("runs", "root.low", *running),
+            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}, **of_ask),)),
+        ],
+    )

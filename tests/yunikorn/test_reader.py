@@ -1,0 +1,265 @@
+"""What is read: queues.yaml in all its forms, instances and state dumps (sections 2 and 14)."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from planner.errors import InputError, SchemaError
+from planner.reader.yunikorn import (
+    OPT_OUT_UNKNOWN,
+    is_yunikorn,
+    read_queues,
+    read_yunikorn_objects,
+)
+from planner.state.yunikorn import QueueConfig, parse_yunikorn_quantity
+from tests.yunikorn.building import allocation, ask, decided, two_queues
+
+Json = dict[str, Any]
+
+QUEUES = """
+partitions:
+  - name: default
+    preemption:
+      enabled: false
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: a
+            properties:
+              priority.offset: 10
+              preemption.delay: 10s
+            resources:
+              guaranteed: {vcore: 1500m, memory: 2Gi}
+              max: {vcore: 4, nvidia.com/gpu: "2"}
+"""
+
+CAPITALS = {
+    "Partitions": [
+        {
+            "Name": "default",
+            "Preemption": {"Enabled": False},
+            "Queues": [
+                {
+                    "Name": "root",
+                    "Parent": True,
+                    "SubmitACL": "*",
+                    "Resources": {},
+                    "Queues": [
+                        {
+                            "Name": "a",
+                            "ChildTemplate": {"Resources": {}},
+                            "Properties": {"priority.offset": "10", "preemption.delay": "10s"},
+                            "Resources": {
+                                "Guaranteed": {"vcore": "1500m", "memory": "2Gi"},
+                                "Max": {"vcore": "4", "nvidia.com/gpu": "2"},
+                            },
+                        }
+                    ],
+                }
+            ],
+        }
+    ]
+}
+
+CONFIG_MAP = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "yunikorn-configs"},
+    "data": {"queues.yaml": QUEUES},
+}
+
+
+@pytest.mark.parametrize("form", [QUEUES, CAPITALS, CONFIG_MAP])
+def test_every_form_of_queues_yaml(form: object) -> None:
+    (partition,) = read_queues(form, "test").partitions
+    (root,) = partition.queues
+    (leaf,) = root.queues
+    assert not partition.preemption.enabled
+    assert leaf.properties == {"priority.offset": "10", "preemption.delay": "10s"}
+    assert leaf.resources.guaranteed == {"vcore": 1500, "memory": 2 * 2**30}
+    assert leaf.resources.max == {"vcore": 4000, "nvidia.com/gpu": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "amount"),
+    [
+        ("2", "vcore", 2000),
+        ("200m", "vcore", 200),
+        ("2k", "vcore", 2_000_000),
+        ("2", "memory", 2),
+        ("2G", "memory", 2 * 10**9),
+        ("2Ei", "memory", 2 * 2**60),
+        ("8Ei", "memory", None),
+        ("10E", "memory", None),
+        ("200m", "memory", None),
+        ("1.5", "vcore", None),
+        ("-1", "vcore", None),
+        ("1 G", "memory", None),
+        ("1K", "memory", None),
+        ("", "memory", None),
+    ],
+)
+def test_quantities(text: str, resource: str, amount: int | None) -> None:
+    assert parse_yunikorn_quantity(text, resource) == amount
+
+
+def test_a_root_that_is_not_written_is_added() -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    partition = value["queues"]["partitions"][0]
+    partition["queues"] = partition["queues"][0]["queues"]
+    assert decided(value).victim_keys == ("x",)
+
+
+def dump_of(value: Json) -> Json:
+    """Return an instance as the core would dump it: the config block and queue objects."""
+    dump = deepcopy(value)
+    dump["timestamp"] = dump.pop("now")
+    dump["config"] = dump.pop("queues")
+    dump["partitions"] = [{"name": "default", "preemptionEnabled": True}]
+    names = {"low": {}, "high": {"guaranteedResource": {"gpu": 2}}}
+    children = [{"queuename": f"root.{n}", "isLeaf": True, **more} for n, more in names.items()]
+    dump["queues"] = [
+        {"queuename": "root", "partition": "default", "isLeaf": False, "children": children}
+    ]
+    return dump
+
+
+def test_a_dump_decides_as_its_instance() -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    dump = dump_of(value)
+    assert decided(dump).victim_keys == decided(value).victim_keys == ("x",)
+    del dump["config"]
+    assert decided(dump).victim_keys == ("x",)
+
+
+def test_a_dump_says_nothing_of_opting_out() -> None:
+    dump = dump_of(two_queues(allocation("x", {"gpu": 1}), size=1))
+    assert read_yunikorn_objects(dump, where="dump").notes == (OPT_OUT_UNKNOWN,)
+    dump["applications"][0]["allocations"][0]["x"] = {"allowPreemptSelf": False}
+    assert read_yunikorn_objects(dump, where="dump").notes == ()
+
+
+def test_queues_the_core_made_itself_are_in_the_dump_only() -> None:
+    dump = dump_of(two_queues(allocation("x", {"gpu": 1}), size=1))
+    made = {
+        "queuename": "root.made",
+        "isLeaf": True,
+        "maxResource": {"vcore": 1500},
+        "properties": {"preemption.delay": "5s"},
+    }
+    dump["queues"][0]["children"].append(made)
+    root = read_yunikorn_objects(dump, where="dump").partitions[0].root
+    assert [queue.name for queue in root.queues] == ["low", "high", "made"]
+    assert root.queues[2].resources.max == {"vcore": 1500}
+    assert root.queues[2].properties == {"preemption.delay": "5s"}
+
+
+def test_queues_may_be_given_beside_the_dump() -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    state = read_yunikorn_objects(value, where="dump", queues=QUEUES, now=5)
+    assert [queue.name for queue in state.partitions[0].root.queues] == ["a"]
+    assert state.now == 5
+
+
+def test_partitions_are_kept_apart() -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    partitions = value["queues"]["partitions"]
+    partitions.append({"name": "gpu", "queues": [{"name": "root"}]})
+    value["nodes"].append({"partitionName": "[rm]gpu", "nodesInfo": [{"nodeID": "n9"}]})
+    value["applications"][0]["partition"] = "[rm]default"
+    state = read_yunikorn_objects(value, where="test")
+    assert [len(one.nodes) for one in state.partitions] == [1, 1]
+    assert [len(one.applications) for one in state.partitions] == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        (CONFIG_MAP, True),
+        (CAPITALS, True),
+        ({"queues": {}, "nodes": [], "applications": []}, True),
+        ({"kind": "ConfigMap", "data": {"other": ""}}, False),
+        ({"kind": "List", "items": []}, False),
+        ([], False),
+        ("partitions: []", False),
+    ],
+)
+def test_what_is_recognised(value: object, *, is_one: bool) -> None:
+    assert is_yunikorn(value) is is_one
+
+
+@pytest.mark.parametrize(
+    ("path", "bad", "message"),
+    [
+        (("now",), None, "clock"),
+        (("queues",), None, "no queues"),
+        (("queues",), {}, "partitions"),
+        (("nodes",), {}, "not a list"),
+        (("applications", 0), 3, r"applications\[0\]: 3 is not an object"),
+        (("applications", 0, "queueName"), 3, r"applications\[0\].queueName"),
+        (("applications", 0, "allocations", 0, "resource", "gpu"), 1.5, "resource.gpu"),
+        (("applications", 0, "allocations", 0, "resource", "gpu"), 2**63, "resource.gpu"),
+        (("applications", 0, "allocations", 0, "priority"), "high", "priority"),
+        (("applications", 0, "allocations", 0, "originator"), "yes", "originator"),
+        (("nodes", 0, "nodesInfo", 0, "nodeID"), [], "nodeID"),
+    ],
+)
+def test_an_error_says_where(path: tuple[Any, ...], bad: object, message: str) -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    *steps, last = path
+    at: Any = value
+    for step in steps:
+        at = at[step]
+    at[last] = bad
+    with pytest.raises(InputError, match=message):
+        read_yunikorn_objects(value, where="dump.json")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [],
+        "a: [",
+        "",
+        "--- {}\n--- {}",
+        {"kind": "ConfigMap", "data": {}},
+        {"partitions": [{"name": "default", "queues": [{"name": "a", "resources": {"max": 5}}]}]},
+        {
+            "partitions": [
+                {"name": "p", "queues": [{"name": "a", "resources": {"max": {"vcore": "1.5"}}}]}
+            ]
+        },
+    ],
+)
+def test_what_is_not_queues_yaml(bad: object) -> None:
+    with pytest.raises(InputError):
+        read_queues(bad, "queues.yaml")
+
+
+def test_a_value_that_is_no_object() -> None:
+    with pytest.raises(SchemaError, match="not an object"):
+        read_yunikorn_objects([], where="dump.json")
+
+
+def test_null_means_absent() -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    value["applications"][0]["requests"] = None
+    value["applications"][0]["allocations"][0]["allocationTags"] = None
+    value["nodes"][0]["nodesInfo"][0]["reservations"] = None
+    assert decided(value).victim_keys == ("x",)
+
+
+def test_the_digest_is_that_of_the_value() -> None:
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    digests = {read_yunikorn_objects(value, where=name).digest for name in ("a", "b")}
+    assert len(digests) == 1
+    value["applications"][1]["requests"].append(ask("more", {}))
+    assert read_yunikorn_objects(value, where="a").digest not in digests
+
+
+def test_the_state_is_frozen() -> None:
+    queue = QueueConfig.model_validate({"name": "a"})
+    with pytest.raises(ValueError, match="frozen"):
+        queue.name = "b"

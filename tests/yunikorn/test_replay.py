@@ -1,0 +1,145 @@
+"""Recorded answers of the real core against the reference; PLANNER_ALL_RECORDED=1 takes all."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from planner.errors import InputError
+from planner.reference.yunikorn.cluster import find_ask, prepare
+from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.preconditions import Preconditions
+from planner.replay import Comparison
+from planner.replay_yunikorn import replay_yunikorn_line
+from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
+from tests.yunikorn.recorded import NAMES, Line, lines
+
+GPU = {"gpu": 1}
+WITH_CONDITIONS = [
+    name for name in NAMES if name in {"generic", "fenced", "priority", "multi-node", "corner"}
+]
+PRECONDITIONS = {
+    "preemptionEnabled": "preemption_enabled",
+    "allowPreemptOther": "allow_preempt_other",
+    "notTriggered": "not_triggered",
+    "noRequiredNode": "no_required_node",
+    "delayPassed": "delay_passed",
+    "checkIntervalPassed": "check_interval_passed",
+    "fitsHeadroom": "fits_headroom",
+    "allocatableNow": "allocatable_now",
+    "nodesTried": "nodes_tried",
+    "attempted": "attempted",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_answer_is_reproduced(name: str) -> None:
+    comparisons = [replay_yunikorn_line(line) for line in lines(name, step=4)]
+    assert comparisons
+    assert [one for one in comparisons if one.outcome != "equal"] == []
+
+
+@pytest.mark.parametrize("name", WITH_CONDITIONS)
+def test_preconditions_and_the_choice_without_a_callback(name: str) -> None:
+    for line in lines(name, step=4):
+        expected = line["expect"]
+        cluster = prepare(state_of({k: v for k, v in line.items() if k != "expect"}))
+        asking = find_ask(cluster, line["ask"]["allocationKey"])
+        decision = decide(cluster, asking, callback=False)
+        assert isinstance(decision.conditions, Preconditions)
+        found = {key: getattr(decision.conditions, n) for key, n in PRECONDITIONS.items()}
+        assert found == {key: expected["preconditions"][key] for key in PRECONDITIONS}
+        alone = expected["noPlugin"]
+        if alone["deterministic"]:
+            answer = (decision.triggered, decision.node, list(decision.victim_keys))
+            assert answer == (alone["triggered"], alone["node"], alone["victims"]), line["id"]
+
+
+def recorded(*victims: str, **more: Any) -> Line:
+    """Return a recorded line: the newest of two goes."""
+    value = two_queues(allocation("old", GPU, 9), allocation("new", GPU, 1), size=2)
+    named = {"applicationID": "asks", "allocationKey": "ask"}
+    expect = {"triggered": True, "node": "n1", "victims": list(victims), **more}
+    return {"id": "one", **value, "ask": named, "expect": expect}
+
+
+def test_an_instance_that_is_reproduced() -> None:
+    assert replay_yunikorn_line(recorded("new")) == Comparison("one", "equal")
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("triggered", False), ("node", "n2"), ("victims", ["new", "old"])]
+)
+def test_every_tampering_is_found(part: str, value: object) -> None:
+    comparison = replay_yunikorn_line(recorded("new", **{part: value} if part != "victims" else {}))
+    if part == "victims":
+        comparison = replay_yunikorn_line(recorded("new", "old"))
+    assert comparison.outcome == "different"
+    assert comparison.detail.startswith(part)
+
+
+@pytest.mark.parametrize("key", ["old", "new"])
+def test_any_order_of_tied_allocations_is_right(key: str) -> None:
+    outcome = {"triggered": True, "node": "n1", "victims": [key]}
+    line = recorded("none", canonicalUnique=False, outcomes=[outcome], canonicalOutcomes=[outcome])
+    for one in line["applications"][0]["allocations"]:
+        one["allocationTime"] = 5
+    assert replay_yunikorn_line(line).outcome == "equal"
+    line["expect"]["canonicalOutcomes"] = line["expect"]["outcomes"] = [outcome | {"node": "n2"}]
+    assert replay_yunikorn_line(line).detail.startswith("none of the recorded outcomes")
+
+
+def tampered(name: str, *path: str | int) -> Line:
+    """Return the first line of a file with one recorded number raised."""
+    line = deepcopy(next(lines(name, step=1)))
+    at: Any = line["expect"]
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = (at[path[-1]] or 0) + 1
+    return line
+
+
+@pytest.mark.skipif("examples" not in NAMES, reason="no recorded answers")
+def test_tampered_flow_is_found() -> None:
+    line = tampered("examples", "flow", "finalUsage", "root", "memory")
+    assert replay_yunikorn_line(line).detail.startswith("flow.finalUsage.root.memory")
+
+
+@pytest.mark.skipif("arith" not in NAMES, reason="no recorded answers")
+def test_tampered_arithmetic_is_found() -> None:
+    line = deepcopy(next(lines("arith", step=1)))
+    line["expect"]["arith"][0]["preemptable"] = {"memory": -1}
+    assert replay_yunikorn_line(line).detail.startswith("expect.root[1]")
+
+
+def test_nothing_and_empty_differ_in_arithmetic() -> None:
+    chain = [{"path": "root", "guaranteed": None, "allocated": None, "preempting": None}]
+    line: Line = {"id": "a", "mode": "arith-chain", "kind": "remaining", "chain": chain}
+    assert replay_yunikorn_line({**line, "expect": None}).outcome == "equal"
+    assert replay_yunikorn_line({**line, "expect": {}}).outcome == "different"
+
+
+def quota_line(by_app: dict[str, list[str]]) -> Line:
+    """Return a line of quota preemption: one of two must go."""
+    value = two_queues(size=2)
+    value["queues"]["partitions"][0]["queues"][0]["queues"] = [queue("a", max=GPU)]
+    running = (allocation("x", GPU, 7200), allocation("y", GPU, 1))
+    value["applications"] = [application("1", "root.a", *running)]
+    quota = {"acquired": True, "preemptable": GPU, "byApp": by_app}
+    expect = {"triggered": True, "node": None, "victims": ["y"], "quota": quota}
+    return {"id": "q", "mode": "quota", **value, "x": {"quotaQueue": "root.a"}, "expect": expect}
+
+
+def test_quota() -> None:
+    assert replay_yunikorn_line(quota_line({"1": ["y"]})).outcome == "equal"
+    assert replay_yunikorn_line(quota_line({"1": ["x"]})).detail.startswith("quota.byApp.1[0]")
+
+
+@pytest.mark.parametrize("part", ["id", "expect", "now", "nodes", "ask"])
+def test_a_line_that_is_no_recorded_instance(part: str) -> None:
+    line = recorded("new")
+    line[part] = 3.5
+    if part == "expect":
+        del line[part]
+    with pytest.raises(InputError):
+        replay_yunikorn_line(line, "file.jsonl: line 1")
