@@ -67,7 +67,9 @@ def read_queues(value: object, where: str) -> QueuesConfig:
     """
     if isinstance(value, str):
         documents = [one for one in parse_yaml(value, where) if one is not None]
-        value = documents[0] if len(documents) == 1 else None
+        if len(documents) != 1:
+            raise SchemaError(where, f"has {len(documents)} documents, not one", EXPECTED)
+        value = documents[0]
     if isinstance(value, Mapping) and value.get("kind") == "ConfigMap":
         text = (value.get("data") or {}).get(QUEUES_KEY)
         if not isinstance(text, str):
