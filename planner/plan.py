@@ -39,7 +39,8 @@ class Amount(Record):
 class Demand(Record):
     """What the preemptor asks for in one flavor-resource, against what is available now.
 
-    ``shortfall`` is what is missing before any eviction; ``contested`` says that the assigned
+    ``shortfall`` is what is missing before any eviction, more than is requested where the tree
+    uses more than it has; ``contested`` says that the assigned
     mode is Preempt, which makes users of this flavor-resource candidates.
     """
 

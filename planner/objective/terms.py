@@ -181,7 +181,8 @@ def _needs(problem: Problem, eligible: BoolArray) -> list[int]:
     going = problem.evicted & eligible
     needs = [0] * len(problem.frs)
     for fr in problem.contested:
-        short = max(0, problem.request[fr] - max(0, problem.available[fr]))
+        asked = problem.request[fr]
+        short = max(0, asked - problem.available[fr]) if asked else 0
         needs[fr] = max(0, short - sum(problem.holding[going, fr].tolist()))
     return needs
 

@@ -7,8 +7,7 @@ Source: kueue-semantics.md, section 2.2; kueue ff69552e pkg/workload/workload.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field
 
 from planner.quantity import NANO, to_units
 from planner.quota.amount import multiply
@@ -50,12 +49,20 @@ class PodSetRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Amounts:
+    """Requests and limits as exact amounts: what the schema read, or what a namespace adds."""
+
+    requests: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Defaults:
     """What a namespace adds to its pods: container and pod defaults, and runtime overheads."""
 
-    container: Resources
-    pod: Resources | None = None
-    overheads: Mapping[str, Mapping[str, int]] | None = None
+    container: Amounts = field(default_factory=Amounts)
+    pod: Amounts = field(default_factory=Amounts)
+    overheads: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -73,15 +80,13 @@ class Defaults:
         ]
         overheads = {rc.metadata.name: rc.overhead.pod_fixed for rc in runtime_classes}
         by_type = {
-            kind: Resources(
-                limits=reduce(_keep_first, (i.default for i in items if i.type == kind), {}),
-                requests=reduce(
-                    _keep_first, (i.default_request for i in items if i.type == kind), {}
-                ),
+            kind: Amounts(
+                limits=_first_of(item.default for item in items if item.type == kind),
+                requests=_first_of(item.default_request for item in items if item.type == kind),
             )
-            for kind in {item.type for item in items}
+            for kind in ("Container", "Pod")
         }
-        return cls(by_type.get("Container", Resources()), by_type.get("Pod"), overheads)
+        return cls(by_type["Container"], by_type["Pod"], overheads)
 
 
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
@@ -144,28 +149,26 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
     _raise_to(total, peak)
     if pod.resources is not None:
         total |= _pod_level(pod.resources, defaults)
-    overhead = pod.overhead or (defaults.overheads or {}).get(pod.runtime_class_name, {})
-    _add_to(total, overhead)
+    _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
     return total
 
 
 def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
-    limits = _keep_first(container.resources.limits, defaults.container.limits)
-    requests = _keep_first(container.resources.requests, defaults.container.requests)
-    return _keep_first(requests, limits)
+    return _with_defaults(container.resources, defaults.container)
 
 
 def _pod_level(resources: Resources, defaults: Defaults) -> dict[str, int]:
-    if defaults.pod is not None:
-        resources = Resources(
-            limits=_keep_first(resources.limits, defaults.pod.limits),
-            requests=_keep_first(resources.requests, defaults.pod.requests),
-        )
     return {
         name: amount
-        for name, amount in _keep_first(resources.requests, resources.limits).items()
+        for name, amount in _with_defaults(resources, defaults.pod).items()
         if name in _POD_LEVEL or name.startswith("hugepages-")
     }
+
+
+def _with_defaults(resources: Resources, defaults: Amounts) -> dict[str, int]:
+    """Return the requests: own ones, then default ones, then own limits, then default limits."""
+    order = (resources.requests, defaults.requests, resources.limits, defaults.limits)
+    return _first_of(order)
 
 
 def _transform(
@@ -193,8 +196,12 @@ def _transform(
     return retained
 
 
-def _keep_first(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
-    return {**second, **first}
+def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Merge: of several amounts of one resource the first counts."""
+    merged: dict[str, int] = {}
+    for one in amounts:
+        merged = {**one, **merged}
+    return merged
 
 
 def _add_to(total: dict[str, int], more: Mapping[str, int]) -> None:

@@ -101,15 +101,15 @@ class Subject:
         rows = []
         for fr in sorted({*request, *short}):
             flavor, resource = snapshot.tree.frs[fr]
-            available = max(0, snapshot.usage.available(self.preemptor.queue, fr))
+            available = snapshot.usage.available(self.preemptor.queue, fr)
             amount = request.get(fr, 0)
             rows.append(
                 Demand(
                     flavor=flavor,
                     resource=resource,
                     requested=amount,
-                    available=available,
-                    shortfall=max(0, amount - available),
+                    available=max(0, available),
+                    shortfall=max(0, amount - available) if amount else 0,
                     quantity=format_units(amount, resource),
                     contested=fr in short,
                 )

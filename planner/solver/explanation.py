@@ -30,7 +30,7 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
     count = int(eligible.sum())
     shortfalls = []
     for fr in problem.requested:
-        missing = problem.request[fr] - max(0, problem.available[fr])
+        missing = problem.request[fr] - problem.available[fr]
         freed = sum(problem.holding[np.flatnonzero(eligible), fr].tolist())
         resource = problem.frs[fr].resource
         if missing > freed:
@@ -42,7 +42,10 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
         return "no workload may be preempted for it, and it does not fit"
     if shortfalls:
         return f"{count} candidates are not enough: " + "; ".join(shortfalls)
-    return (
-        f"no set of the {count} candidates is legal: queues that stop being over their quota, "
-        "or limits on the way, protect what would be needed"
+    reason = (
+        "queues that stop being over their quota, or limits on the way, protect what is needed"
+        if problem.fair is None
+        else "what would be needed is protected by queues that stop borrowing, by limits on the "
+        "way, or because the preemptor's side would then be the more unfair one"
     )
+    return f"no set of the {count} candidates is legal: {reason}"

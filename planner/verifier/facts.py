@@ -62,11 +62,12 @@ def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
         if known is None:
             yield f"nothing is known of {name}"
             continue
-        available = max(0, snapshot.usage.available(setting.queue, known))
+        available = snapshot.usage.available(setting.queue, known)
         asked = setting.request.get(known, 0)
         yield from compare(f"request of {name}", demand.requested, asked)
-        yield from compare(f"available {name}", demand.available, available)
-        yield from compare(f"shortfall of {name}", demand.shortfall, max(0, asked - available))
+        yield from compare(f"available {name}", demand.available, max(0, available))
+        short = max(0, asked - available) if asked else 0
+        yield from compare(f"shortfall of {name}", demand.shortfall, short)
         yield from compare(f"contest of {name}", demand.contested, known in setting.contested)
 
 

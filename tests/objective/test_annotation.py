@@ -100,7 +100,7 @@ def test_tier_and_restart_time() -> None:
     ],
 )
 def test_unusable_values_are_refused_by_name(name: str, value: str) -> None:
-    notes = {name.replace("-", "_"): value}
+    notes: dict[str, Any] = {name.replace("-", "_"): value}
     with pytest.raises(SchemaError) as caught:
         read_disruption(workload(**notes), CLOCK)
     text = str(caught.value)

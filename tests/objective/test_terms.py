@@ -119,10 +119,6 @@ def test_over_freed_is_what_goes_beyond_the_need() -> None:
     assert terms("big", "small", "mine")["D7"] == 3 * ACCELERATOR
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the need takes what is available for 0 where the tree uses more than it has",
-)
 def test_where_more_is_used_than_there_is_that_has_to_go_too() -> None:
     """Of 4 gpus 6 are used: for 2 more, 4 have to go, and whoever frees 4 frees none too many."""
     problem, snapshot, _ = problem_of(

@@ -118,10 +118,6 @@ def limit_range(namespace: str, kind: str, **fields: Any) -> LimitRange:
     )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Resources() in Defaults.of reads nano-units as quantities: defaults are 10^9 too large",
-)
 def test_limit_ranges_of_the_namespace_give_defaults() -> None:
     ranges = [
         limit_range("other", "Container", defaultRequest={"cpu": 99}),
@@ -136,10 +132,6 @@ def test_limit_ranges_of_the_namespace_give_defaults() -> None:
     assert per_pod(spec, defaults) == {"cpu": 3, "memory": 7}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Resources() in _pod_level reads nano-units as quantities: both are 10^9 too large",
-)
 def test_pod_defaults_apply_where_the_pod_says_something_of_its_own() -> None:
     defaults = Defaults.of("ns", [limit_range("ns", "Pod", defaultRequest={"memory": 7})], [])
     spec: dict[str, Any] = {"containers": [box({"cpu": 1})]}
@@ -148,14 +140,13 @@ def test_pod_defaults_apply_where_the_pod_says_something_of_its_own() -> None:
     assert per_pod(spec, defaults) == {"cpu": 3, "memory": 7}
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the default request comes before the container's own limit (and is 10^9 too large)",
-)
-def test_own_limits_come_before_the_default_request() -> None:
-    """Limits are copied into missing requests first; defaults fill what then still is missing."""
+def test_default_requests_come_before_own_limits() -> None:
+    """Kueue applies LimitRanges first and copies limits into what is missing after that.
+
+    Source: kueue ff69552e pkg/workload/resources.go ``AdjustResources``.
+    """
     defaults = Defaults.of("ns", [limit_range("ns", "Container", defaultRequest={"cpu": 2})], [])
-    assert per_pod({"containers": [box(limits={"cpu": 5})]}, defaults) == {"cpu": 5}
+    assert per_pod({"containers": [box(limits={"cpu": 5})]}, defaults) == {"cpu": 2}
 
 
 def test_a_runtime_class_gives_overhead_unless_the_pod_has_its_own() -> None:
