@@ -40,7 +40,6 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "solver": "errors quantity laws state quota assignment reference problem objective models"
         " plan verifier",
         "replay": "errors state reader quota reference assignment plan",
-        "replay_yunikorn": "errors state reader reference replay",
         "report": "errors plan quantity laws assignment state quota",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay",

@@ -127,7 +127,8 @@ def _cap(search: Search, profile: Profile, greedy: Plan) -> str:
     """
     if not greedy.victims:
         return ""
-    impossible, undecided = [], []
+    impossible: list[str] = []
+    undecided: list[str] = []
     for cap in profile.caps:
         value = sum(greedy.terms[term] for term in cap)
         trial = search.fork()

@@ -9,9 +9,9 @@ import pytest
 from planner.quantity import MAX_INT64, NANO
 from planner.quota.request import Defaults, pod_request, pod_set_requests
 from planner.state import Configuration, LimitRange, RuntimeClass, Workload
-from planner.state.pods import PodSpec, Resources
+from planner.state.pods import PodSpec
 
-NONE = Defaults(Resources())
+NONE = Defaults()
 
 
 def box(requests: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:

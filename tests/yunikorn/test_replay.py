@@ -10,7 +10,7 @@ from planner.reference.yunikorn.cluster import find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
 from planner.replay import Comparison
-from planner.replay_yunikorn import replay_yunikorn_line
+from planner.replay.yunikorn import replay_yunikorn_line
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, Line, lines
 

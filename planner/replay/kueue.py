@@ -1,4 +1,4 @@
-"""Recorded answers of the real scheduler against the reference, line by line.
+"""Recorded answers of Kueue against the reference.
 
 A recorded line holds a state, a pending workload and what the scheduler decided. Two things are
 compared: the assignment (mode, borrowing, podsets with counts and flavors) and the targets with
@@ -7,16 +7,10 @@ their order and reasons.
 
 from __future__ import annotations
 
-import gzip
-import io
-import json
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, islice, permutations, product, zip_longest
-from pathlib import Path
-from typing import Any, Final, Literal
+from itertools import chain, islice, permutations, product
+from typing import Any, Final
 
 from planner.assignment import (
     Assignment,
@@ -24,112 +18,22 @@ from planner.assignment import (
     parse_assignment,
     read_assignment,
 )
-from planner.errors import InputError, ParseError, PlannerError, SchemaError
-from planner.plan import Record
+from planner.errors import PlannerError, SchemaError
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reader import read_objects
 from planner.reference.decision import Decision, decide
+from planner.replay.comparison import Answer, Comparison, first_difference
 from planner.state import Cohort, State, parse_time
-
-MAX_LINE: Final = 256 * 2**20
-"""The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
 
 MAX_ORDERS: Final = 1000
 """How many orders of cohorts are tried where the real scheduler's own order is random."""
 
-_GZIP_MAGIC: Final = b"\x1f\x8b"
 _CYCLE: Final = "cycle"
 
-Outcome = Literal["equal", "different", "skipped"]
-Answer = dict[str, Any]
-Watch = Callable[[float], None]
 
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One line compared; ``detail`` is the first difference, or why it was skipped."""
-
-    id: str
-    outcome: Outcome
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FileComparison:
-    """One file compared; ``different`` holds the comparisons that found a difference."""
-
-    file: str
-    instances: int
-    equal: int
-    skipped: int
-    different: tuple[Comparison, ...]
-
-
-class FileReport(Record):
-    """One file of a replay as it is printed: how many lines, and which ones differ."""
-
-    file: str
-    instances: int
-    equal: int
-    skipped: int
-    different: tuple[str, ...]
-
-
-class ReplayReport(Record):
-    """The output of ``planner replay --format json``."""
-
-    files: tuple[FileReport, ...]
-    instances: int
-    equal: int
-    skipped: int
-
-
-def replay(path: str, watch: Watch | None = None) -> FileComparison:
-    """Compare every line of a file of recorded answers, ``.jsonl`` or ``.jsonl.gz``.
-
-    ``watch`` is told, line by line, which share of the file has been read.
-
-    Raises
-    ------
-    InputError
-        If the file or a line cannot be read; the message names both.
-    """
-    counts = {"equal": 0, "different": 0, "skipped": 0}
-    different = []
-    for number, text in _lines(path, watch):
-        where = f"{path}: line {number}"
-        comparison = replay_line(_parsed(text, where), where)
-        counts[comparison.outcome] += 1
-        if comparison.outcome == "different":
-            different.append(comparison)
-    instances = sum(counts.values())
-    if not instances:
-        raise ParseError(path, "is empty", "one recorded instance a line")
-    return FileComparison(path, instances, counts["equal"], counts["skipped"], tuple(different))
-
-
-def summarise(files: Sequence[FileComparison]) -> ReplayReport:
-    """Add up the files to what is printed."""
-    return ReplayReport(
-        files=tuple(
-            FileReport(
-                file=file.file,
-                instances=file.instances,
-                equal=file.equal,
-                skipped=file.skipped,
-                different=tuple(comparison.id for comparison in file.different),
-            )
-            for file in files
-        ),
-        instances=sum(file.instances for file in files),
-        equal=sum(file.equal for file in files),
-        skipped=sum(file.skipped for file in files),
-    )
-
-
-def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
-    """Decide a recorded instance anew, and compare.
+def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
+    """Decide a recorded instance of Kueue anew, and compare.
 
     Skipped are whole scheduling cycles, and lines on which the scheduler gave no answer. Where
     several outcomes are recorded, because the scheduler itself is not deterministic there, any
@@ -246,30 +150,6 @@ def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
     return Comparison(name, "different", prefix + differences[0])
 
 
-def first_difference(recorded: object, found: object, at: str) -> str:
-    """Say in words where two values first differ; empty if they do not.
-
-    What is absent, null or empty is the same: the scheduler leaves out what is empty.
-    """
-    pairs: Iterable[tuple[str, object, object]]
-    if isinstance(recorded, dict) and isinstance(found, dict):
-        keys = dict.fromkeys((*found, *recorded))
-        pairs = ((f"{at}.{key}", recorded.get(key), found.get(key)) for key in keys)
-    elif isinstance(recorded, list) and isinstance(found, list):
-        rows = zip_longest(recorded, found)
-        pairs = ((f"{at}[{i}]", one, other) for i, (one, other) in enumerate(rows))
-    elif recorded == found or not (recorded or found):
-        return ""
-    else:
-        return f"{at}: recorded {_shown(recorded)}, replayed {_shown(found)}"
-    differences = (first_difference(one, other, path) for path, one, other in pairs)
-    return next(filter(None, differences), "")
-
-
-def _shown(value: object) -> str:
-    return "nothing" if value is None else json.dumps(value)
-
-
 def _field(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any:  # noqa: ANN401
     value = line.get(name)
     if not isinstance(value, kind):
@@ -286,39 +166,3 @@ def _clock(line: Mapping[str, Any], where: str) -> datetime:
     except ValueError:
         expected = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
         raise SchemaError(f"{where}: now", f"{text!r} is not a timestamp", expected) from None
-
-
-def _parsed(text: bytes, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParseError(where, f"is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise SchemaError(where, "is not a JSON object", "one recorded instance a line")
-    return value
-
-
-def _lines(path: str, watch: Watch | None) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty with their numbers, unpacked, one at a time."""
-    number = 0
-    try:
-        with Path(path).open("rb") as raw, _unpacked(raw) as stream:
-            size = max(1, Path(path).stat().st_size)
-            while text := stream.readline(MAX_LINE + 1):
-                number += 1
-                if len(text) > MAX_LINE:
-                    raise ParseError(f"{path}: line {number}", f"is longer than {MAX_LINE} bytes")
-                if text.strip():
-                    yield number, text
-                if watch is not None:
-                    watch(raw.tell() / size)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ParseError(f"{path}: line {number + 1}", f"is damaged: {error}") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(path, f"cannot be read: {reason}") from None
-
-
-def _unpacked(raw: io.BufferedReader) -> gzip.GzipFile | io.BufferedReader:
-    """Undo gzip, recognised by its first two bytes."""
-    return gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(_GZIP_MAGIC) else raw

@@ -27,15 +27,19 @@ from planner.reference.yunikorn.snapshot import (
     preemptable,
     remaining_guaranteed,
 )
-from planner.replay import Comparison, first_difference
+from planner.replay.comparison import Answer, Comparison, first_difference
 from planner.state.yunikorn import FlowOptions, YuniKornState
 
 MAX_ORDERS: Final = 1000
 """How many orders are tried of allocations that have no order in the core."""
 
-Answer = dict[str, Any]
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
+
+
+def is_yunikorn_line(line: Line) -> bool:
+    """Say whether a recorded line is one of YuniKorn's: it has no list of Kueue's objects."""
+    return "state" not in line and any(key in line for key in ("queues", "arith", "chain"))
 
 
 def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:

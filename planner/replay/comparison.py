@@ -1,0 +1,97 @@
+"""What a replay says of a line, of a file, and of all files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Literal
+
+from planner.plan import Record
+
+Outcome = Literal["equal", "different", "skipped"]
+Answer = dict[str, Any]
+"""An answer in the form in which it is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One line compared; ``detail`` is the first difference, or why it was skipped."""
+
+    id: str
+    outcome: Outcome
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileComparison:
+    """One file compared; ``different`` holds the comparisons that found a difference."""
+
+    file: str
+    instances: int
+    equal: int
+    skipped: int
+    different: tuple[Comparison, ...]
+
+
+class FileReport(Record):
+    """One file of a replay as it is printed: how many lines, and which ones differ."""
+
+    file: str
+    instances: int
+    equal: int
+    skipped: int
+    different: tuple[str, ...]
+
+
+class ReplayReport(Record):
+    """The output of ``planner replay --format json``."""
+
+    files: tuple[FileReport, ...]
+    instances: int
+    equal: int
+    skipped: int
+
+
+def summarise(files: Sequence[FileComparison]) -> ReplayReport:
+    """Add up the files to what is printed."""
+    return ReplayReport(
+        files=tuple(
+            FileReport(
+                file=file.file,
+                instances=file.instances,
+                equal=file.equal,
+                skipped=file.skipped,
+                different=tuple(comparison.id for comparison in file.different),
+            )
+            for file in files
+        ),
+        instances=sum(file.instances for file in files),
+        equal=sum(file.equal for file in files),
+        skipped=sum(file.skipped for file in files),
+    )
+
+
+def first_difference(recorded: object, found: object, at: str) -> str:
+    """Say in words where two values first differ; empty if they do not.
+
+    What is absent, null or empty is the same: the scheduler leaves out what is empty.
+    """
+    pairs: Iterable[tuple[str, object, object]]
+    if isinstance(recorded, dict) and isinstance(found, dict):
+        keys = dict.fromkeys((*found, *recorded))
+        pairs = ((f"{at}.{key}", recorded.get(key), found.get(key)) for key in keys)
+    elif isinstance(recorded, list) and isinstance(found, list):
+        rows = zip_longest(recorded, found)
+        pairs = ((f"{at}[{i}]", one, other) for i, (one, other) in enumerate(rows))
+    elif recorded == found or not (recorded or found):
+        return ""
+    else:
+        return f"{at}: recorded {_shown(recorded)}, replayed {_shown(found)}"
+    differences = (first_difference(one, other, path) for path, one, other in pairs)
+    return next(filter(None, differences), "")
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else json.dumps(value)
