@@ -1,0 +1,1 @@
+"""Benchmarks; skipped unless asked for with --benchmark-only."""
