@@ -57,7 +57,11 @@ class Assignment(Schema):
 
 def worst(modes: Iterator[Mode]) -> Mode:
     """Return the worst mode; Fit when there is none."""
-    return min(modes, key=MODES.index, default="Fit")
+    known = set(modes)
+    for mode in MODES:
+        if mode in known:
+            return mode
+    return "Fit"
 
 
 def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401

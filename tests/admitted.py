@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 from ortools.sat.python import cp_model
 
+from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.columns import build_columns
-from planner.models.kueue.formulation import Formulation, assemble
+from planner.models.kueue.formulation import Formulation
 from planner.problem import Problem
 from planner.solver.engine import complete
 

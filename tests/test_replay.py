@@ -10,7 +10,7 @@ import pytest
 
 from planner import replay as room
 from planner.errors import InputError
-from planner.replay import Comparison, first_difference, replay, replay_line, summarise
+from planner.replay import Comparison, file, first_difference, kueue, replay, replay_line, summarise
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
 from tests.conftest import ROOT, recorded_root
@@ -169,7 +169,7 @@ def test_equally_shared_cohorts_come_in_any_order() -> None:
 
 
 def test_there_are_not_too_many_orders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.kueue, "MAX_ORDERS", 0)
+    monkeypatch.setattr(kueue, "MAX_ORDERS", 0)
     line = tie("left", "right")
     line["expect"] = tie("right", "left")["expect"]
     line["expect"]["outcomes"] = [deepcopy(line["expect"])]
@@ -316,7 +316,7 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 
 
 def test_endless_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.file, "MAX_LINE", 1000)
+    monkeypatch.setattr(file, "MAX_LINE", 1000)
     path = store(tmp_path / "bomb.jsonl.gz", b" " * 10_000)
     with pytest.raises(InputError, match="line 1: is longer than 1000 bytes"):
         replay(path)

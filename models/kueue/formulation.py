@@ -1,31 +1,12 @@
-"""A Kueue problem as a CP-SAT model: variables, then a flat list of laws."""
+"""The model of one problem while it is being built: its variables, and what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 
-from planner.laws import (
-    FS_BORROWING,
-    FS_FITS,
-    FS_SHARES,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_OVER_QUOTA,
-    KQ_WITHOUT_BORROWING,
-    Law,
-)
 from planner.models.kueue.columns import Columns
-from planner.models.kueue.fair_sharing import borrowing_until_last_victim, shares
 from planner.models.kueue.last_victim import LastVictims
-from planner.models.kueue.laws import (
-    borrow_within_cohort,
-    fits,
-    over_quota_until_last_victim,
-    without_borrowing,
-)
 from planner.models.kueue.usage import TreeUsage
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.problem import FairRules, Problem
@@ -35,7 +16,8 @@ from planner.problem import FairRules, Problem
 class Formulation:
     """The model of one problem, and what its variables mean.
 
-    ``take[k]`` is the number of victims of class k; ``borrowing`` the literal of the attempt.
+    ``take[k]`` is the number of victims of class k; ``borrowing`` the literal of the attempt;
+    ``last_victims`` the last victims of every node.
     """
 
     problem: Problem
@@ -43,6 +25,7 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
+    last_victims: LastVictims = field(init=False)
     _touched: dict[int, int] = field(default_factory=dict)
 
     @cached_property
@@ -63,11 +46,6 @@ class Formulation:
         """The same with the preemptor's request counted at its queue."""
         request = self.problem.request
         return TreeUsage(self.builder, self.problem, self.columns, self.take, request)
-
-    @cached_property
-    def last_victims(self) -> LastVictims:
-        """The last victims of every node."""
-        return LastVictims(self)
 
     @property
     def fair(self) -> FairRules:
@@ -94,42 +72,3 @@ class Formulation:
                 count = self.columns.count(k)
                 self.builder.at_most(variable(self.take[k]).plus(variable(literal), -count), 0)
         return self._touched[queue]
-
-
-Laws = tuple[tuple[Law, Callable[[Formulation], None]], ...]
-
-CLASSICAL: Final[Laws] = (
-    (KQ_FITS, fits),
-    (KQ_WITHOUT_BORROWING, without_borrowing),
-    (KQ_BORROW_WITHIN_COHORT, borrow_within_cohort),
-    (KQ_OVER_QUOTA, over_quota_until_last_victim),
-)
-
-FAIR: Final[Laws] = (
-    (FS_FITS, fits),
-    (FS_BORROWING, borrowing_until_last_victim),
-    (FS_SHARES, shares),
-)
-
-
-def assemble(
-    problem: Problem,
-    columns: Columns,
-    attempts: Sequence[bool],
-    without: Collection[str] = (),
-) -> Formulation:
-    """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
-
-    Parameters
-    ----------
-    attempts
-        The attempts that law KQ-08 permits.
-    """
-    builder = Builder()
-    take = [builder.new(0, columns.count(k)) for k in range(len(columns))]
-    borrowing = builder.new(int(min(attempts)), int(max(attempts)))
-    formulation = Formulation(problem, columns, builder, take, borrowing)
-    for law, state in CLASSICAL if problem.fair is None else FAIR:
-        if law.id not in without:
-            state(formulation)
-    return formulation

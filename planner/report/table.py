@@ -159,10 +159,8 @@ def _victim_table(plan: Plan, *, wide: bool, amounts: int) -> Table:
     ]
     if wide:
         columns.append(Column("Reason", lambda victim: Text(clean(victim.reason))))
-    columns += [
-        Column("Law", lambda victim: _law_id(plan, victim)),
-        _cost_column("Lost GPU-h", victims, "D4", hours),
-    ]
+    columns.append(Column("Law", lambda victim: _law_id(plan, victim)))
+    columns.append(_cost_column("Lost GPU-h", victims, "D4", hours))
     if "cost" in plan.objective:
         columns.append(_cost_column("Cost", victims, "cost", "{:,}".format))
     return table_of(columns, victims)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import gcd
 
 import numpy as np
@@ -94,11 +95,10 @@ def best_single_row(
         if row.slack or row.bound <= 0 or useful.size == 0:
             continue
         ratio = costs[useful] / row.coefficients[useful]
-        covered = 0
-        for k in useful[np.argsort(ratio, kind="stable")].tolist():
-            covered += int(row.coefficients[k]) * counts[k]
-            if covered >= row.bound:
-                break
+        cheapest_first = useful[np.argsort(ratio, kind="stable")].tolist()
+        covered = list(accumulate(int(row.coefficients[k]) * counts[k] for k in cheapest_first))
+        last = next((i for i, sum_ in enumerate(covered) if sum_ >= row.bound), -1)
+        k = cheapest_first[last]
         cost, unit = int(costs[k]), int(row.coefficients[k])
         common = gcd(cost, unit) or 1
         found = lagrangian_bound([row], [cost // common], costs, counts, unit // common)
@@ -136,7 +136,7 @@ def linear_programming_bound(
     bounds = [(0, n) for n in counts] + [(0, 1)] * relaxation.witnesses
     result = linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrices
         objective,
-        A_ub=matrix,
+        A_ub=matrix,  # pyright: ignore[reportArgumentType]
         b_ub=[-row.bound for row in rows],
         bounds=bounds,
         method="highs",

@@ -58,11 +58,14 @@ def _solve_level(search: Search, measure: Measure) -> Least:
 
 def _lowest_rank(search: Search) -> Least:
     """Lower the highest priority hit, rank by rank, until a rank is proved to be needed."""
-    outcome: Outcome = "optimal"
-    while outcome == "optimal":
-        value = search.value(("D1",), search.incumbent or [])
+    while True:
+        value = search.value(("D1",), search.answer)
         # Nothing is below rank 0.
-        outcome = find_any(search, search.up_to_rank(value - 1)) if value else "infeasible"
+        outcome: Outcome = "infeasible"
+        if value:
+            outcome = find_any(search, search.up_to_rank(value - 1))
+        if outcome != "optimal":
+            break
     search.limit(("D1",), value)
     if outcome == "infeasible":
         return Least("optimal", value, value)

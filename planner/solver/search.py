@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from planner.errors import InternalError
+from planner.models.kueue.build import assemble
 from planner.models.kueue.columns import Columns
-from planner.models.kueue.formulation import Formulation, assemble
+from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.measure import express
 from planner.models.shared.builder import Linear, variable
 from planner.objective.profiles import Measure

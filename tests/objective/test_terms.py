@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from planner.assignment import read_assignment
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.columns import build_columns
-from planner.models.kueue.formulation import assemble
 from planner.models.kueue.measure import express
 from planner.objective.annotation import PREFIX
 from planner.objective.terms import ACCELERATOR, TermTable, term_table, unit_weight

@@ -48,7 +48,9 @@ def test_plans_of_the_nodes(name: str) -> None:
     for line, cluster, asking in traced(name):
         recorded: list[dict[str, Any]] = line["expect"]["trace"].get("plans") or []
         # The trace is of one run: allocations of equal age stand there in the order of that run.
-        ties = {key: rank for row in recorded for rank, key in enumerate(row["order"] or ())}
+        ties: dict[str, int] = {
+            key: rank for row in recorded for rank, key in enumerate(row["order"] or ())
+        }
         fence = find_fence(asking.leaf, asking.ask)
         candidates = in_order(find_candidates(asking.leaf, asking.ask, fence), ties)
         snapshot = Snapshot(asking.leaf, asking.ask.resource)

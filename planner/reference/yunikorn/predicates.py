@@ -22,11 +22,13 @@ class Predicates(Protocol):
 
     def passes(self, room: NodeRoom, ask: Resource) -> bool:
         """Say whether the node takes the ask as it is."""
+        ...
 
     def first_index(
         self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int
     ) -> int | None:
         """Return the first index, from ``start``, up to which victims must go; None for never."""
+        ...
 
 
 @dataclass(frozen=True)
