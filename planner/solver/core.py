@@ -8,7 +8,7 @@ left is either proved to be right, or decided on too (solver-performance.md, sec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.errors import InternalError
 from planner.models.kueue.columns import Columns
@@ -40,32 +40,33 @@ class Least:
 class _Core:
     """The classes under decision: ``free``; of the others, ``full`` go whole and the rest stay.
 
-    ``position`` maps a class to its place in ``bound.reduced``.
+    ``reduced`` is the reduced cost of each class.
     """
 
     classes: Sequence[int]
     bound: Bound
     free: set[int]
+    reduced: dict[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Index the reduced costs by class."""
+        self.reduced = dict(zip(self.classes, self.bound.reduced, strict=True))
 
     @property
     def whole(self) -> bool:
         """Whether every class is under decision."""
         return len(self.free) == len(self.classes)
 
-    def reduced(self) -> dict[int, int]:
-        """Return the reduced cost of each class."""
-        return dict(zip(self.classes, self.bound.reduced, strict=True))
-
     def full(self) -> list[int]:
         """Return the classes outside that go whole, because leaving a member costs."""
-        return [k for k, cost in self.reduced().items() if cost < 0 and k not in self.free]
+        return [k for k, cost in self.reduced.items() if cost < 0 and k not in self.free]
 
     def open_below(self, value: int | None) -> list[int]:
         """Return the classes outside that could differ in an answer below a value.
 
         The most doubtful come first; without a value it is all of them.
         """
-        reduced = self.reduced()
+        reduced = self.reduced
         outside = [k for k in self.classes if k not in self.free]
         if value is not None:
             room = self.bound.room(value - 1)
@@ -110,9 +111,6 @@ def minimise_whole(search: Search, measure: Measure) -> Least:
     value = search.known_value(measure)
     if value is None:
         return Least("infeasible" if result.outcome == "infeasible" else "unknown")
-    if result.outcome == "infeasible":
-        message = "the solver calls infeasible what has an answer"
-        raise InternalError(message)
     search.limit(measure, value)
     if result.outcome == "optimal":
         return Least("optimal", value, value)
@@ -146,7 +144,8 @@ def _start(search: Search, classes: Sequence[int], measure: Measure) -> _Core:
         return _Core(classes, bound, set(classes))
     bound = _relaxed(search, columns, costs)
     doubtful = sorted(range(len(classes)), key=lambda k: abs(bound.reduced[k]))
-    return _Core(classes, bound, {classes[k] for k in doubtful[:CORE]})
+    forced = search.forced.keys() & set(classes)
+    return _Core(classes, bound, forced | {classes[k] for k in doubtful[:CORE]})
 
 
 def _relaxed(search: Search, columns: Columns, costs: IntArray) -> Bound:
@@ -165,7 +164,7 @@ def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: i
         message = f"{measure}: the solver's {value} is below the exact bound {bound.whole}"
         raise InternalError(message)
     room = bound.room(value)
-    reduced = core.reduced()
+    reduced = core.reduced
     search.alive = [k for k in search.alive if reduced[k] <= room]
     for k, cost in reduced.items():
         certain = search.columns.count(k) - room // -cost if cost < 0 else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from planner.assignment import Assignment
 from planner.errors import InternalError
@@ -42,6 +43,17 @@ class Planning:
         self.table = term_table(self.problem, snapshot, self.eligible, costs)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment)
 
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        """Each candidate's place in the scheduler's order, from 1."""
+        candidates = self.in_candidate_order(self.candidates.nonzero()[0].tolist())
+        return {position: place for place, position in enumerate(candidates, start=1)}
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        """Where each workload stands in the problem, by its key."""
+        return {workload.key: i for i, workload in enumerate(self.problem.workloads)}
+
     @property
     def fits_at_once(self) -> bool:
         """Whether the request is available with nobody evicted."""
@@ -54,9 +66,7 @@ class Planning:
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes."""
-        candidates = self.in_candidate_order(self.candidates.nonzero()[0].tolist())
-        place = {position: place for place, position in enumerate(candidates, start=1)}
-        return describe_victims(self.table, self.snapshot, positions, codes, place)
+        return describe_victims(self.table, self.snapshot, positions, codes, self._place)
 
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""
@@ -66,8 +76,7 @@ class Planning:
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
-        position = {workload.key: i for i, workload in enumerate(self.problem.workloads)}
-        return [position[target.workload.key] for target in self.decision.search.targets]
+        return [self._position[target.workload.key] for target in self.decision.search.targets]
 
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
@@ -91,11 +100,12 @@ class Planning:
         )
         if not positions:
             return plan
-        broken = _broken(self._verify(plan).verdicts)
-        if broken and self.problem.fair is not None:
+        verification = self._verify(plan)
+        if self.problem.fair is not None:
             # Fill-back looks at no share: Kueue's own answer can be outside its own rules.
-            return plan.model_copy(update={"outside_rules": broken})
-        return self.accepted(plan)
+            return plan.model_copy(update={"outside_rules": _broken(verification.verdicts)})
+        _refuse_illegal(plan, verification)
+        return plan
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts victims, given as positions.
@@ -119,10 +129,7 @@ class Planning:
             If a law refuses the plan, or a claim is not true: it is then no plan at all.
         """
         verification = self._verify(plan)
-        if not verification.accepted:
-            broken = "; ".join(_broken(verification.verdicts))
-            message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
-            raise InternalError(message)
+        _refuse_illegal(plan, verification)
         if plan.certificate is None:
             return plan
         certificate = plan.certificate.model_copy(
@@ -140,8 +147,7 @@ class Planning:
 
     def _check_claims(self, plan: Plan) -> Sequence[Verdict]:
         """Check values, bounds and facts of a plan, recomputed from its victims."""
-        position = {workload.key: i for i, workload in enumerate(self.problem.workloads)}
-        terms = self.table.evaluate([position[key] for key in plan.keys])
+        terms = self.table.evaluate([self._position[key] for key in plan.keys])
         bounds = plan.certificate.bounds if plan.certificate else ()
         costs = {bound.term: self._costs_by_key(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot)
@@ -172,6 +178,13 @@ class Planning:
         if victims:
             return "feasible", f"Kueue preempts {victims_in_words(victims)}"
         return "unknown", "Kueue finds no victims that would make room"
+
+
+def _refuse_illegal(plan: Plan, verification: Verification) -> None:
+    if not verification.accepted:
+        broken = "; ".join(_broken(verification.verdicts))
+        message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
+        raise InternalError(message)
 
 
 def _broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:

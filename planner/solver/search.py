@@ -141,6 +141,8 @@ class Search:
         effort
             Deterministic time after which to give up.
         """
+        if not self.forced.keys() <= set(classes):
+            return Run("infeasible")  # every answer left has members of a class left out here
         formulation = assemble(self.problem, self.columns.subset(classes), self.attempts)
         take = dict(zip(classes, formulation.take, strict=True))
         members = {k: self.columns.count(k) for k in full}
@@ -157,6 +159,9 @@ class Search:
         hint = self._hint(formulation, classes) if usable else None
         while True:
             result = run(formulation.builder, objective, self.deadline, hint, effort)
+            if usable and result.outcome == "infeasible":
+                message = "the solver calls infeasible what has an answer"
+                raise InternalError(message)
             if not result.solution:
                 return result
             found = [0] * len(self.columns)

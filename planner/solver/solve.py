@@ -33,7 +33,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     settled = _settled(planning)
     if settled is not None:
         return _without_solver(planning, profile, greedy, *settled)
-    search = _search(planning, deadline, profile)
+    search = _search(planning, deadline, profile, greedy)
     dropped = _cap(search, profile, greedy)
     answer = solve_levels(search, profile.levels)
     certificate = Certificate(
@@ -122,7 +122,7 @@ def _no_plan(
 def _cap(search: Search, profile: Profile, greedy: Plan) -> str:
     """Bound the capped measures by Kueue's own; say in words which caps were dropped.
 
-    None is where Kueue's answer is within its own rules, because it meets them itself.
+    None is dropped where Kueue's answer is within its own rules, because it meets them itself.
     Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
     """
     if not greedy.victims:
@@ -147,7 +147,7 @@ def _cap(search: Search, profile: Profile, greedy: Plan) -> str:
     return text
 
 
-def _search(planning: Planning, deadline: Deadline, profile: Profile) -> Search:
+def _search(planning: Planning, deadline: Deadline, profile: Profile, greedy: Plan) -> Search:
     """Set up the search: classes, attempts, and Kueue's own answer to start from."""
     problem, table = planning.problem, planning.table
     permitted = attempts(problem, planning.eligible)
@@ -156,9 +156,8 @@ def _search(planning: Planning, deadline: Deadline, profile: Profile) -> Search:
     columns = build_columns(problem, allowed, restricted, _costs(planning, profile))
     every_class = list(range(len(columns)))
     search = Search(problem, table, columns, permitted, deadline, planning.is_lawful, every_class)
-    positions = planning.greedy_positions()
-    if positions and planning.is_lawful(positions):
-        search.incumbent = _class_counts(columns, positions)
+    if greedy.victims and not greedy.outside_rules:
+        search.incumbent = _class_counts(columns, planning.greedy_positions())
     return search
 
 

@@ -1,0 +1,36 @@
+"""A class that every answer has members of is never left out by oversight."""
+
+from __future__ import annotations
+
+from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
+from planner.models.kueue.columns import build_columns
+from planner.objective.terms import term_table
+from planner.solver.engine import Deadline
+from planner.solver.search import Search
+from tests.cluster import pending, problem_of, queue, running, state_of
+
+
+def test_without_a_forced_class_there_is_no_answer() -> None:
+    """Both workloads have to go for 3 of 3; looking only at one of them finds nothing."""
+    state = state_of(
+        queue("a", 3, within="LowerPriority"),
+        running("one", "a", 1),
+        running("two", "a", 2),
+        pending("a", 3),
+    )
+    problem, snapshot, _ = problem_of(state)
+    allowed = eligible(problem)
+    restricted = restricted_while_borrowing(problem)
+    search = Search(
+        problem=problem,
+        table=term_table(problem, snapshot, allowed),
+        columns=build_columns(problem, allowed, restricted, []),
+        attempts=attempts(problem, allowed),
+        deadline=Deadline(),
+        judge=lambda _: True,
+        alive=[0, 1],
+        forced={0: 1},
+    )
+    assert search.run_on([1]).outcome == "infeasible"
+    assert search.run_on([0, 1]).outcome == "optimal"
+    assert search.incumbent == [1, 1]
