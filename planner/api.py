@@ -13,8 +13,8 @@ from planner.plan import Plan, Verification
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
-from planner.solver.planning import Planning
-from planner.solver.solve import solve_planning
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import solve_planning
 from planner.state import State, parse_time
 from planner.verifier import verify_plan
 

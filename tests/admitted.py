@@ -11,9 +11,9 @@ from ortools.sat.python import cp_model
 
 from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
-from planner.models.kueue.columns import build_columns
+from planner.models.kueue.columns import Columns, build_classes
 from planner.models.kueue.formulation import Formulation
-from planner.problem import Problem
+from planner.problem.kueue import Problem
 from planner.solver.engine import complete
 
 VictimSets = dict[bool, set[frozenset[str]]]
@@ -80,13 +80,14 @@ def _formulate(
     allowed = eligible(problem, without)
     every_workload_apart = [np.arange(len(problem.workloads), dtype=np.int64)]
     restricted = restricted_while_borrowing(problem)
-    columns = build_columns(problem, allowed, restricted, every_workload_apart)
+    classes = build_classes(problem, allowed, restricted, every_workload_apart)
+    columns = Columns(problem, classes, restricted)
     permitted = (True, False) if both_attempts else attempts(problem, allowed)
     return assemble(problem, columns, permitted, without)
 
 
 def _named(formulation: Formulation, taken: Iterable[int]) -> frozenset[str]:
-    problem, members = formulation.problem, formulation.columns.members
+    problem, members = formulation.problem, formulation.classes.members
     return frozenset(
         problem.workloads[group[0]].key
         for group, count in zip(members, taken, strict=True)

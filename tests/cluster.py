@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from planner.assignment import read_assignment
-from planner.problem import Problem, build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader import read_objects

@@ -8,6 +8,5 @@ laws.py          the classical laws that tie victims together
 fair_sharing.py  the laws of fair sharing that do
 formulation.py   the model of one problem while it is being built
 build.py         a problem as a model: variables, then a flat list of laws
-measure.py       disruption terms as expressions
 relaxation.py    linear rows that every legal victim set satisfies
 """

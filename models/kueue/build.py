@@ -26,7 +26,7 @@ from planner.models.kueue.laws import (
     without_borrowing,
 )
 from planner.models.shared.builder import Builder
-from planner.problem import Problem
+from planner.problem.kueue import Problem
 
 Laws = tuple[tuple[Law, Callable[[Formulation], None]], ...]
 

@@ -21,7 +21,8 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
 )
-from planner.problem import BoolArray, Problem
+from planner.problem.array import BoolArray
+from planner.problem.kueue import Problem
 
 
 def holds_contested_quota(problem: Problem) -> BoolArray:

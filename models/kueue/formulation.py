@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,7 +10,8 @@ from planner.models.kueue.columns import Columns
 from planner.models.kueue.last_victim import LastVictims
 from planner.models.kueue.usage import TreeUsage
 from planner.models.shared.builder import Builder, Linear, variable
-from planner.problem import FairRules, Problem
+from planner.models.shared.classes import Classes
+from planner.problem.kueue import FairRules, Problem
 
 
 @dataclass
@@ -27,6 +29,16 @@ class Formulation:
     borrowing: int
     last_victims: LastVictims = field(init=False)
     _touched: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> Classes:
+        """The classes of candidates."""
+        return self.columns.classes
+
+    @property
+    def alternatives(self) -> Sequence[int]:
+        """Nothing is chosen besides the victims that the disruption terms depend on."""
+        return ()
 
     @cached_property
     def classes_of(self) -> dict[int, tuple[int, ...]]:

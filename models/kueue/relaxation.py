@@ -7,35 +7,15 @@ They bound every separable cost from below, and tell which classes can matter at
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from planner.models.kueue.columns import Columns
-from planner.problem import BoolArray, IntArray, Problem
+from planner.models.shared.row import Relaxation, Row
+from planner.problem.array import BoolArray
+from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
 from planner.quota.amount import add, subtract
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """``coefficients . take + slack . z >= bound``; z are the witness variables in 0..1.
-
-    coefficients: (K,) per class. ``slack`` maps witness positions to their coefficient.
-    """
-
-    name: str
-    coefficients: IntArray
-    bound: int
-    slack: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """Rows over the classes and ``witnesses`` additional continuous variables in 0..1."""
-
-    rows: Sequence[Row]
-    witnesses: int
 
 
 def cover_rows(problem: Problem, columns: Columns) -> list[Row]:

@@ -12,7 +12,7 @@ from functools import cache
 
 from planner.models.kueue.columns import Columns
 from planner.models.shared.builder import ZERO, Builder, Linear, constant
-from planner.problem import Problem
+from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
 
 

@@ -2,5 +2,7 @@
 
 annotation.py  what administrators tell about a workload: tier, checkpoint, restart time
 terms.py       the terms, per workload and for a whole plan
+kueue.py       the terms of a pending workload of Kueue
+yunikorn.py    the terms of an ask of YuniKorn
 profiles.py    profiles as data: caps, then lexicographic levels
 """

@@ -14,19 +14,19 @@ from itertools import accumulate, islice
 from typing import Any, Final
 
 from planner.errors import LookupFailed, SchemaError
-from planner.reader.yunikorn import read_yunikorn_objects
-from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
-from planner.reference.yunikorn.decision import decide
-from planner.reference.yunikorn.flow import run_flow
-from planner.reference.yunikorn.queue import Queue
-from planner.reference.yunikorn.quota import preempt_quota
-from planner.reference.yunikorn.resource import without_zeros
-from planner.reference.yunikorn.snapshot import (
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import without_zeros
+from planner.quota.yunikorn.snapshot import (
     AskReference,
     Level,
     preemptable,
     remaining_guaranteed,
 )
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.flow import run_flow
+from planner.reference.yunikorn.quota import preempt_quota
 from planner.replay.comparison import Answer, Comparison, first_difference
 from planner.state.yunikorn import FlowOptions, YuniKornState
 

@@ -13,9 +13,9 @@ from math import gcd
 
 import numpy as np
 
-from planner.models.kueue.columns import Columns
-from planner.models.kueue.relaxation import Relaxation, Row
-from planner.problem import IntArray
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Relaxation, Row
+from planner.problem.array import IntArray
 
 SCALE = 10**12
 """Duals become integers over this denominator."""
@@ -108,7 +108,7 @@ def best_single_row(
 
 
 def linear_programming_bound(
-    relaxation: Relaxation, columns: Columns, costs: IntArray, limits: Sequence[Row]
+    relaxation: Relaxation, classes: Classes, costs: IntArray, limits: Sequence[Row]
 ) -> Bound:
     """Return the bound that the relaxation's duals prove.
 
@@ -121,15 +121,15 @@ def linear_programming_bound(
     from scipy.sparse import csr_matrix  # noqa: PLC0415
 
     rows = [_scaled(row) for row in (*relaxation.rows, *limits)]
-    counts = [columns.count(k) for k in range(len(columns))]
-    width = len(columns) + relaxation.witnesses
+    counts = [classes.count(k) for k in range(len(classes))]
+    width = len(classes) + relaxation.witnesses
     data, indices, indptr = [], [], [0]
     for row in rows:
         nonzero = np.flatnonzero(row.coefficients)
         data.extend((-row.coefficients[nonzero]).tolist())
         indices.extend(nonzero.tolist())
         data.extend(-coefficient for _, coefficient in row.slack)
-        indices.extend(len(columns) + witness for witness, _ in row.slack)
+        indices.extend(len(classes) + witness for witness, _ in row.slack)
         indptr.append(len(data))
     matrix = csr_matrix((np.array(data, dtype=float), indices, indptr), shape=(len(rows), width))
     objective = np.concatenate([costs.astype(float), np.zeros(relaxation.witnesses)])

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from planner.errors import InternalError
-from planner.models.kueue.columns import Columns
-from planner.models.kueue.relaxation import Row, cover_rows, relax
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
-from planner.problem import IntArray
-from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.bound import Bound
 from planner.solver.engine import Outcome, Run
 from planner.solver.search import Search
 
@@ -28,12 +27,11 @@ CORE_EFFORT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """The least value found, the proven bound, and the bound that needs no solver."""
+    """The least value found, and the proven bound."""
 
     outcome: Outcome
     value: int = 0
     bound: int = 0
-    solver_free: int = 0
 
 
 @dataclass(slots=True)
@@ -119,12 +117,8 @@ def minimise_whole(search: Search, measure: Measure) -> Least:
 
 def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     """Look for any answer among some classes: a promising core first, then all of them."""
-    columns = search.columns.subset(classes)
-    counts = [columns.count(k) for k in range(len(columns))]
-    for row in cover_rows(search.problem, columns):
-        held = sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True))
-        if held < row.bound:
-            return "infeasible"
+    if search.rules.is_hopeless(search.classes.subset(classes)):
+        return "infeasible"
     core = _start(search, classes, ("count",))
     if not core.whole:
         full = core.full()
@@ -136,25 +130,23 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
 
 def _start(search: Search, classes: Sequence[int], measure: Measure) -> _Core:
     """Bound a measure over some classes, and choose the most doubtful ones for decision."""
-    columns = search.columns.subset(classes)
-    costs = search.costs(measure, columns)
+    chosen = search.classes.subset(classes)
+    costs = search.costs(measure, chosen)
     if len(classes) <= CORE:
-        counts = [columns.count(k) for k in range(len(columns))]
-        bound, _ = best_single_row(cover_rows(search.problem, columns), costs, counts)
-        return _Core(classes, bound, set(classes))
-    bound = _relaxed(search, columns, costs)
+        return _Core(classes, search.rules.quick_bound(chosen, costs), set(classes))
+    bound = search.rules.close_bound(chosen, costs, _limits(search, chosen))
     doubtful = sorted(range(len(classes)), key=lambda k: abs(bound.reduced[k]))
     forced = search.forced.keys() & set(classes)
     return _Core(classes, bound, forced | {classes[k] for k in doubtful[:CORE]})
 
 
-def _relaxed(search: Search, columns: Columns, costs: IntArray) -> Bound:
-    limits = [
-        Row("+".join(measure), -search.costs(measure, columns), -limit)
+def _limits(search: Search, classes: Classes) -> list[Row]:
+    """Return the measures that are bounded above as rows."""
+    return [
+        Row("+".join(measure), -search.costs(measure, classes), -limit)
         for measure, limit in search.limits.items()
         if search.is_separable(measure)
     ]
-    return linear_programming_bound(relax(search.problem, columns), columns, costs, limits)
 
 
 def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: int) -> Least:
@@ -167,18 +159,18 @@ def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: i
     reduced = core.reduced
     search.alive = [k for k in search.alive if reduced[k] <= room]
     for k, cost in reduced.items():
-        certain = search.columns.count(k) - room // -cost if cost < 0 else 0
+        certain = search.classes.count(k) - room // -cost if cost < 0 else 0
         if certain > 0:
             search.forced[k] = max(certain, search.forced.get(k, 0))
     search.limit(measure, value)
-    return Least("optimal", value, proven, bound.whole)
+    return Least("optimal", value, proven)
 
 
 def _unproved(search: Search, measure: Measure, core: _Core, result: Run) -> Least:
     bound = core.bound
     value = search.known_value(measure)
     if value is None:
-        return Least("unknown", bound=bound.whole, solver_free=bound.whole)
+        return Least("unknown", bound=bound.whole)
     by_solver = result.bound if core.whole and result.outcome == "feasible" else 0
     search.limit(measure, value)
-    return Least("feasible", value, min(value, max(bound.whole, by_solver)), bound.whole)
+    return Least("feasible", value, min(value, max(bound.whole, by_solver)))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.kueue.build import assemble
-from planner.models.kueue.columns import Columns
-from planner.models.kueue.formulation import Formulation
-from planner.models.kueue.measure import express
 from planner.models.shared.builder import Linear, variable
+from planner.models.shared.classes import Classes
+from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
-from planner.objective.terms import TermTable
-from planner.problem import IntArray, Problem
+from planner.problem.array import IntArray
 from planner.solver.engine import Deadline, Run, complete, run
+from planner.solver.rules import Rules
 
 Counts = list[int]
 """Victims per class, over all classes of the search."""
@@ -31,17 +29,13 @@ class Search:
 
     ``alive`` are the classes that can still be part of an answer; ``forced`` the members that
     every answer still possible has, per class; ``limits`` the measures that are bounded above
-    (caps and earlier levels); ``incumbent`` the best answer so far. ``judge`` says whether
-    victims, given as positions, are lawful in the scheduler's own arithmetic: what the model
-    admits and the judge does not is ``cut`` off.
+    (caps and earlier levels); ``incumbent`` the best answer so far. What the model admits and
+    the scheduler's own arithmetic does not is ``cut`` off.
     """
 
-    problem: Problem
-    table: TermTable
-    columns: Columns
-    attempts: Sequence[bool]
+    rules: Rules
+    classes: Classes
     deadline: Deadline
-    judge: Callable[[Sequence[int]], bool]
     alive: list[int]
     forced: dict[int, int] = field(default_factory=dict)
     limits: dict[Measure, int] = field(default_factory=dict)
@@ -64,7 +58,7 @@ class Search:
 
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        terms = self.table.evaluate(self.columns.take(counts))
+        terms = self.rules.table.evaluate(self.classes.take(counts))
         return sum(terms[term] for term in measure)
 
     def known_value(self, measure: Measure) -> int | None:
@@ -73,13 +67,13 @@ class Search:
 
     def is_separable(self, measure: Measure) -> bool:
         """Say whether a measure is a sum over victims."""
-        return all(term in self.table.separable for term in measure)
+        return all(term in self.rules.table.separable for term in measure)
 
-    def costs(self, measure: Measure, columns: Columns) -> IntArray:
+    def costs(self, measure: Measure, classes: Classes) -> IntArray:
         """Return what one member of each class adds to a separable measure."""
-        total = np.zeros(len(columns), dtype=np.int64)
+        total = np.zeros(len(classes), dtype=np.int64)
         for term in measure:
-            total += self.table.separable[term][columns.first]
+            total += self.rules.table.separable[term][classes.first]
         return total
 
     def limit(self, measure: Measure, most: int) -> None:
@@ -91,27 +85,9 @@ class Search:
 
     def up_to_rank(self, highest: int) -> list[int]:
         """Return the classes alive whose members can go without hitting a higher rank."""
-        rank = self.table.rank[self.columns.first].tolist()
-        evicted = self.problem.evicted[self.columns.first].tolist()
+        rank = self.rules.table.rank[self.classes.first].tolist()
+        evicted = self.rules.table.evicted[self.classes.first].tolist()
         return [k for k in self.alive if evicted[k] or rank[k] <= highest]
-
-    def attempt(self) -> bool:
-        """Return the attempt the incumbent belongs to, the first in Kueue's order.
-
-        Raises
-        ------
-        InternalError
-            If no attempt admits it.
-        """
-        counts = self.answer
-        classes = [k for k, count in enumerate(counts) if count]
-        for borrowing in self.attempts:
-            formulation = assemble(self.problem, self.columns.subset(classes), [borrowing])
-            wanted = [counts[k] for k in classes]
-            if complete(formulation.builder, formulation.take, wanted) is not None:
-                return borrowing
-        message = "no attempt admits the answer"
-        raise InternalError(message)
 
     def run_on(  # noqa: PLR0913 - what one solve can be told
         self,
@@ -143,15 +119,15 @@ class Search:
         """
         if not self.forced.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
-        formulation = assemble(self.problem, self.columns.subset(classes), self.attempts)
+        formulation = self.rules.assemble(self.classes.subset(classes))
         take = dict(zip(classes, formulation.take, strict=True))
-        members = {k: self.columns.count(k) for k in full}
+        members = {k: self.classes.count(k) for k in full}
         rows = list(rows)
         self._restrict(formulation, take, members, rows)
         usable = not rows and self._suits(classes, members)
         objective = None
         if measure is not None:
-            objective = express(formulation, self.table, measure)
+            objective = express(formulation, self.rules.table, measure)
             formulation.builder.at_least(objective, least)
             known = self.known_value(measure)
             if known is not None and not usable:
@@ -164,10 +140,10 @@ class Search:
                 raise InternalError(message)
             if not result.solution:
                 return result
-            found = [0] * len(self.columns)
+            found = [0] * len(self.classes)
             for k, index in take.items():
                 found[k] = int(result.solution[index])
-            if found == self.incumbent or self.judge(self.columns.take(found)):
+            if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
                 self.incumbent = found
                 return result
             self.cut.append(found)
@@ -175,7 +151,7 @@ class Search:
 
     def _restrict(
         self,
-        formulation: Formulation,
+        formulation: Measured,
         take: dict[int, int],
         members: dict[int, int],
         rows: Iterable[RowOverClasses],
@@ -183,7 +159,7 @@ class Search:
         """State the limits, the members that must go, and further conditions."""
         builder = formulation.builder
         for limited, limit in self.limits.items():
-            builder.at_most(express(formulation, self.table, limited), limit)
+            builder.at_most(express(formulation, self.rules.table, limited), limit)
         for k, count in (self.forced | members).items():
             builder.at_least(variable(take[k]), count)
         for linear, bound in rows:
@@ -192,7 +168,7 @@ class Search:
         for counts in self.cut:
             self._cut_off(formulation, take, counts)
 
-    def _cut_off(self, formulation: Formulation, take: dict[int, int], counts: Counts) -> None:
+    def _cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts."""
         if any(count and k not in take for k, count in enumerate(counts)):
             return
@@ -202,7 +178,7 @@ class Search:
                 fewer = builder.new_bool()
                 builder.at_most(variable(index), counts[k] - 1, when=[fewer])
                 differs.append(fewer)
-            if counts[k] < self.columns.count(k):
+            if counts[k] < self.classes.count(k):
                 more = builder.new_bool()
                 builder.at_least(variable(index), counts[k] + 1, when=[more])
                 differs.append(more)
@@ -216,7 +192,7 @@ class Search:
         within = sum(counts[k] for k in classes) == sum(counts)
         return within and all(counts[k] >= count for k, count in members.items())
 
-    def _hint(self, formulation: Formulation, classes: Sequence[int]) -> Sequence[int]:
+    def _hint(self, formulation: Measured, classes: Sequence[int]) -> Sequence[int]:
         """Return a value for every variable that makes the incumbent."""
         counts = [self.answer[k] for k in classes]
         hint = complete(formulation.builder, formulation.take, counts)

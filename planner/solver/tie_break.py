@@ -18,7 +18,7 @@ def break_ties(search: Search) -> bool:
         return False
     if _is_only_answer(search):
         return True
-    fixed = [0] * len(search.columns)
+    fixed = [0] * len(search.classes)
     ceilings: dict[int, int] = {}
     while sum(fixed) < sum(search.incumbent):
         position, k = _next_victim(search, search.incumbent, fixed)
@@ -26,7 +26,7 @@ def break_ties(search: Search) -> bool:
             other
             for other in search.alive
             if other not in ceilings
-            and fixed[other] < search.columns.count(other)
+            and fixed[other] < search.classes.count(other)
             and _position(search, other, fixed[other]) < position
         ]
         outcome = _find_earlier(search, fixed, ceilings, earlier) if earlier else "infeasible"
@@ -49,7 +49,7 @@ def _is_only_answer(search: Search) -> bool:
 
 
 def _position(search: Search, k: int, member: int) -> int:
-    return int(search.problem.order[search.columns.members[k][member]])
+    return int(search.rules.order[search.classes.members[k][member]])
 
 
 def _next_victim(search: Search, incumbent: Counts, fixed: Counts) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from planner.assignment import read_assignment
-from planner.problem import build_problem
+from planner.problem.kueue import build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from tests import recorded

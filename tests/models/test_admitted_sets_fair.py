@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from planner.assignment import Assignment, flavor_resources, read_assignment
-from planner.problem import Problem, build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.verifier import verify_case

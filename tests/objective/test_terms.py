@@ -12,11 +12,12 @@ from planner.assignment import read_assignment
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
-from planner.models.kueue.columns import build_columns
-from planner.models.kueue.measure import express
+from planner.models.kueue.columns import Columns, build_classes
+from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX
-from planner.objective.terms import ACCELERATOR, TermTable, term_table, unit_weight
-from planner.problem import build_problem
+from planner.objective.kueue import term_table
+from planner.objective.terms import ACCELERATOR, TermTable, unit_weight
+from planner.problem.kueue import build_problem
 from planner.solver.engine import Deadline, run
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.random_trees import Instance, fair_instances, instances
@@ -46,8 +47,9 @@ def table_of(costs: Mapping[str, int] | None = None) -> TermTable:
 
 
 def terms(*names: str, costs: Mapping[str, int] | None = None) -> dict[str, int]:
+    problem, *_ = problem_of(state_of(CLUSTER))
     table = table_of(costs)
-    position = {w.key: i for i, w in enumerate(table.problem.workloads)}
+    position = {w.key: i for i, w in enumerate(problem.workloads)}
     return table.evaluate([position[f"ns/{name}"] for name in names])
 
 
@@ -210,9 +212,9 @@ def test_what_the_model_minimises_is_what_the_table_says(
     allowed = eligible(problem)
     table = term_table(problem, snapshot, allowed)
     separable = [table.separable[term] for term in sorted(table.separable)]
-    columns = build_columns(
-        problem, allowed, restricted_while_borrowing(problem), [*separable, table.rank]
-    )
+    restricted = restricted_while_borrowing(problem)
+    classes = build_classes(problem, allowed, restricted, [*separable, table.rank])
+    columns = Columns(problem, classes, restricted)
     formulation = assemble(problem, columns, attempts(problem, allowed))
     expression = express(formulation, table, measure)
     found = run(formulation.builder, expression, Deadline())
@@ -220,6 +222,6 @@ def test_what_the_model_minimises_is_what_the_table_says(
         return
     assert found.outcome == "optimal"
     counts = [found.solution[variable] for variable in formulation.take]
-    values = table.evaluate(columns.take(counts))
+    values = table.evaluate(classes.take(counts))
     assert expression.value(found.solution) == sum(values[term] for term in measure)
     assert found.bound == expression.value(found.solution)

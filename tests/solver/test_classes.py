@@ -11,8 +11,10 @@ import pytest
 
 import planner
 from planner.models.kueue.candidates import eligible, restricted_while_borrowing
-from planner.models.kueue.columns import Columns, build_columns
-from planner.problem import IntArray, Problem
+from planner.models.kueue.columns import build_classes
+from planner.models.shared.classes import Classes
+from planner.problem.array import IntArray
+from planner.problem.kueue import Problem
 from tests.cluster import (
     PENDING,
     Object,
@@ -41,24 +43,24 @@ TWINS = [
 ]
 
 
-def columns_of(problem: Problem, costs: Iterable[IntArray] = ()) -> Columns:
-    return build_columns(
+def classes_of(problem: Problem, costs: Iterable[IntArray] = ()) -> Classes:
+    return build_classes(
         problem, eligible(problem), restricted_while_borrowing(problem), list(costs)
     )
 
 
-def named(problem: Problem, columns: Columns) -> list[list[str]]:
+def named(problem: Problem, classes: Classes) -> list[list[str]]:
     """Return the members of every class without their namespace."""
     return [
         [problem.workloads[member].key.removeprefix("ns/") for member in group]
-        for group in columns.members
+        for group in classes.members
     ]
 
 
 @pytest.mark.parametrize("more", [[], fair_sharing()])
 def test_same_queue_and_size_is_one_class_in_the_schedulers_order(more: list[Object]) -> None:
     problem, *_ = problem_of(state_of(TWINS, more))
-    classes = named(problem, columns_of(problem))
+    classes = named(problem, classes_of(problem))
     assert sorted(classes) == [
         ["other-queue"],
         ["other-size"],
@@ -70,17 +72,17 @@ def test_what_costs_more_is_a_class_of_its_own() -> None:
     problem, *_ = problem_of(state_of(TWINS))
     dearer = problem.order * 0
     dearer[[w.key for w in problem.workloads].index("ns/second")] = 1
-    classes = named(problem, columns_of(problem, [dearer]))
+    classes = named(problem, classes_of(problem, [dearer]))
     assert ["third", "second-too", "first"] in classes
     assert ["second"] in classes
 
 
 def test_counts_and_members_translate_into_each_other() -> None:
     problem, *_ = problem_of(state_of(TWINS))
-    columns = columns_of(problem)
-    counts = [min(2, columns.count(k)) for k in range(len(columns))]
-    assert columns.counts(columns.take(counts)) == counts
-    assert columns.counts([len(problem.workloads)]) is None
+    classes = classes_of(problem)
+    counts = [min(2, classes.count(k)) for k in range(len(classes))]
+    assert classes.counts(classes.take(counts)) == counts
+    assert classes.counts([len(problem.workloads)]) is None
 
 
 @pytest.mark.parametrize("more", [[], fair_sharing()])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
-from planner.models.kueue.columns import build_columns
-from planner.objective.terms import term_table
+from planner.models.kueue.columns import build_classes
+from planner.objective.kueue import term_table
 from planner.solver.engine import Deadline
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.search import Search
 from tests.cluster import pending, problem_of, queue, running, state_of
 
@@ -22,12 +23,15 @@ def test_without_a_forced_class_there_is_no_answer() -> None:
     allowed = eligible(problem)
     restricted = restricted_while_borrowing(problem)
     search = Search(
-        problem=problem,
-        table=term_table(problem, snapshot, allowed),
-        columns=build_columns(problem, allowed, restricted, []),
-        attempts=attempts(problem, allowed),
+        rules=KueueRules(
+            problem=problem,
+            table=term_table(problem, snapshot, allowed),
+            attempts=attempts(problem, allowed),
+            restricted=restricted,
+            judge=lambda _: True,
+        ),
+        classes=build_classes(problem, allowed, restricted, []),
         deadline=Deadline(),
-        judge=lambda _: True,
         alive=[0, 1],
         forced={0: 1},
     )

@@ -13,7 +13,7 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES, measure_id
 from planner.plan import Plan
-from planner.solver import solve
+from planner.solver import comparison
 from tests.solver.truth import Measured, Truth, truths, value_of
 
 FINDINGS = (
@@ -91,7 +91,7 @@ def test_a_cap_that_could_not_be_decided_does_not_make_the_plan_infeasible(
     findings: list[tuple[Truth, Plan]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if the time limit ended the test of every cap; legal sets exist in all these lines."""
-    monkeypatch.setattr(solve, "find_any", lambda *_: "unknown")
+    monkeypatch.setattr(comparison, "find_any", lambda *_: "unknown")
     for truth, _ in findings:
         plan = truth.solve("no-regret")
         assert plan.status == "optimal"

@@ -9,10 +9,11 @@ import planner
 from planner.api import AssignmentInput
 from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.models.kueue.candidates import eligible
+from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
-from planner.objective.terms import TermTable, term_table
+from planner.objective.terms import TermTable
 from planner.plan import Plan
-from planner.problem import Problem, build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.state import State

@@ -66,7 +66,7 @@ BOUND = SolverFreeBound(
 )
 
 LEVELS = (
-    Level(term="cost", title="", unit="", value=5, bound=5, solver_free_bound=5),
+    Level(term="cost", title="", unit="", value=5, bound=5),
     Level(term="D4+D5", title="", unit="", value=9, bound=9),
 )
 
@@ -142,14 +142,12 @@ def test_an_honest_certificate_is_accepted() -> None:
     [
         (honest().model_copy(update={"terms": {"cost": 4}}), "CT-01"),
         (honest().model_copy(update={"terms": {"unheard-of": 0}}), "CT-01"),
-        (with_level(0, value=4, bound=4, solver_free_bound=None), "CT-01"),
+        (with_level(0, value=4, bound=4), "CT-01"),
         (with_level(1, value=8, bound=8), "CT-01"),
         (with_level(1, term="D4+D9", value=7, bound=7), "CT-01"),
         (with_level(0, bound=4), "CT-02"),
         (with_level(0, bound=6), "CT-02"),
-        (with_level(0, solver_free_bound=4), "CT-02"),
-        (with_level(0, solver_free_bound=6), "CT-02"),
-        (with_level(1, solver_free_bound=5), "CT-02"),
+        (with_level(1), "CT-02"),
         (with_certificate(levels=()), "CT-02"),
         (honest().model_copy(update={"certificate": None}), "CT-02"),
         (with_bound(term="D2"), "CT-03"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.generic import (
     NO_CANDIDATE_SCORE,
@@ -11,8 +13,7 @@ from planner.reference.yunikorn.generic import (
     ORIGINATOR_SCORE,
     score_of,
 )
-from planner.reference.yunikorn.node_plan import Plan, can_help, is_usable, plan_node
-from planner.reference.yunikorn.snapshot import Snapshot
+from planner.reference.yunikorn.node_plan import Plan, can_help, plan_node
 from tests.yunikorn.building import (
     allocation,
     application,

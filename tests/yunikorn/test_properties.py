@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.reference.yunikorn.properties import (
+from planner.quota.yunikorn.properties import (
     DEFAULT_DELAY,
     SECOND,
     Properties,

@@ -3,7 +3,7 @@
 import pytest
 
 from planner.errors import LookupFailed
-from planner.reference.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.cluster import find_ask, prepare
 from tests.yunikorn.building import (
     allocation,
     application,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.reference.yunikorn.cluster import prepare
+from planner.quota.yunikorn.cluster import prepare
 from planner.reference.yunikorn.quota import QuotaPreemption, preempt_quota, preempt_quotas
 from tests.yunikorn.building import allocation, application, cluster_value, queue, state_of
 

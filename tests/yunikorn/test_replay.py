@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.reference.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
 from planner.replay import Comparison

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from planner.quantity import MAX_INT64, MIN_INT64
-from planner.reference.yunikorn import resource as r
-from planner.reference.yunikorn.resource import Amount
+from planner.quota.yunikorn import resource as r
+from planner.quota.yunikorn.resource import Amount
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from planner.reference.yunikorn.cluster import prepare
-from planner.reference.yunikorn.resource import Amount
-from planner.reference.yunikorn.snapshot import (
+from planner.quota.yunikorn.cluster import prepare
+from planner.quota.yunikorn.resource import Amount
+from planner.quota.yunikorn.snapshot import (
     AskReference,
     Level,
     Snapshot,

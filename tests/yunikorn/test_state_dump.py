@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.reference.yunikorn.cluster import find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from tests.conftest import recorded_root
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
-from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.generic import score_of
-from planner.reference.yunikorn.node_plan import can_help, is_usable, plan_node
-from planner.reference.yunikorn.snapshot import Snapshot
+from planner.reference.yunikorn.node_plan import can_help, plan_node
 from tests.yunikorn.building import state_of
 from tests.yunikorn.recorded import NAMES, Line, lines
 

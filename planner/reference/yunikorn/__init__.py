@@ -1,10 +1,5 @@
 """YuniKorn's own choice of victims, replayed exactly, without a solver.
 
-resource.py       arithmetic of sparse resources
-properties.py     what queues inherit, and what properties mean
-queue.py          the tree of queues with limits and usage
-cluster.py        a partition made ready: queues, nodes, asks
-snapshot.py       what is left of the guaranteed; usage to try removals on
 candidates.py     the fence, and what may be preempted below it
 predicates.py     the callback of the shim
 preconditions.py  when preemption is tried

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from planner.reference.yunikorn.queue import Queue
-from planner.reference.yunikorn.resource import ge_all, ge_known, plus, share_type
-from planner.reference.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import ge_all, ge_known, plus, share_type
+from planner.quota.yunikorn.snapshot import Snapshot
 from planner.state.yunikorn import Allocation, Ask
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal
 
+from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.generic import try_preemption
 from planner.reference.yunikorn.preconditions import Preconditions, check
 from planner.reference.yunikorn.predicates import predicates_of

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.resource import Resource, minus, plus
 from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import free_node
 from planner.reference.yunikorn.predicates import predicates_of
-from planner.reference.yunikorn.resource import Resource, minus, plus
 from planner.state.yunikorn import (
     Allocation,
     Application,

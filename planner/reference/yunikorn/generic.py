@@ -11,24 +11,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.resource import fits, gt_known, plus, same_or_zero
+from planner.quota.yunikorn.snapshot import Snapshot, under
 from planner.reference.yunikorn.candidates import (
     Candidate,
     find_candidates,
     find_fence,
     in_order,
 )
-from planner.reference.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.reference.yunikorn.node_plan import (
     Plan,
     can_help,
     charge,
     discharge,
-    is_usable,
     plan_node,
 )
 from planner.reference.yunikorn.predicates import Predicates
-from planner.reference.yunikorn.resource import fits, gt_known, plus, same_or_zero
-from planner.reference.yunikorn.snapshot import Snapshot, under
 
 BATCH: Final = 10
 SATISFACTORY: Final = 1 << 32

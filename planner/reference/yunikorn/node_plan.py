@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cluster import Cluster, NodeRoom
-from planner.reference.yunikorn.properties import SECOND
-from planner.reference.yunikorn.resource import (
+from planner.quota.yunikorn.cluster import NodeRoom
+from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
     fits,
@@ -22,11 +19,8 @@ from planner.reference.yunikorn.resource import (
     plus,
     same_or_zero,
 )
-from planner.reference.yunikorn.snapshot import Snapshot, under
-from planner.state.yunikorn import Ask
-
-WAIT_TIMEOUT_S: Final = 60 * 60
-RESERVATION_DELAY: Final = 2 * SECOND
+from planner.quota.yunikorn.snapshot import Snapshot, under
+from planner.reference.yunikorn.candidates import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +52,6 @@ def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
         if rest is not None and under(rest, trial.ask):
             return True
     return False
-
-
-def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
-    """Say whether a node may be planned: schedulable, large enough, not reserved for others."""
-    if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
-        return False
-    if not room.reserved_for_others(ask.allocation_key):
-        return True
-    return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
-
-
-def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
-    """Say whether a reservation is cancelled: of lower priority, and too old."""
-    holder = cluster.asks.get(key)
-    if holder is None or holder.required_node or holder.triggered_preemption:
-        return False
-    seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
-    timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND
-    due = holder.request_time + timeout + (RESERVATION_DELAY if delay is None else delay)
-    return holder.priority < ask.priority and cluster.now - due > timeout
 
 
 def plan_node(snapshot: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> Plan | None:

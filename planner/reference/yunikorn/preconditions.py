@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from planner.reference.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.properties import SECOND
+from planner.quota.yunikorn.resource import fits_loose
 from planner.reference.yunikorn.predicates import ByResource, Predicates
-from planner.reference.yunikorn.properties import SECOND
-from planner.reference.yunikorn.resource import fits_loose
 
 CHECK_INTERVAL: Final = 15 * SECOND
 

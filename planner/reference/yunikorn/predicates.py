@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from planner.quota.yunikorn.cluster import NodeRoom
+from planner.quota.yunikorn.resource import Resource, fits, plus
 from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cluster import NodeRoom
-from planner.reference.yunikorn.resource import Resource, fits, plus
 from planner.state.yunikorn import InstanceExtra
 
 

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cluster import Cluster
-from planner.reference.yunikorn.properties import SECOND
-from planner.reference.yunikorn.queue import Queue
-from planner.reference.yunikorn.resource import (
+from planner.quota.yunikorn.cluster import Cluster
+from planner.quota.yunikorn.properties import SECOND
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
     fits_loose,
@@ -26,6 +25,7 @@ from planner.reference.yunikorn.resource import (
     plus,
     share_type,
 )
+from planner.reference.yunikorn.candidates import Candidate
 from planner.state.yunikorn import Allocation
 
 HOUR: Final = 3600 * SECOND

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cmp_to_key
 
-from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.reference.yunikorn.resource import (
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.resource import (
     equal,
     fits,
     fits_loose,
@@ -22,6 +21,7 @@ from planner.reference.yunikorn.resource import (
     plus,
     share_type,
 )
+from planner.reference.yunikorn.candidates import Candidate
 from planner.state.yunikorn import Allocation, Ask
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from planner.reference.yunikorn.queue import Queue
-from planner.reference.yunikorn.resource import (
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
     fill_from,

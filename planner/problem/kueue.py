@@ -1,4 +1,4 @@
-"""Snapshot to Problem: frozen, integer, index-based. The only thing a model sees.
+"""Kueue: snapshot to Problem.
 
 Nodes are those of the preemptor's tree, flavor-resources those it requests or contests (under
 fair sharing all of the tree, because shares count them), workloads all that hold quota in the
@@ -11,19 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.assignment import Assignment, contested, total_request
 from planner.errors import UnsupportedError
+from planner.problem.array import BoolArray, IntArray
 from planner.quantity import UNLIMITED
 from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT, FlavorResource
 from planner.state.configuration import Strategy
 from planner.state.queues import Preemption
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

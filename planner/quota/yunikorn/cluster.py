@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.errors import LookupFailed
-from planner.reference.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.reference.yunikorn.resource import Resource, minus, plus
+from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
+from planner.quota.yunikorn.resource import Resource, minus, plus
 from planner.state.yunikorn import (
     Application,
     Ask,

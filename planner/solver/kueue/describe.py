@@ -9,9 +9,10 @@ from typing import Any, Literal
 from planner.assignment import Assignment, contested, total_request
 from planner.objective.terms import TermTable
 from planner.plan import Amount, Certificate, Demand, NodeShare, Plan, Status, Victim
+from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.share import Shares
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT
 
 
@@ -117,7 +118,8 @@ class Subject:
         return tuple(rows)
 
 
-def describe_victims(
+def describe_victims(  # noqa: PLR0913, PLR0917 - tables, and what to look up in them
+    problem: Problem,
     table: TermTable,
     snapshot: Snapshot,
     positions: Sequence[int],
@@ -130,13 +132,19 @@ def describe_victims(
     candidate order, from 1.
     """
     return tuple(
-        _victim(table, snapshot, position, code, place[position])
+        _victim(table, snapshot, problem.workloads[position], position, code, place[position])
         for position, code in zip(positions, codes, strict=True)
     )
 
 
-def _victim(table: TermTable, snapshot: Snapshot, position: int, reason: str, place: int) -> Victim:
-    workload = table.problem.workloads[position]
+def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
+    table: TermTable,
+    snapshot: Snapshot,
+    workload: Admitted,
+    position: int,
+    reason: str,
+    place: int,
+) -> Victim:
     fields: dict[str, Any] = {
         "workload": workload.key,
         "cluster_queue": snapshot.queue_name(workload.queue),

@@ -1,29 +1,10 @@
-"""The rules as a registry: one law, one id, the same in models, verifier, report and tests.
-
-A law is described once, here. ``models`` states it as constraints, ``verifier`` as a check of a
-finished plan; neither knows the other.
-"""
+"""The laws of Kueue: classical preemption KQ-01 to KQ-08, fair sharing FS-01 to FS-07."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """One rule of a scheduler.
-
-    ``name`` is the name of the function that states it in models and in the verifier;
-    ``source`` is where the rule comes from.
-    """
-
-    id: str
-    name: str
-    title: str
-    statement: str
-    source: str
-
+from planner.laws.law import Law
 
 KQ_FITS: Final = Law(
     "KQ-01",
@@ -175,6 +156,3 @@ KUEUE_FAIR: Final = (
     FS_BORROWING,
     FS_SHARES,
 )
-
-RULE_SETS: Final = {"kueue-classical": KUEUE_CLASSICAL, "kueue-fair": KUEUE_FAIR}
-"""The laws of each rule set, in the order in which they are reported."""

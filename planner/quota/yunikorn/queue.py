@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from planner.errors import LookupFailed
-from planner.reference.yunikorn.properties import Properties, inherited, read_properties
-from planner.reference.yunikorn.resource import (
+from planner.quota.yunikorn.properties import Properties, inherited, read_properties
+from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
     gt_zero,

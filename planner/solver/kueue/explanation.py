@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from planner.assignment import Assignment
-from planner.problem import BoolArray, Problem
+from planner.problem.array import BoolArray
+from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.snapshot import Preemptor
 

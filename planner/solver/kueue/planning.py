@@ -8,13 +8,13 @@ from functools import cached_property
 from planner.assignment import Assignment
 from planner.errors import InternalError
 from planner.models.kueue.candidates import eligible, reasons
-from planner.objective.terms import term_table
+from planner.objective.kueue import term_table
 from planner.plan import Plan, Status, Verdict, Verification, Victim
-from planner.problem import build_problem
+from planner.problem.kueue import build_problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.decision import decide
-from planner.solver.describe import Subject, describe_victims
-from planner.solver.explanation import explain_no_flavor, victims_in_words
+from planner.solver.kueue.describe import Subject, describe_victims
+from planner.solver.kueue.explanation import explain_no_flavor, victims_in_words
 from planner.state import State
 from planner.verifier import match_plan, verify_plan
 from planner.verifier.certificate import check_certificate
@@ -66,7 +66,9 @@ class Planning:
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes."""
-        return describe_victims(self.table, self.snapshot, positions, codes, self._place)
+        return describe_victims(
+            self.problem, self.table, self.snapshot, positions, codes, self._place
+        )
 
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""

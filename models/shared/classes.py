@@ -1,0 +1,77 @@
+"""Classes of victims that nothing tells apart: one decision variable each.
+
+How many members of a class go is decided; which of them are meant is settled by a canonical rule:
+the first in the scheduler's candidate order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.problem.array import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """K classes of interchangeable candidates.
+
+    ``members[k]`` are positions among the problem's workloads, in the scheduler's order;
+    ``first`` is (K,), a representative of each class for looking up costs and holdings.
+    """
+
+    members: Sequence[Sequence[int]]
+    first: IntArray
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def count(self, k: int) -> int:
+        """Return how many candidates class k has."""
+        return len(self.members[k])
+
+    def subset(self, classes: Sequence[int]) -> Classes:
+        """Return some of the classes, in the order given."""
+        return Classes(
+            members=[self.members[k] for k in classes],
+            first=self.first[np.array(classes, dtype=np.int64)],
+        )
+
+    def take(self, counts: Iterable[int]) -> tuple[int, ...]:
+        """Return the positions of the victims that class counts stand for."""
+        return tuple(
+            position
+            for members, count in zip(self.members, counts, strict=True)
+            for position in members[:count]
+        )
+
+    def counts(self, positions: Iterable[int]) -> list[int] | None:
+        """Return the class counts of a victim set, or ``None`` if one is in no class."""
+        chosen = set(positions)
+        counts = [len(chosen.intersection(members)) for members in self.members]
+        return counts if sum(counts) == len(chosen) else None
+
+
+def group(positions: IntArray, key: IntArray) -> Classes:
+    """Group candidates that have the same key.
+
+    Parameters
+    ----------
+    positions
+        (C,) the candidates in the scheduler's order.
+    key
+        (C, X) what must be equal within a class.
+    """
+    if positions.size == 0:
+        return Classes((), positions)
+    _, first, inverse = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    # Number the classes by their first member, so that the model reads in the scheduler's order.
+    renumber = np.empty(len(first), dtype=np.int64)
+    renumber[np.argsort(first)] = np.arange(len(first))
+    members: list[list[int]] = [[] for _ in first]
+    numbers = renumber[inverse.ravel()].tolist()
+    for position, number in zip(positions.tolist(), numbers, strict=True):
+        members[number].append(position)
+    return Classes(members, np.array([each[0] for each in members], dtype=np.int64))

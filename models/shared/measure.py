@@ -1,0 +1,117 @@
+"""Disruption terms as expressions over the classes of a formulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from planner.models.shared.builder import ZERO, Builder, Linear, constant, variable
+from planner.models.shared.classes import Classes
+from planner.objective.profiles import Measure
+from planner.objective.terms import TermTable
+
+
+class Measured(Protocol):
+    """A formulation of any scheduler: its classes, and how many victims each of them gives."""
+
+    @property
+    def builder(self) -> Builder:
+        """The model under construction."""
+        ...
+
+    @property
+    def classes(self) -> Classes:
+        """The classes of candidates."""
+        ...
+
+    @property
+    def take(self) -> Sequence[int]:
+        """The variable of each class."""
+        ...
+
+    @property
+    def alternatives(self) -> Sequence[int]:
+        """The literals of the alternatives, such as nodes, of which one holds; none if just one."""
+        ...
+
+
+def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:
+    """Return a sum of terms as an expression; it is exact where it is minimised or bounded above.
+
+    Terms that are no sums get auxiliary variables bounded from below only.
+    """
+    total = ZERO
+    for term in measure:
+        build = _NOT_SEPARABLE.get(term)
+        total = total.plus(build(formulation, table) if build else _sum(formulation, table, term))
+    return total
+
+
+def _sum(formulation: Measured, table: TermTable, term: str) -> Linear:
+    costs = table.separable[term][formulation.classes.first].tolist()
+    return Linear({v: cost for v, cost in zip(formulation.take, costs, strict=True) if cost})
+
+
+def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
+    """D1: the largest rank among victims that are not being evicted already."""
+    builder, classes = formulation.builder, formulation.classes
+    ranks = table.rank[classes.first].tolist()
+    evicted = table.evicted[classes.first].tolist()
+    going = [k for k in range(len(classes)) if not evicted[k]]
+    if not going:
+        return ZERO
+    highest = builder.new(0, max(ranks[k] for k in going))
+    hit = {rank: builder.new_bool() for rank in sorted({ranks[k] for k in going})}
+    for rank, literal in hit.items():
+        builder.at_least(variable(highest), rank, when=[literal])
+    for k in going:
+        take = variable(formulation.take[k])
+        builder.at_most(take.plus(variable(hit[ranks[k]]), -classes.count(k)), 0)
+    return variable(highest)
+
+
+def _over_freed(formulation: Measured, table: TermTable) -> Linear:
+    """D7: what victims free beyond the need, weighted, over the contested resources."""
+    first = formulation.classes.first
+    going = ~table.evicted[first]
+    total = ZERO
+    for fr in table.contested:
+        if table.weight[fr] == 0:
+            continue
+        holding = (table.holding[first, fr] * going).tolist()
+        freed = Linear({v: h for v, h in zip(formulation.take, holding, strict=True) if h})
+        over = formulation.builder.positive_part(freed.plus(_need(formulation, table, fr), -1))
+        total = total.plus(over, table.weight[fr])
+    return total
+
+
+def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
+    """Return what must be freed of a resource, by the alternative that holds."""
+    if not formulation.alternatives:
+        return constant(table.needs[0][fr])
+    chosen = zip(formulation.alternatives, table.needs, strict=True)
+    return Linear({literal: need[fr] for literal, need in chosen})
+
+
+def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
+    """D8: how many queues have a victim that is not being evicted already."""
+    builder, classes = formulation.builder, formulation.classes
+    evicted = table.evicted[classes.first].tolist()
+    by_queue: dict[int, list[int]] = {}
+    for k, queue in enumerate(table.queue[classes.first].tolist()):
+        if not evicted[k]:
+            by_queue.setdefault(queue, []).append(k)
+    touched = {}
+    for queue, members in by_queue.items():
+        touched[queue] = builder.new_bool()
+        for k in members:
+            take = variable(formulation.take[k])
+            builder.at_most(take.plus(variable(touched[queue]), -classes.count(k)), 0)
+    return Linear(dict.fromkeys(touched.values(), 1))
+
+
+_NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
+    "D1": _highest_rank,
+    "D7": _over_freed,
+    "D8": _queues_touched,
+}

@@ -1,0 +1,1 @@
+"""YuniKorn's laws as CP-SAT formulations."""

@@ -1,0 +1,93 @@
+"""The rules as a registry: one law, one id, the same in models, verifier, report and tests.
+
+A law is described once, here. ``models`` states it as constraints, ``verifier`` as a check of a
+finished plan; neither knows the other.
+
+law.py       what a law is
+kueue.py     KQ-01 to KQ-08, FS-01 to FS-07
+yunikorn.py  YK-01 to YK-11
+"""
+
+from typing import Final
+
+from planner.laws.kueue import (
+    FS_BORROWING,
+    FS_BORROWS_CONTESTED,
+    FS_FITS,
+    FS_HOLDS_CONTESTED,
+    FS_RECLAIM,
+    FS_SHARES,
+    FS_WITHIN_CLUSTER_QUEUE,
+    KQ_ATTEMPT,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_FITS,
+    KQ_HOLDS_CONTESTED,
+    KQ_OVER_QUOTA,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    KQ_WITHOUT_BORROWING,
+    KUEUE_CLASSICAL,
+    KUEUE_FAIR,
+)
+from planner.laws.law import Law
+from planner.laws.yunikorn import (
+    YK_FENCE,
+    YK_FITS_NODE,
+    YK_LAST_TIER,
+    YK_LEAVES_GUARANTEED,
+    YK_MAY_PREEMPT,
+    YK_OTHER_QUEUE,
+    YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
+    YK_PRIORITY,
+    YK_WITHIN_GUARANTEED,
+    YK_WITHIN_LIMITS,
+    YUNIKORN_CODE,
+    YUNIKORN_DESIGN,
+    YUNIKORN_REQUIRED_NODE,
+)
+
+RULE_SETS: Final = {
+    "kueue-classical": KUEUE_CLASSICAL,
+    "kueue-fair": KUEUE_FAIR,
+    "yunikorn-design": YUNIKORN_DESIGN,
+    "yunikorn-code": YUNIKORN_CODE,
+    "yunikorn-required-node": YUNIKORN_REQUIRED_NODE,
+}
+"""The laws of each rule set, in the order in which they are reported."""
+
+__all__ = [
+    "FS_BORROWING",
+    "FS_BORROWS_CONTESTED",
+    "FS_FITS",
+    "FS_HOLDS_CONTESTED",
+    "FS_RECLAIM",
+    "FS_SHARES",
+    "FS_WITHIN_CLUSTER_QUEUE",
+    "KQ_ATTEMPT",
+    "KQ_BORROW_WITHIN_COHORT",
+    "KQ_FITS",
+    "KQ_HOLDS_CONTESTED",
+    "KQ_OVER_QUOTA",
+    "KQ_RECLAIM",
+    "KQ_WITHIN_CLUSTER_QUEUE",
+    "KQ_WITHOUT_BORROWING",
+    "KUEUE_CLASSICAL",
+    "KUEUE_FAIR",
+    "RULE_SETS",
+    "YK_FENCE",
+    "YK_FITS_NODE",
+    "YK_LAST_TIER",
+    "YK_LEAVES_GUARANTEED",
+    "YK_MAY_PREEMPT",
+    "YK_OTHER_QUEUE",
+    "YK_OVER_GUARANTEED",
+    "YK_PREEMPTABLE",
+    "YK_PRIORITY",
+    "YK_WITHIN_GUARANTEED",
+    "YK_WITHIN_LIMITS",
+    "YUNIKORN_CODE",
+    "YUNIKORN_DESIGN",
+    "YUNIKORN_REQUIRED_NODE",
+    "Law",
+]

@@ -1,0 +1,138 @@
+"""The laws of YuniKorn: YK-01 to YK-07 are those of its design, the rest is arithmetic.
+
+Where the written law and the core differ, `planner.laws.YUNIKORN_DESIGN` has the written one and
+`planner.laws.YUNIKORN_CODE` does without it (yunikorn-semantics.md, sections 13 and 15).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from planner.laws.law import Law
+
+YK_LAST_TIER: Final = Law(
+    "YK-01",
+    "spares_last_tier",
+    "opted-out and originator allocations are a last resort",
+    "No victim has opted out of preemption or is the originator of its application, unless no "
+    "legal victim set does without. It binds objectives that count last-tier victims (D0); "
+    "otherwise it is a suggestion.",
+    "yunikorn-semantics.md 13.1 and 15; design document, law 1; yunikorn-core be3bb487 "
+    "scheduler/objects/preemption.go",
+)
+YK_LEAVES_GUARANTEED: Final = Law(
+    "YK-02",
+    "leaves_guaranteed",
+    "no queue is left below its guaranteed",
+    "For every queue with a victim at or below it, and every resource type of its guaranteed: "
+    "its usage without the victims, with the ask where it lies on the ask's path, is at least "
+    "its guaranteed, or at least what it was before. Usage leaves out what is being preempted "
+    "already.",
+    "yunikorn-semantics.md 13.2 and 15; design document, law 2; the core does not enforce it",
+)
+YK_OTHER_QUEUE: Final = Law(
+    "YK-03",
+    "other_queue",
+    "no victim is in the queue of the ask",
+    "Victims are in other queues than the ask, hence of other applications.",
+    "yunikorn-semantics.md 4 and 13.3; design document, law 3; yunikorn-core be3bb487 "
+    "scheduler/objects/queue.go findEligiblePreemptionVictims",
+)
+YK_WITHIN_GUARANTEED: Final = Law(
+    "YK-04",
+    "within_guaranteed",
+    "the ask fits into what is left of its queue's guaranteed",
+    "The ask fits into the remaining guaranteed of its queue before anything is removed; or, "
+    "with the ask counted and the victims gone, no type of the ask has less than nothing left "
+    "there. Types without any guaranteed are free; a queue without any guaranteed on its path "
+    "may not preempt.",
+    "yunikorn-semantics.md 6 and 15; design document, law 4; yunikorn-core be3bb487 "
+    "scheduler/objects/preemption.go checkPreemptionQueueGuarantees",
+)
+YK_OVER_GUARANTEED: Final = Law(
+    "YK-05",
+    "over_guaranteed",
+    "the queue of a victim is over its guaranteed at the victim's turn",
+    "There is an order of the victims in which each queue, when its victim's turn comes, has no "
+    "guaranteed on its path, or has less than nothing left of it in some type of the ask.",
+    "yunikorn-semantics.md 5 and 15; design document, law 5; yunikorn-core be3bb487 "
+    "scheduler/objects/preemption.go calculateVictimsByNode",
+)
+YK_PRIORITY: Final = Law(
+    "YK-06",
+    "priority",
+    "no victim has a higher priority than the ask",
+    "After the offsets of the queues from the fence down, the priority of a victim is at most "
+    "that of the ask. Below a priority fence only the offset of the fence is compared, and no "
+    "single priorities. An ask with a required node is compared by plain priorities.",
+    "yunikorn-semantics.md 4 and 11.1; design document, law 6; yunikorn-core be3bb487 "
+    "scheduler/objects/queue.go findEligiblePreemptionVictims",
+)
+YK_FENCE: Final = Law(
+    "YK-07",
+    "fence",
+    "victims are inside the fence, and not in a queue with preemption disabled",
+    "Victims are below the first queue on the ask's way up that is the root, has the policy "
+    "fence, or cannot take the ask within its effective maximum. A queue with the policy "
+    "disabled gives none.",
+    "yunikorn-semantics.md 4; design document, law 7; yunikorn-core be3bb487 "
+    "scheduler/objects/queue.go findPreemptionFenceRoot",
+)
+YK_FITS_NODE: Final = Law(
+    "YK-08",
+    "fits_node",
+    "the ask fits on one usable node",
+    "One node is chosen: schedulable, large enough, not reserved for others only. The ask fits "
+    "into what is available there and what the victims on it hold. Victims are on that node, "
+    "unless it has room for the ask without any.",
+    "yunikorn-semantics.md 7, 10 and 15; yunikorn-core be3bb487 scheduler/objects/preemption.go",
+)
+YK_WITHIN_LIMITS: Final = Law(
+    "YK-09",
+    "within_limits",
+    "the ask's queue and all above it stay within their maximum",
+    "For the queue of the ask and each one above it, and every type of the ask: allocated, "
+    "without the victims below it, and the ask together are within its maximum.",
+    "yunikorn-semantics.md 15; the core checks it at placement, not when it chooses victims",
+)
+YK_PREEMPTABLE: Final = Law(
+    "YK-10",
+    "preemptable",
+    "a victim holds a type of the ask and is free to go",
+    "A victim has a resource type in common with the ask (the amount is irrelevant), no required "
+    "node, is not released and not being preempted already. There is at least one victim.",
+    "yunikorn-semantics.md 4; yunikorn-core be3bb487 scheduler/objects/application.go",
+)
+YK_MAY_PREEMPT: Final = Law(
+    "YK-11",
+    "may_preempt",
+    "the ask may preempt at all",
+    "Preemption is enabled in the partition, the ask is permitted to preempt others, and has not "
+    "done so before. The delay of its queue and the 15 s between attempts only postpone it.",
+    "yunikorn-semantics.md 3; yunikorn-core be3bb487 scheduler/objects/preemption.go "
+    "CheckPreconditions",
+)
+
+YUNIKORN_DESIGN: Final = (
+    YK_LAST_TIER,
+    YK_LEAVES_GUARANTEED,
+    YK_OTHER_QUEUE,
+    YK_WITHIN_GUARANTEED,
+    YK_OVER_GUARANTEED,
+    YK_PRIORITY,
+    YK_FENCE,
+    YK_FITS_NODE,
+    YK_WITHIN_LIMITS,
+    YK_PREEMPTABLE,
+    YK_MAY_PREEMPT,
+)
+YUNIKORN_CODE: Final = tuple(
+    law for law in YUNIKORN_DESIGN if law not in {YK_LEAVES_GUARANTEED, YK_WITHIN_LIMITS}
+)
+YUNIKORN_REQUIRED_NODE: Final = (
+    YK_LAST_TIER,
+    YK_PRIORITY,
+    YK_FITS_NODE,
+    YK_PREEMPTABLE,
+    YK_MAY_PREEMPT,
+)

@@ -1,0 +1,85 @@
+"""The terms of a pending workload of Kueue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.errors import LookupFailed
+from planner.objective.annotation import read_disruption
+from planner.objective.terms import TermTable, ranks, separable_terms, unit_weight
+from planner.problem.array import BoolArray
+from planner.problem.kueue import Problem
+from planner.quota.snapshot import Admitted, Snapshot
+
+
+def term_table(
+    problem: Problem,
+    snapshot: Snapshot,
+    eligible: BoolArray,
+    costs: Mapping[str, int] | None = None,
+) -> TermTable:
+    """Compute the terms of a problem.
+
+    Parameters
+    ----------
+    problem, snapshot
+        The problem, and the snapshot it was built from (for what lies outside the problem's fr).
+    eligible
+        (W,) the candidates: ranks are counted among their priorities.
+    costs
+        Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
+
+    Raises
+    ------
+    LookupFailed
+        If a cost is given for a workload that holds no quota.
+    SchemaError
+        If an annotation has an unusable value.
+    UnsupportedError
+        If a workload is too large to add its cost up exactly.
+    """
+    if costs is not None:
+        _refuse_unknown(costs, snapshot)
+    disruptions = [read_disruption(w.workload, snapshot.now) for w in problem.workloads]
+    rank = ranks(problem.priority, eligible)
+    return TermTable(
+        separable=separable_terms(
+            [workload.key for workload in problem.workloads],
+            [_size(workload, snapshot) for workload in problem.workloads],
+            disruptions,
+            rank,
+            problem.evicted,
+            costs or {},
+        ),
+        rank=rank,
+        queue=problem.queue,
+        evicted=problem.evicted,
+        holding=problem.holding,
+        contested=problem.contested,
+        weight=[unit_weight(fr.resource) for fr in problem.frs],
+        needs=[_needs(problem, eligible)],
+        alternative=lambda _: 0,
+        disruptions=disruptions,
+    )
+
+
+def _size(workload: Admitted, snapshot: Snapshot) -> int:
+    frs = snapshot.tree.frs
+    return sum(unit_weight(frs[fr].resource) * amount for fr, amount in workload.usage.items())
+
+
+def _needs(problem: Problem, eligible: BoolArray) -> list[int]:
+    going = problem.evicted & eligible
+    needs = [0] * len(problem.frs)
+    for fr in problem.contested:
+        asked = problem.request[fr]
+        short = max(0, asked - problem.available[fr]) if asked else 0
+        needs[fr] = max(0, short - sum(problem.holding[going, fr].tolist()))
+    return needs
+
+
+def _refuse_unknown(costs: Mapping[str, int], snapshot: Snapshot) -> None:
+    known = {workload.key for group in snapshot.admitted.values() for workload in group}
+    for name in costs:
+        if name not in known:
+            raise LookupFailed("costs", f"there is no workload {name} that holds quota")

@@ -1,0 +1,114 @@
+"""The terms of an ask of YuniKorn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from planner.errors import LookupFailed
+from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
+from planner.objective.terms import TermTable, ranks, separable_terms, unit_weight
+from planner.problem.array import BoolArray
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.state.yunikorn import Allocation
+
+NANOSECONDS = 10**9
+
+
+def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
+    """Return the node that a victim set is for, ``None`` if it can be for none.
+
+    It is the first usable one that has room without any victims; without one, the node that all
+    victims are on.
+    """
+    free = next((n for n in range(len(problem.nodes)) if has_room(problem, n)), None)
+    if free is not None:
+        return free
+    nodes = {int(problem.node[victim]) for victim in victims}
+    return nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
+
+
+def has_room(problem: YuniKornProblem, node: int) -> bool:
+    """Say whether a node is usable and has room for the ask without any victims."""
+    available = problem.available[node]
+    return bool(problem.usable[node]) and all(
+        asked <= max(0, available.get(t, 0)) for t, asked in problem.ask.resource.items()
+    )
+
+
+def yunikorn_term_table(
+    problem: YuniKornProblem,
+    now: int,
+    eligible: BoolArray,
+    adjusted: Sequence[int],
+    costs: Mapping[str, int] | None = None,
+) -> TermTable:
+    """Compute the terms of a problem.
+
+    Last-tier victims are those that opted out of preemption and the originators of applications.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    now
+        The clock in nanoseconds.
+    eligible
+        (A,) the candidates: ranks are counted among their priorities.
+    adjusted
+        (A,) priorities with the offsets of the queues.
+    costs
+        Cost per allocation key for the term ``cost``; an allocation not named costs 1.
+
+    Raises
+    ------
+    LookupFailed
+        If a cost is given for an allocation that is not there.
+    UnsupportedError
+        If an allocation is too large to add its cost up exactly.
+    """
+    keys = [allocation.allocation_key for allocation in problem.allocations]
+    for name in costs or {}:
+        if name not in set(keys):
+            raise LookupFailed("costs", f"there is no allocation {name}")
+    disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
+    rank = ranks(np.array(adjusted, dtype=np.int64), eligible)
+    nobody = np.zeros(len(keys), dtype=np.bool_)
+    weight = [unit_weight(t) for t in problem.types]
+    contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
+    return TermTable(
+        separable=separable_terms(
+            keys, [_size(a) for a in problem.allocations], disruptions, rank, nobody, costs or {}
+        ),
+        rank=rank,
+        queue=problem.queue,
+        evicted=nobody,
+        holding=problem.holding,
+        contested=contested,
+        weight=weight,
+        needs=[_needs(problem, node) for node in range(len(problem.nodes))],
+        alternative=lambda victims: chosen_node(problem, victims) or 0,
+        disruptions=disruptions,
+    )
+
+
+def _needs(problem: YuniKornProblem, node: int) -> list[int]:
+    """Return what must be freed on a node, per type of the problem: (T,)."""
+    available = problem.available[node]
+    asked = problem.ask.resource
+    return [max(0, asked.get(t, 0) - max(0, available.get(t, 0))) for t in problem.types]
+
+
+def _disruption(allocation: Allocation, now: int) -> Disruption:
+    running_s = max(0, now - allocation.allocation_time) // NANOSECONDS
+    return Disruption(
+        last_tier=allocation.originator or allocation.opted_out,
+        running_s=running_s,
+        lost_s=running_s,
+        restart_s=DEFAULT_RESTART_S,
+    )
+
+
+def _size(allocation: Allocation) -> int:
+    return sum(unit_weight(t) * amount for t, amount in allocation.resource.items())

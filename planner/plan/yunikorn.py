@@ -1,0 +1,124 @@
+"""The plan for an ask of YuniKorn."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from planner.plan.record import SCHEMA_VERSION, Certificate, Record, Status
+
+
+class ResourceAmount(Record):
+    """An amount of one resource type: in the core's integer unit, and as queues.yaml writes it.
+
+    The unit is milli-cores for ``vcore``, and base units (bytes, devices, pods) for the rest.
+    """
+
+    resource: str
+    units: int
+    quantity: str
+
+
+class YuniKornVictim(Record):
+    """An allocation to preempt, and what it loses.
+
+    ``allocation`` is its key, ``pod`` its namespace/name where the state tells. ``priority`` is
+    its own; ``adjusted_priority`` is that after the offsets and priority fences of the queues,
+    on the scale of the ask's own priority, which it must not exceed.
+    ``position`` is its place in the core's candidate order over all nodes, from 1. ``age_s`` is
+    how long it has been running, in seconds. ``costs`` are its own contributions to the
+    separable terms.
+    """
+
+    allocation: str
+    pod: str | None = None
+    application: str
+    queue: str
+    node: str
+    priority: int
+    adjusted_priority: int
+    originator: bool
+    opted_out: bool
+    position: int
+    age_s: int
+    usage: tuple[ResourceAmount, ...]
+    costs: dict[str, int]
+
+
+class NodeRoom(Record):
+    """The chosen node in one resource type: what is available now, and once the victims are gone.
+
+    All in the core's units, beside what the ask wants of it.
+    """
+
+    resource: str
+    asked: int
+    available: int
+    after: int
+
+
+class QueueUse(Record):
+    """A queue that the plan touches, in one resource type, in the core's units.
+
+    ``guaranteed`` and ``max`` are ``None`` where the queue sets none for the type. ``before`` is
+    what is allocated today without what is being preempted already; ``after`` is that with the
+    victims gone and the ask placed.
+    """
+
+    queue: str
+    resource: str
+    guaranteed: int | None
+    max: int | None
+    before: int
+    after: int
+
+
+class YuniKornPlan(Record):
+    """The answer for one ask.
+
+    ``rules`` names the side taken where the written laws and the core differ: ``design`` or
+    ``code``; an ask with a required node has rules of its own. ``algorithm`` is ``yunikorn`` for
+    the core's own answer and ``optimum`` for the planner's. ``preemptor`` is the key of the ask.
+    ``last_tier`` says whether a victim opted out of preemption or started its application;
+    a proved plan then shows that none could do without. ``outside_rules`` says which laws the
+    core's own answer does not keep. ``greedy`` is the core's own plan on the same state.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: Literal["yunikorn"] = "yunikorn"
+    rules: Literal["yunikorn-design", "yunikorn-code", "yunikorn-required-node"]
+    algorithm: Literal["yunikorn", "optimum"]
+    objective: str
+    status: Status
+    explanation: str
+    partition: str
+    preemptor: str
+    pod: str | None = None
+    application: str
+    queue: str
+    priority: int
+    now: datetime
+    node: str | None = None
+    room: tuple[NodeRoom, ...] = ()
+    victims: tuple[YuniKornVictim, ...] = ()
+    last_tier: bool = False
+    queues: tuple[QueueUse, ...] = ()
+    terms: dict[str, int] = {}
+    outside_rules: tuple[str, ...] = ()
+    certificate: Certificate | None = None
+    greedy: YuniKornPlan | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The allocation keys of the victims, in the order of the plan."""
+        return tuple(victim.allocation for victim in self.victims)
+
+    @model_validator(mode="after")
+    def _greedy_stands_beside_optimum(self) -> YuniKornPlan:
+        if self.algorithm == "yunikorn" and self.greedy is not None:
+            message = "a greedy plan has no greedy plan beside it"
+            raise ValueError(message)
+        return self

@@ -1,0 +1,195 @@
+"""YuniKorn: an ask in a partition, as a problem.
+
+All queues of the partition are in the problem, all its nodes, and all allocations of its
+applications: which of them are candidates is for the laws to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.problem.array import BoolArray, IntArray
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.queue import Queue, walk
+from planner.quota.yunikorn.resource import Amount, Resource
+from planner.state.yunikorn import Allocation, Ask
+
+NOWHERE = -1
+"""The node of an allocation whose node is not in the partition; the parent of the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFacts:
+    """A queue as the laws see it; amounts are sparse, ``None`` where nothing is set.
+
+    ``allocated`` and ``preempting`` are sums over everything at or below it; ``parent`` is the
+    position of the queue above it, -1 for the root.
+    """
+
+    path: str
+    parent: int
+    is_leaf: bool
+    guaranteed: Amount
+    max: Amount
+    allocated: Resource
+    preempting: Resource
+    priority_offset: int
+    priority_fence: bool
+    preemption_fence: bool
+    disabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class YuniKornProblem:
+    """One decision for one ask.
+
+    Q queues, N nodes, A allocations, T resource types.
+
+    Attributes
+    ----------
+    ask
+        The ask itself; ``ask.resource`` is what it wants, in the core's units.
+    may_preempt
+        Whether the partition and the ask permit preemption at all (YK-11).
+    types
+        (T,) every resource type that the ask, a node, a queue or an allocation names.
+    queues, path
+        (Q,) parents before their children; the queue of the ask, then those above it, the root
+        last.
+    nodes, usable, available
+        (N,) names; whether the ask may go there; sparse amounts, also negative ones. For an ask
+        with a required node only that node is usable.
+    allocations, applications, queue, node
+        (A,): the records; the ids of their applications; the position of their queue; that of
+        their node, or -1.
+    holding
+        (A, T) what they hold, 0 for a type they lack.
+    priority, originator, opted_out
+        (A,): their own priority, without offsets; flags.
+    order
+        (A,) their rank in the core's candidate order, from 0: opted out last, originators late,
+        newest first; what is equal in these keeps the order of the state.
+    """
+
+    ask: Ask
+    may_preempt: bool
+    types: Sequence[str]
+    queues: Sequence[QueueFacts]
+    path: Sequence[int]
+    nodes: Sequence[str]
+    usable: BoolArray
+    available: Sequence[Resource]
+    allocations: Sequence[Allocation]
+    applications: Sequence[str]
+    queue: IntArray
+    node: IntArray
+    holding: IntArray
+    priority: IntArray
+    originator: BoolArray
+    opted_out: BoolArray
+    order: IntArray
+
+    @property
+    def own_queue(self) -> int:
+        """The queue of the ask."""
+        return self.path[0]
+
+
+def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
+    """Build the problem of one ask."""
+    ask = asking.ask
+    queues = list(walk(cluster.tree.root))
+    position = {queue.path: i for i, queue in enumerate(queues)}
+    rows = [
+        (allocation, application.application_id, position[cluster.tree.leaf_of(application).path])
+        for application in cluster.partition.applications
+        for allocation in application.allocations
+        if not allocation.x.not_in_app
+    ]
+    allocations = [allocation for allocation, _, _ in rows]
+    nodes = {room.node_id: i for i, room in enumerate(cluster.nodes)}
+    types = _types(ask, queues, cluster.nodes, allocations)
+    return YuniKornProblem(
+        ask=ask,
+        may_preempt=_may_preempt(cluster, ask),
+        types=types,
+        queues=[_facts(queue, position) for queue in queues],
+        path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
+        nodes=list(nodes),
+        usable=np.array([_usable(cluster, room, ask) for room in cluster.nodes], dtype=np.bool_),
+        available=[room.available for room in cluster.nodes],
+        allocations=allocations,
+        applications=[application for _, application, _ in rows],
+        queue=np.array([queue for _, _, queue in rows], dtype=np.int64),
+        node=np.array([nodes.get(a.node_id, NOWHERE) for a in allocations], dtype=np.int64),
+        holding=_holding(allocations, types),
+        priority=np.array([a.priority for a in allocations], dtype=np.int64),
+        originator=np.array([a.originator for a in allocations], dtype=np.bool_),
+        opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
+        order=_core_order(allocations),
+    )
+
+
+def _may_preempt(cluster: Cluster, ask: Ask) -> bool:
+    """Say whether the ask may preempt; with a required node only an earlier attempt forbids it."""
+    if ask.required_node:
+        return not ask.triggered_preemption
+    enabled = cluster.partition.preemption.enabled
+    return enabled and ask.x.allow_preempt_other and not ask.triggered_preemption
+
+
+def _usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
+    if ask.required_node:
+        return room.node_id == ask.required_node
+    return room.node_id not in cluster.x.veto_nodes and is_usable(cluster, room, ask)
+
+
+def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
+    properties = queue.properties
+    return QueueFacts(
+        path=queue.path,
+        parent=NOWHERE if queue.parent is None else position[queue.parent.path],
+        is_leaf=queue.is_leaf,
+        guaranteed=queue.guaranteed,
+        max=queue.max,
+        allocated=queue.allocated,
+        preempting=queue.preempting,
+        priority_offset=properties.priority_offset,
+        priority_fence=properties.priority_fence,
+        preemption_fence=properties.preemption_fence,
+        disabled=properties.disabled,
+    )
+
+
+def _types(
+    ask: Ask, queues: Sequence[Queue], nodes: Sequence[NodeRoom], allocations: Sequence[Allocation]
+) -> list[str]:
+    named = set(ask.resource)
+    for queue in queues:
+        named.update(queue.guaranteed or (), queue.max or ())
+    for room in nodes:
+        named.update(room.available)
+    for allocation in allocations:
+        named.update(allocation.resource)
+    return sorted(named)
+
+
+def _holding(allocations: Sequence[Allocation], types: Sequence[str]) -> IntArray:
+    rows = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
+    return np.array(rows, dtype=np.int64).reshape(len(allocations), len(types))
+
+
+def _core_order(allocations: Sequence[Allocation]) -> IntArray:
+    """Rank all allocations as the core would order them as candidates (semantics, section 7)."""
+
+    def key(index: int) -> tuple[bool, bool, int]:
+        allocation = allocations[index]
+        return allocation.opted_out, allocation.originator, -allocation.allocation_time
+
+    ranks = np.empty(len(allocations), dtype=np.int64)
+    ranks[sorted(range(len(allocations)), key=key)] = np.arange(len(allocations))
+    return ranks

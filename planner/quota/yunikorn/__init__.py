@@ -1,0 +1,11 @@
+"""YuniKorn's queues, nodes and arithmetic, before anybody decides anything.
+
+resource.py    arithmetic of sparse resources
+properties.py  what queues inherit, and what properties mean
+queue.py       the tree of queues with limits and usage
+cluster.py     a partition made ready: queues, nodes, asks
+hosting.py     which nodes may host an ask at all
+snapshot.py    what is left of the guaranteed; usage to try removals on
+
+Source: yunikorn-semantics.md, sections 1, 2 and 5; yunikorn-core be3bb487.
+"""

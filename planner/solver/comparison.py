@@ -1,0 +1,71 @@
+"""An optimum beside the scheduler's own plan: caps, and what may not be worse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.errors import InternalError
+from planner.objective.profiles import Measure, Profile, measure_id
+from planner.plan import AnyPlan
+from planner.solver.core import find_any
+from planner.solver.search import Search
+
+
+def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
+    """Bound the capped measures by the scheduler's own; say in words which caps were dropped.
+
+    None is dropped where the scheduler's answer is within its own rules, because it meets them
+    itself. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
+    """
+    if not greedy.victims:
+        return ""
+    impossible: list[str] = []
+    undecided: list[str] = []
+    for measure in profile.caps:
+        value = sum(greedy.terms[term] for term in measure)
+        trial = search.fork()
+        trial.limit(measure, value)
+        outcome = find_any(trial, trial.alive) if greedy.outside_rules else "optimal"
+        if outcome == "optimal":
+            search.limit(measure, value)
+        else:
+            (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
+    text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
+    if impossible:
+        text += (
+            "; the scheduler's own answer is outside the rules, and no legal one that keeps the "
+            f"caps before it keeps its value of {', '.join(impossible)}"
+        )
+    return text
+
+
+def refuse_worse(
+    profile: Profile, terms: Mapping[str, int], greedy_terms: Mapping[str, int]
+) -> None:
+    """Cross-check: lexicographically, the optimum is never worse than the scheduler's own plan.
+
+    Raises
+    ------
+    InternalError
+        If it is.
+    """
+
+    def values(of: Mapping[str, int], measures: tuple[Measure, ...]) -> list[int]:
+        return [sum(of[term] for term in measure) for measure in measures]
+
+    worse = values(terms, profile.levels) > values(greedy_terms, profile.levels)
+    broken = [
+        measure_id(measure)
+        for measure, ours, theirs in zip(
+            profile.caps,
+            values(terms, profile.caps),
+            values(greedy_terms, profile.caps),
+            strict=True,
+        )
+        if ours > theirs
+    ]
+    if worse or broken:
+        message = (
+            f"the {profile.name} plan is worse than the scheduler's own in {broken or 'its levels'}"
+        )
+        raise InternalError(message)

@@ -1,0 +1,88 @@
+"""Kueue's rules as a search uses them: classical preemption and fair sharing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from planner.errors import InternalError
+from planner.models.kueue.build import assemble
+from planner.models.kueue.columns import Columns
+from planner.models.kueue.formulation import Formulation
+from planner.models.kueue.relaxation import cover_rows, relax
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
+from planner.objective.terms import TermTable
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue import Problem
+from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.engine import complete
+
+
+@dataclass(frozen=True)
+class KueueRules:
+    """The rules for one problem.
+
+    ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
+    borrowing may take; ``judge`` answers `is_lawful`.
+    """
+
+    problem: Problem
+    table: TermTable
+    attempts: Sequence[bool]
+    restricted: BoolArray
+    judge: Callable[[Sequence[int]], bool]
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in Kueue's candidate order."""
+        return self.problem.order
+
+    def columns(self, classes: Classes) -> Columns:
+        """Return classes with what the laws ask of them."""
+        return Columns(self.problem, classes, self.restricted)
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.problem, self.columns(classes), self.attempts)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little of some flavor-resource."""
+        counts = [classes.count(k) for k in range(len(classes))]
+        return any(
+            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
+            for row in cover_rows(self.problem, self.columns(classes))
+        )
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below by the best single cover row."""
+        counts = [classes.count(k) for k in range(len(classes))]
+        bound, _ = best_single_row(cover_rows(self.problem, self.columns(classes)), costs, counts)
+        return bound
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by the linear relaxation."""
+        relaxation = relax(self.problem, self.columns(classes))
+        return linear_programming_bound(relaxation, classes, costs, limits)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether the verifier accepts the victims."""
+        return self.judge(positions)
+
+    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
+        """Return the attempt an answer belongs to, the first in Kueue's order.
+
+        Raises
+        ------
+        InternalError
+            If no attempt admits it.
+        """
+        taken = [k for k, count in enumerate(counts) if count]
+        wanted = [counts[k] for k in taken]
+        for borrowing in self.attempts:
+            columns = self.columns(classes.subset(taken))
+            formulation = assemble(self.problem, columns, [borrowing])
+            if complete(formulation.builder, formulation.take, wanted) is not None:
+                return borrowing
+        message = "no attempt admits the answer"
+        raise InternalError(message)

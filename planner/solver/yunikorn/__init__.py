@@ -1,0 +1,1 @@
+"""Plans for asks of YuniKorn."""
