@@ -1,0 +1,210 @@
+"""The laws that exclude allocations one by one, as masks; and what follows from them.
+
+Every mask is (A,), True where the law forbids the allocation. Nothing here depends on which other
+allocations are victims, so excluded allocations get no variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+import numpy as np
+
+from planner.laws import (
+    YK_FENCE,
+    YK_FITS_NODE,
+    YK_MAY_PREEMPT,
+    YK_OTHER_QUEUE,
+    YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
+    YK_PRIORITY,
+    Law,
+)
+from planner.models.yunikorn.guaranteed import counting_guarantees
+from planner.problem.array import BoolArray
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
+
+
+def other_queue(problem: YuniKornProblem) -> BoolArray:
+    """YK-03: forbid the allocations of the ask's own queue, hence of its own application.
+
+    Source: yunikorn-semantics.md, section 4.
+    """
+    own: BoolArray = problem.queue == problem.own_queue
+    return own
+
+
+def priority(problem: YuniKornProblem) -> BoolArray:
+    """YK-06: forbid allocations whose adjusted priority is higher than that of the ask.
+
+    Source: yunikorn-semantics.md, sections 4 and 11.1; see `adjusted_priorities`.
+    """
+    adjusted = adjusted_priorities(problem)
+    return _mask(value > problem.ask.priority for value in adjusted)
+
+
+def fence(problem: YuniKornProblem) -> BoolArray:
+    """YK-07: forbid what is outside the fence, or in a leaf with preemption disabled.
+
+    The queue of the ask is left to YK-03: what it permits others does not bind itself.
+
+    Source: yunikorn-semantics.md, section 4; yunikorn-core be3bb487 scheduler/objects/queue.go
+    ``findPreemptionFenceRoot``.
+    """
+    root = fence_root(problem)
+    inside: list[bool] = []
+    for queue, facts in enumerate(problem.queues):
+        inside.append(queue == root or (facts.parent != NOWHERE and inside[facts.parent]))
+    forbidden = [
+        not inside[queue] or (queue != problem.own_queue and (facts.disabled or not facts.is_leaf))
+        for queue, facts in enumerate(problem.queues)
+    ]
+    return np.array(forbidden, dtype=np.bool_)[problem.queue]
+
+
+def preemptable(problem: YuniKornProblem) -> BoolArray:
+    """YK-10: forbid what shares no type with the ask, must stay on its node, or goes already.
+
+    A type of amount 0 counts as shared.
+
+    Source: yunikorn-semantics.md, sections 4 and 11.1.
+    """
+    return _mask(
+        not share_type(problem.ask.resource, allocation.resource)
+        or bool(allocation.required_node)
+        or allocation.x.released
+        or allocation.preempted
+        for allocation in problem.allocations
+    )
+
+
+def may_preempt(problem: YuniKornProblem) -> BoolArray:
+    """YK-11: forbid everything if the ask may not preempt at all.
+
+    Source: yunikorn-semantics.md, section 3.
+    """
+    return np.full(len(problem.allocations), not problem.may_preempt, dtype=np.bool_)
+
+
+def on_required_node(problem: YuniKornProblem) -> BoolArray:
+    """YK-08 for an ask with a required node: forbid what is not on that node.
+
+    Source: yunikorn-semantics.md, section 11.1.
+    """
+    return _mask(
+        allocation.node_id != problem.ask.required_node or allocation.x.not_on_node
+        for allocation in problem.allocations
+    )
+
+
+def takeable_now(problem: YuniKornProblem) -> BoolArray:
+    """Return which queues are over what counts as their guaranteed before any removal: (Q,).
+
+    Removals never raise usage, so no allocation of another queue can have a turn under YK-05.
+    """
+    return np.array(
+        [g is None or any(each.left < 0 for each in g) for g in counting_guarantees(problem)],
+        dtype=np.bool_,
+    )
+
+
+def _never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
+    """YK-05, as far as it excludes single allocations."""
+    return ~takeable_now(problem)[problem.queue]
+
+
+Exclusions = tuple[tuple[Law, Callable[[YuniKornProblem], BoolArray]], ...]
+
+GENERIC: Final[Exclusions] = (
+    (YK_OTHER_QUEUE, other_queue),
+    (YK_OVER_GUARANTEED, _never_over_guaranteed),
+    (YK_PRIORITY, priority),
+    (YK_FENCE, fence),
+    (YK_PREEMPTABLE, preemptable),
+    (YK_MAY_PREEMPT, may_preempt),
+)
+
+REQUIRED_NODE: Final[Exclusions] = (
+    (YK_PRIORITY, priority),
+    (YK_FITS_NODE, on_required_node),
+    (YK_PREEMPTABLE, preemptable),
+    (YK_MAY_PREEMPT, may_preempt),
+)
+
+
+def eligible(problem: YuniKornProblem, without: Collection[str] = ()) -> BoolArray:
+    """Return the allocations no law excludes: (A,); laws whose id is in ``without`` are dropped."""
+    allowed = np.ones(len(problem.allocations), dtype=np.bool_)
+    for law, forbids in REQUIRED_NODE if problem.ask.required_node else GENERIC:
+        if law.id not in without:
+            allowed &= ~forbids(problem)
+    return allowed
+
+
+def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
+    """Return the priority of each allocation on the scale of the ask's own: (A,).
+
+    An allocation passes YK-06 exactly if this is at most the priority of the ask. The ask gains
+    the offsets of its queues on the way up to the first queue it has in common with the
+    allocation, that one included (a priority fence on this way replaces what was gained); the
+    allocation gains those of its own queues up to there. Below a priority fence the offset of
+    the fence stands for the priority of everything, and of nested fences the strictest one.
+
+    An ask with a required node is compared by plain priorities.
+    """
+    plain: list[int] = problem.priority.tolist()
+    if problem.ask.required_node:
+        return plain
+    shift, fixed = _adjustments(problem)
+    return [
+        fixed[queue] if queue in fixed else own + shift[queue]
+        for queue, own in zip(problem.queue.tolist(), plain, strict=True)
+    ]
+
+
+def fence_root(problem: YuniKornProblem) -> int:
+    """Return the first queue on the ask's way up that stops preemption.
+
+    It is the root, has the policy fence, or cannot take the ask within its effective maximum;
+    the queue of the ask itself can be it.
+    """
+    limits: list[Amount] = []
+    for facts in problem.queues:
+        above = None if facts.parent == NOWHERE else limits[facts.parent]
+        limits.append(min_union(above, facts.max))
+    for queue in problem.path:
+        facts, limit = problem.queues[queue], limits[queue]
+        over = bool(limit) and not ge_known(limit, plus(facts.allocated, problem.ask.resource))
+        if facts.preemption_fence or over:
+            return queue
+    return problem.path[-1]
+
+
+def _adjustments(problem: YuniKornProblem) -> tuple[list[int], dict[int, int]]:
+    """Return what each queue adds to priorities, and the priorities that queues fix: (Q,)."""
+    on_path = set(problem.path)
+    gained = {}
+    value = problem.ask.priority
+    for queue in problem.path:
+        facts = problem.queues[queue]
+        value = facts.priority_offset + (0 if facts.priority_fence else value)
+        gained[queue] = value
+    shift: list[int] = []
+    fixed: dict[int, int] = {}
+    for queue, facts in enumerate(problem.queues):
+        if queue in on_path:
+            shift.append(problem.ask.priority - gained[queue])
+            continue
+        offset, above = facts.priority_offset, shift[facts.parent]
+        if facts.parent in fixed:
+            fixed[queue] = fixed[facts.parent]
+        if facts.priority_fence:
+            fixed[queue] = max(offset + above, fixed.get(queue, offset + above))
+        shift.append(above if facts.priority_fence else above + offset)
+    return shift, fixed
+
+
+def _mask(forbidden: Iterable[bool]) -> BoolArray:
+    return np.fromiter(forbidden, dtype=np.bool_)

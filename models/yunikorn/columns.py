@@ -1,0 +1,162 @@
+"""The decision variables: how many victims of each class of allocations nothing tells apart.
+
+Allocations of the same queue, node, holding and cost are one integer variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from planner.errors import UnsupportedError
+from planner.models.shared.classes import Classes, group
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+
+_LARGEST: Final = 2**61
+
+
+@dataclass(frozen=True)
+class Columns:
+    """K classes with what the laws ask of them."""
+
+    problem: YuniKornProblem
+    classes: Classes
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return np.array([len(members) for members in self.classes.members], dtype=np.int64)
+
+    @cached_property
+    def queue(self) -> IntArray:
+        """(K,) the queue of each class."""
+        return self.problem.queue[self.classes.first]
+
+    @cached_property
+    def node(self) -> IntArray:
+        """(K,) the node of each class, or -1."""
+        return self.problem.node[self.classes.first]
+
+    @cached_property
+    def holding(self) -> IntArray:
+        """(K, T) what one member of each class holds.
+
+        Raises
+        ------
+        UnsupportedError
+            If all candidates hold too much together to be added up in 64 bits.
+        """
+        holding = self.problem.holding[self.classes.first]
+        largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
+        if largest > _LARGEST:
+            raise UnsupportedError(
+                "the model",
+                f"what {self.counts.sum()} allocations hold leaves 64 bits",
+                hint="quantities are too large or too finely divided to be added up exactly",
+            )
+        return holding
+
+    @cached_property
+    def free_nodes(self) -> tuple[int, ...]:
+        """The usable nodes with room for the ask without any victims.
+
+        An ask with a required node does without this case: its victims are on that node.
+
+        Source: yunikorn-semantics.md, sections 7 and 15.
+        """
+        problem = self.problem
+        if problem.ask.required_node:
+            return ()
+        return tuple(
+            node
+            for node in np.flatnonzero(problem.usable).tolist()
+            if all(
+                asked <= max(0, problem.available[node].get(t, 0))
+                for t, asked in problem.ask.resource.items()
+            )
+        )
+
+    @cached_property
+    def of_node(self) -> dict[int, IntArray]:
+        """The classes that a plan for each usable node may take from: all, where it has room."""
+        everything = np.arange(len(self), dtype=np.int64)
+        by_node = np.argsort(self.node, kind="stable")
+        nodes = np.arange(len(self.problem.nodes) + 1)
+        ends = np.searchsorted(self.node[by_node], nodes).tolist()
+        return {
+            node: everything
+            if node in self.free_nodes
+            else by_node[ends[node] : ends[node + 1]].astype(np.int64)
+            for node in np.flatnonzero(self.problem.usable).tolist()
+        }
+
+    @cached_property
+    def within(self) -> BoolArray:
+        """(Q, Q) whether the second queue is the first one or below it."""
+        size = len(self.problem.queues)
+        within = np.eye(size, dtype=np.bool_)
+        for queue, facts in enumerate(self.problem.queues):  # parents come before their children
+            if facts.parent != NOWHERE:
+                within[:, queue] |= within[:, facts.parent]
+        return within
+
+    def sums(self, groups: Sequence[IntArray], leaves: BoolArray | None = None) -> IntArray:
+        """Add up what all candidates of each group hold at or below each queue: (G, Q, T).
+
+        Parameters
+        ----------
+        groups
+            G groups of classes.
+        leaves
+            (G, Q) the leaves that count, all by default.
+        """
+        held = self.holding * self.counts[:, None]
+        size = len(self.problem.queues)
+        total = np.zeros((len(groups), size, held.shape[1]), dtype=np.int64)
+        for index, these in enumerate(groups):
+            np.add.at(total[index], self.queue[these], held[these])
+        if leaves is not None:
+            total *= leaves[:, :, None]
+        for queue in range(size - 1, 0, -1):  # children come after their parents
+            total[:, self.problem.queues[queue].parent] += total[:, queue]
+        return total
+
+    def below(self, queue: int) -> BoolArray:
+        """(K,) which classes are in a queue or below it."""
+        below: BoolArray = self.within[queue, self.queue]
+        return below
+
+
+def build_classes(
+    problem: YuniKornProblem, eligible: BoolArray, costs: Sequence[IntArray]
+) -> Classes:
+    """Group the eligible allocations into classes.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    eligible
+        (A,) allocations that no law excludes.
+    costs
+        Each (A,): what must be equal within a class besides queue, node and holding.
+    """
+    positions = np.flatnonzero(eligible)
+    positions = positions[np.argsort(problem.order[positions], kind="stable")]
+    key = np.column_stack(
+        [
+            problem.queue[positions],
+            problem.node[positions],
+            *(cost[positions] for cost in costs),
+            problem.holding[positions],
+        ]
+    )
+    return group(positions, key)

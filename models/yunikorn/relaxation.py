@@ -1,0 +1,117 @@
+"""Linear rows that every legal victim set for a node satisfies: the model without its hard parts.
+
+They bound every separable cost from below, node by node. No variable here is integral, and none
+is CP-SAT's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.laws import RULE_SETS, YK_LEAVES_GUARANTEED, YK_WITHIN_GUARANTEED, YK_WITHIN_LIMITS
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
+from planner.models.yunikorn.columns import Columns
+from planner.models.yunikorn.need import (
+    At,
+    above_guaranteed,
+    missing_on,
+    over_limits,
+    short_of_guaranteed,
+)
+from planner.problem.array import IntArray
+from planner.problem.yunikorn import YuniKornProblem
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRows:
+    """What holds for the victims of a plan for one node.
+
+    Attributes
+    ----------
+    classes
+        (C,) the classes that can have victims: those on the node; all, where it has room for
+        the ask without any.
+    cover
+        Rows over these classes (their coefficients are (C,), none negative): what must go.
+    caps
+        Rows over these classes, of coefficients that are not positive: what must stay.
+    """
+
+    classes: IntArray
+    cover: Sequence[Row]
+    caps: Sequence[Row]
+
+
+def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[int, NodeRows]:
+    """Return the rows of each usable node: that the ask fits there, and within what queues permit.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    classes
+        Classes of allocations that no law excludes.
+    rules
+        A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    """
+    columns = Columns(problem, classes)
+    needs, allowances = _of_queues(problem, rules)
+    return {
+        node: NodeRows(
+            classes=on_node,
+            cover=_cover(columns, node, on_node, needs),
+            caps=_caps(columns, on_node, allowances),
+        )
+        for node, on_node in columns.of_node.items()
+    }
+
+
+def _of_queues(problem: YuniKornProblem, rules: str) -> tuple[list[At] | None, list[At]]:
+    """Return what queues need, ``None`` if no victims help, and what they may lose."""
+    laws = RULE_SETS[rules]
+    short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
+    over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
+    allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
+    return None if short is None else [*short, *over], allowances
+
+
+def _cover(columns: Columns, node: int, classes: IntArray, needs: Sequence[At] | None) -> list[Row]:
+    problem, holding = columns.problem, columns.holding[classes]
+    if needs is None:
+        none = np.zeros(classes.size, dtype=np.int64)
+        return [Row("nothing is guaranteed to the ask", none, 1)]
+    rows = [Row("victims", np.ones(classes.size, dtype=np.int64), 1)]
+    if node not in columns.free_nodes:
+        rows += [
+            Row(f"{problem.types[t]} on {problem.nodes[node]}", holding[:, t], missing)
+            for t, missing in missing_on(problem, node).items()
+        ]
+    rows += [
+        Row(_name(problem, need), _held_below(columns, classes, need), need.amount)
+        for need in needs
+    ]
+    return rows
+
+
+def _caps(columns: Columns, classes: IntArray, allowances: Sequence[At]) -> list[Row]:
+    """Return the rows of YK-02 that bind the candidates of a node."""
+    rows = []
+    for allowance in allowances:
+        held = _held_below(columns, classes, allowance)
+        if (held * columns.counts[classes]).sum() > allowance.amount:
+            rows.append(Row(_name(columns.problem, allowance), -held, -allowance.amount))
+    return rows
+
+
+def _held_below(columns: Columns, classes: IntArray, at: At) -> IntArray:
+    """Return what a member of each class holds where it counts for a queue: (C,)."""
+    below = columns.within[at.queue][columns.queue[classes]]
+    return np.where(below, columns.holding[classes, at.type], 0)
+
+
+def _name(problem: YuniKornProblem, at: At) -> str:
+    return f"{problem.types[at.type]} below {problem.queues[at.queue].path}"
