@@ -1,1 +1,64 @@
-"""A finished plan for an ask of YuniKorn against the laws, one check per law."""
+"""The verifier of YuniKorn plans: law by law, without a solver.
+
+case.py     a plan matched with the state; victim.py says what a victim is
+fence.py    where the fence of an ask is, and what priorities are worth below it
+hosting.py  what stands in the way of an ask on a node
+removal.py  a legal order of removals, constructed backwards and replayed
+laws.py     one check per law, YK-01 to YK-11
+facts.py    what a plan claims: values, bounds, order, and what it says of the state
+wording.py  YuniKorn's objects in words
+"""
+
+from __future__ import annotations
+
+from planner.laws import RULE_SETS, YK_MAY_PREEMPT
+from planner.plan import Verification, YuniKornPlan
+from planner.quota.yunikorn.cluster import Cluster
+from planner.state.yunikorn import YuniKornState
+from planner.verifier.wording import judge
+from planner.verifier.yunikorn.case import YuniKornCase, match_yunikorn, rules_fault
+from planner.verifier.yunikorn.laws import CHECKS
+
+__all__ = ["match_yunikorn", "verify_yunikorn_case", "verify_yunikorn_plan"]
+
+
+def verify_yunikorn_plan(
+    state: YuniKornState, plan: YuniKornPlan, *, cluster: Cluster | None = None
+) -> Verification:
+    """Judge a plan by every law of its rule set, in the order of the registry.
+
+    It is accepted if all laws hold. A plan that was proved infeasible or not found claims no
+    victims, so there is nothing to judge: it is accepted, without verdicts, if it names neither
+    victims nor a node. A plan by the rules of another kind of ask breaks YK-11, victims or not.
+
+    Parameters
+    ----------
+    state
+        What the plan was made for.
+    plan
+        The plan.
+    cluster
+        The plan's partition made ready, to save the time of doing so.
+
+    Raises
+    ------
+    LookupFailed
+        If the state has no such partition, or the plan's preemptor is not one of its asks.
+    """
+    case = match_yunikorn(state, plan, cluster)
+    if plan.status in {"infeasible", "unknown"}:
+        wrong = rules_fault(case.asking, plan.rules)
+        verdicts = (judge(YK_MAY_PREEMPT, [wrong], ""),) if wrong else ()
+        claims_nothing = not plan.victims and plan.node is None
+        return Verification(accepted=claims_nothing and not wrong, verdicts=verdicts)
+    return verify_yunikorn_case(case)
+
+
+def verify_yunikorn_case(case: YuniKornCase) -> Verification:
+    """Judge a case by every law of its rule set."""
+    verdicts = tuple(CHECKS[law.id](case) for law in RULE_SETS[case.rules])
+    return Verification(
+        accepted=all(verdict.holds for verdict in verdicts),
+        verdicts=verdicts,
+        removal_order=tuple(victim.key for victim in case.removal.order),
+    )

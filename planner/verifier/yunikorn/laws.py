@@ -1,0 +1,295 @@
+"""The laws of YuniKorn, one function each: the executable specification.
+
+Every function is named like the law in ``planner.laws``, takes a ``YuniKornCase`` and returns a
+verdict in words. None of them knows how the plan was found. Source: yunikorn-semantics.md,
+sections 3 to 7, 11.1 and 15; yunikorn-core be3bb487 scheduler/objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from planner.laws import (
+    YK_FENCE,
+    YK_FITS_NODE,
+    YK_LAST_TIER,
+    YK_LEAVES_GUARANTEED,
+    YK_MAY_PREEMPT,
+    YK_OTHER_QUEUE,
+    YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
+    YK_PRIORITY,
+    YK_WITHIN_GUARANTEED,
+    YK_WITHIN_LIMITS,
+)
+from planner.plan import Verdict
+from planner.quota.yunikorn.resource import fits_raw, share_type
+from planner.quota.yunikorn.snapshot import under
+from planner.verifier.wording import judge, say_count, say_some
+from planner.verifier.yunikorn.case import YuniKornCase, rules_fault
+from planner.verifier.yunikorn.fence import (
+    adjusted_priority,
+    find_fence,
+    has_priority_fence,
+    is_inside,
+)
+from planner.verifier.yunikorn.hosting import placement_faults, room_faults
+from planner.verifier.yunikorn.victim import Victim
+from planner.verifier.yunikorn.wording import say_amount, say_amounts, say_queue
+
+Check = Callable[[YuniKornCase], Verdict]
+
+NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
+
+
+def spares_last_tier(case: YuniKornCase) -> Verdict:
+    """YK-01: no victim opted out or is an originator, unless that is proved to be unavoidable.
+
+    The proof is the plan's level D0: its value is their number, and its bound is its value. For
+    an objective without that level it is a suggestion; the core only orders victims by it.
+    Source: semantics, 13.1 and 15.
+    """
+    claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
+    if not last:
+        return judge(YK_LAST_TIER, (), "no victim opted out or is an originator")
+    named = say_some([_say_tier(victim) for victim in last])
+    if claim.by_core:
+        return judge(YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
+    if claim.value is None:
+        detail = f"a suggestion which objective {claim.objective} does not ask for; {named}"
+        return judge(YK_LAST_TIER, (), detail)
+    proved = claim.value == claim.bound == len(last)
+    known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
+    return judge(
+        YK_LAST_TIER, [] if proved else [f"{named}: {known}"], f"proved unavoidable: {named}"
+    )
+
+
+def leaves_guaranteed(case: YuniKornCase) -> Verdict:
+    """YK-02: no queue with a victim is left below its guaranteed, unless it has no less than now.
+
+    For every queue with victims at or below it and every type of its guaranteed: not (after <
+    guaranteed and after < used), with after = used − victims (+ ask on the ask's path).
+    Source: semantics, 13.2 and 15.
+    """
+    findings = []
+    for queue in case.touched:
+        used = case.used(queue)
+        after = case.changed(queue, used)
+        for t, guaranteed in sorted((queue.guaranteed or {}).items()):
+            left = after.get(t, 0)
+            if left < guaranteed and left < used.get(t, 0):
+                findings.append(
+                    f"{say_queue(queue)} would be left with {say_amount(t, left)}, its "
+                    f"guaranteed is {say_amount(t, guaranteed)}"
+                )
+    guarded = sum(queue.guaranteed is not None for queue in case.touched)
+    holds = f"{guarded} of {len(case.touched)} queues touched have a guaranteed, and keep it"
+    return judge(YK_LEAVES_GUARANTEED, findings, holds)
+
+
+def other_queue(case: YuniKornCase) -> Verdict:
+    """YK-03: no victim is in the queue of the ask. Source: semantics, 4 and 13.3."""
+    leaf = case.asking.leaf
+    own = [victim.key for victim in case.victims if victim.queue is leaf]
+    findings = [f"{say_some(own)} is in {say_queue(leaf)}, as the ask itself"] if own else []
+    return judge(YK_OTHER_QUEUE, findings, f"no victim is in {say_queue(leaf)}")
+
+
+def within_guaranteed(case: YuniKornCase) -> Verdict:
+    """YK-04: the ask fits into what is left of the guaranteed of its queue.
+
+    Either now, every type of it, or with the ask counted and the victims gone no type of it has
+    less than nothing left. Source: semantics, 6 and 15.
+    """
+    if case.nothing_evicted:
+        return judge(YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
+    ask, leaf, state = case.asking.ask.resource, case.asking.leaf, case.snapshot
+    now = state.remaining()
+    if now is None:
+        none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
+        return judge(YK_WITHIN_GUARANTEED, [none], "")
+    left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
+    if fits_raw(now, ask):
+        return judge(YK_WITHIN_GUARANTEED, (), f"{left}, the ask is {say_amounts(ask)}")
+    state.add(leaf, ask)
+    for victim in case.victims:
+        state.remove(victim.queue, victim.resource)
+    then = state.remaining() or {}
+    changed = f"{say_amounts(then, ask)} with the ask counted and the victims gone"
+    findings = [] if case.victims and under(then, ask) else [f"{left}, {changed}"]
+    return judge(YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
+
+
+def over_guaranteed(case: YuniKornCase) -> Verdict:
+    """YK-05: there is an order in which each queue is over its guaranteed at its victim's turn.
+
+    It then has no guaranteed on its path, or less than nothing left of it in some type of the
+    ask. The order is constructed and then replayed, see ``removal``. Source: semantics, 5 and 15.
+    """
+    removal = case.removal
+    order = say_some([victim.key for victim in removal.order])
+    return judge(
+        YK_OVER_GUARANTEED,
+        [removal.obstacle] if removal.obstacle else [],
+        f"in the order {order}" if order else "no victims",
+    )
+
+
+def priority(case: YuniKornCase) -> Verdict:
+    """YK-06: no victim has a higher priority than the ask, with offsets and fences counted.
+
+    Plain priorities where the ask requires a node. Victims outside the fence or of the ask's
+    own queue have no priority to compare: YK-07 and YK-03 judge them.
+    Source: semantics, 4 and 11.1.
+    """
+    mine, findings = case.asking.ask.priority, []
+    found = find_fence(case.asking)
+    for victim in case.victims:
+        its = victim.allocation.priority
+        if case.required_node:
+            if its > mine:
+                findings.append(f"{victim.key} has priority {its}, the ask has {mine}")
+            continue
+        if victim.queue is case.asking.leaf or not is_inside(victim.queue, found):
+            continue
+        worth = adjusted_priority(case.asking, victim.queue, its)
+        if worth > mine:
+            findings.append(f"{victim.key} {_say_worth(case, victim, worth)}, the ask has {mine}")
+    return judge(YK_PRIORITY, findings, f"{say_count(len(case.victims))}, the ask has {mine}")
+
+
+def fence(case: YuniKornCase) -> Verdict:
+    """YK-07: victims are inside the fence of the ask, and not in a disabled queue.
+
+    Source: semantics, 4.
+    """
+    found, findings = find_fence(case.asking), []
+    for victim in case.victims:
+        if not is_inside(victim.queue, found):
+            findings.append(
+                f"{victim.key} is in {say_queue(victim.queue)}, outside {say_queue(found.queue)}, "
+                f"which fences the ask: {found.reason}"
+            )
+        if victim.queue.properties.disabled:
+            findings.append(
+                f"{victim.key} is in {say_queue(victim.queue)}, whose preemption.policy is disabled"
+            )
+    return judge(YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
+
+
+def fits_node(case: YuniKornCase) -> Verdict:
+    """YK-08: the ask fits on one usable node, next to what stays there.
+
+    Victims are on that node, unless it has room without any. An ask with a required node fits
+    only there. A plan that evicts nothing needs room in the queues and on a node as it is.
+    Source: semantics, 3, 7, 10, 11.1 and 15.
+    """
+    if case.nothing_evicted:
+        return judge(YK_FITS_NODE, list(placement_faults(case)), "it fits as it is")
+    findings = list(case.faults.get(YK_FITS_NODE.name, ()))
+    if case.node is None:
+        findings = findings or ["the plan names no node"]
+        return judge(YK_FITS_NODE, findings, "")
+    findings += room_faults(case, case.node)
+    return judge(YK_FITS_NODE, findings, f"node {case.node.node_id} holds the ask")
+
+
+def within_limits(case: YuniKornCase) -> Verdict:
+    """YK-09: the ask's queue and all above it stay within their maximum.
+
+    For every type of the ask: allocated − victims + ask <= max(0, maximum). A type without a
+    maximum is unlimited, but not at the root, where no node has it. Source: semantics, 15.
+    """
+    if case.nothing_evicted:
+        return judge(YK_WITHIN_LIMITS, (), f"{NOTHING_EVICTED}, see {YK_FITS_NODE.id}")
+    findings = []
+    for queue in reversed(case.asking.leaf.lineage):
+        after, most = case.changed(queue, queue.allocated), dict(queue.max or {})
+        for t in sorted(case.asking.ask.resource):
+            limited = t in most or queue.parent is None
+            if limited and after.get(t, 0) > max(0, most.get(t, 0)):
+                findings.append(
+                    f"{say_queue(queue)} would have {say_amount(t, after[t])}, its maximum is "
+                    f"{say_amount(t, most.get(t, 0))}"
+                )
+    within = f"{say_queue(case.asking.leaf)} and all above it stay within their maximum"
+    return judge(YK_WITHIN_LIMITS, findings, within)
+
+
+def preemptable(case: YuniKornCase) -> Verdict:
+    """YK-10: every victim is known, shares a type with the ask, and is free to go.
+
+    It requires no node, is not released and not being preempted already. There is at least one,
+    unless the ask fits as it is. Source: semantics, 4 and 11.1.
+    """
+    if case.nothing_evicted:
+        return judge(YK_PREEMPTABLE, (), NOTHING_EVICTED)
+    findings = list(case.faults.get(YK_PREEMPTABLE.name, ()))
+    for victim in case.victims:
+        held = victim.allocation
+        if not share_type(case.asking.ask.resource, held.resource):
+            findings.append(f"{victim.key} holds no type of the ask")
+        if held.required_node:
+            findings.append(f"{victim.key} requires node {held.required_node}")
+        if held.x.released:
+            findings.append(f"{victim.key} is released already")
+        if held.preempted:
+            findings.append(f"{victim.key} is being preempted already")
+    if not case.victims and not findings:
+        findings.append("the plan names a node, but no victims")
+    return judge(YK_PREEMPTABLE, findings, say_count(len(case.victims)))
+
+
+def may_preempt(case: YuniKornCase) -> Verdict:
+    """YK-11: partition and ask permit preemption, and these are the rules for this ask.
+
+    For an ask with a required node only an earlier attempt forbids it. Delays postpone, they do
+    not forbid. Source: semantics, 3 and 11.1.
+    """
+    ask = case.asking.ask
+    fault = rules_fault(case.asking, case.rules)
+    if fault or case.nothing_evicted:
+        return judge(YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
+    findings = []
+    if not case.required_node:
+        partition = case.cluster.partition
+        if not partition.preemption.enabled:
+            findings.append(f"preemption is not enabled in partition {partition.name}")
+        if not ask.x.allow_preempt_other:
+            findings.append(f"{ask.allocation_key} may not preempt others")
+    if ask.triggered_preemption:
+        findings.append(f"{ask.allocation_key} has triggered preemption before")
+    return judge(YK_MAY_PREEMPT, findings, f"{ask.allocation_key} may preempt")
+
+
+def _say_tier(victim: Victim) -> str:
+    what = "opted out" if victim.allocation.opted_out else "is an originator"
+    return f"{victim.key} {what}"
+
+
+def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:
+    if has_priority_fence(case.asking, victim.queue):
+        return f"is behind a priority fence that counts as {worth}"
+    its = victim.allocation.priority
+    return f"has priority {its}" + ("" if its == worth else f", with the queues' offsets {worth}")
+
+
+CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
+    {
+        YK_LAST_TIER.id: spares_last_tier,
+        YK_LEAVES_GUARANTEED.id: leaves_guaranteed,
+        YK_OTHER_QUEUE.id: other_queue,
+        YK_WITHIN_GUARANTEED.id: within_guaranteed,
+        YK_OVER_GUARANTEED.id: over_guaranteed,
+        YK_PRIORITY.id: priority,
+        YK_FENCE.id: fence,
+        YK_FITS_NODE.id: fits_node,
+        YK_WITHIN_LIMITS.id: within_limits,
+        YK_PREEMPTABLE.id: preemptable,
+        YK_MAY_PREEMPT.id: may_preempt,
+    }
+)
+"""The check of every law, by the law's id."""
