@@ -1,23 +1,28 @@
-"""From what kubectl prints to a state.
+"""From what kubectl and the schedulers print to a state.
 
 source.py      bytes from files, directories and standard input, within bounds
 parse.py       bytes to documents: json_text.py or yaml_text.py
+scheduler.py   which scheduler the documents belong to
 items.py       documents to single objects: lists are opened
 collect.py     single objects to checked ones; kinds.py says which, complaint.py what is wrong
 assemble.py    checked objects to one state: the clock, priority.py, the configuration
+yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
 unknown.py     what was ignored, when somebody asks
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 
 from planner.reader.assemble import assemble, canonical_digest, without_garbage_collection
 from planner.reader.parse import Document, parse
+from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, load
 from planner.reader.unknown import Ignored
-from planner.state import State
+from planner.reader.yunikorn import read_yunikorn
+from planner.state import AnyState
 
 __all__ = ["MAX_BYTES", "Ignored", "read", "read_objects"]
 
@@ -28,11 +33,12 @@ def read(
     now: datetime | str | None = None,
     max_bytes: int = MAX_BYTES,
     ignored: Ignored | None = None,
-) -> State:
-    """Read Kueue's objects from a file, a directory of files, or standard input (``-``).
+) -> AnyState:
+    """Read the state of a cluster from a file, a directory of files, or standard input (``-``).
 
-    JSON and YAML are told apart by their content, gzip is undone; a recorded instance
-    (``{"now": ..., "state": {...}}``) brings its own clock.
+    The content says which scheduler it is of: objects of Kueue, or the full state dump of
+    YuniKorn's core with queues.yaml, PriorityClasses and pods beside it. JSON and YAML are told
+    apart by their content, too, and gzip is undone; a recorded instance brings its own clock.
 
     Parameters
     ----------
@@ -40,8 +46,8 @@ def read(
         A file; a directory, of which the files ending in .json, .yaml, .yml, also with .gz, are
         read in the order of their names; or ``-``.
     now
-        The clock of the decision. Without it, that of the recorded instance, else the newest
-        timestamp in any object.
+        The clock of the decision. Without it, that of the recorded instance or of the state
+        dump, else the newest timestamp in any object.
     max_bytes
         How much is read at most, unpacked.
     ignored
@@ -55,9 +61,7 @@ def read(
     with without_garbage_collection():
         loaded = load(source, max_bytes)
         documents = [document for text in loaded.texts for document in parse(text)]
-        return assemble(
-            documents, source=loaded.name, digest=loaded.digest, now=now, ignored=ignored
-        )
+        return _state(documents, loaded.name, loaded.digest, now, ignored)
 
 
 def read_objects(
@@ -67,8 +71,11 @@ def read_objects(
     digest: str | None = None,
     now: datetime | str | None = None,
     ignored: Ignored | None = None,
-) -> State:
-    """Read a JSON value that is parsed already: a List, one object, or a list of objects.
+) -> AnyState:
+    """Read a JSON value that is parsed already.
+
+    It is a List of Kueue's objects, one object, or a list of objects; or a state dump or recorded
+    instance of YuniKorn.
 
     Parameters
     ----------
@@ -89,4 +96,18 @@ def read_objects(
     with without_garbage_collection():
         known = canonical_digest(value, where) if digest is None else digest
         document = Document(where, value)
-        return assemble([document], source=where, digest=known, now=now, ignored=ignored)
+        return _state([document], where, known, now, ignored)
+
+
+def _state(
+    documents: Sequence[Document],
+    source: str,
+    digest: str,
+    now: datetime | str | None,
+    ignored: Ignored | None,
+) -> AnyState:
+    """Make one state of all documents, of whichever scheduler they are."""
+    files = yunikorn_files(documents)
+    if files is None:
+        return assemble(documents, source=source, digest=digest, now=now, ignored=ignored)
+    return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)

@@ -86,7 +86,7 @@ def assemble(
         ignored.kinds.update(collection.ignored)
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
-    moment = _given(now) or clock or _newest(objects)
+    moment = given_moment(now) or clock or _newest(objects)
     if moment is None:
         raise _without_clock(source)
     workloads, notes = resolve_priorities(
@@ -131,7 +131,14 @@ def _moment(clock: object, where: str) -> datetime:
     raise InputError(where, f"{found} is not a timestamp", f"{TIMESTAMP}, with a time zone")
 
 
-def _given(now: datetime | str | None) -> datetime | None:
+def given_moment(now: datetime | str | None) -> datetime | None:
+    """Return the clock that the user gave as a time in UTC, None if there is none.
+
+    Raises
+    ------
+    InputError
+        If it is no timestamp.
+    """
     return None if now is None else _moment(now, "--now")
 
 

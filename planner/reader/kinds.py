@@ -16,7 +16,7 @@ from planner.state import (
     RuntimeClass,
     Workload,
 )
-from planner.state.base import KubernetesObject
+from planner.state.base import Schema
 
 KUEUE: Final = "kueue.x-k8s.io"
 CONFIG: Final = "config.kueue.x-k8s.io"
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
     """A kind of object which the planner reads."""
 
     name: str
-    model: type[KubernetesObject]
+    model: type[Schema]
     versions: tuple[str, ...]
     namespaced: bool = False
 

@@ -1,81 +1,105 @@
 """From queues.yaml and the core's state dump to a state of a YuniKorn cluster.
 
-Three forms are read: an instance (``queues``, ``nodes``, ``applications``), the full state dump
-of the core (the same with ``config``), and queues.yaml, also inside its ConfigMap. Source:
-yunikorn-semantics.md, sections 2 and 14; yunikorn-core be3bb487, webservice/dao.
+yunikorn_queues.py   queues.yaml in all its forms, and the queues of a dump
+yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
+scheduler.py         which documents belong together, and to which scheduler
+
+An instance (``queues``, ``nodes``, ``applications``) and the full state dump of the core (the
+same with ``config``) are read. Source: yunikorn-semantics.md, sections 2 and 14; yunikorn-core
+be3bb487, webservice/dao and webservice/state_dump.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-from pydantic import ValidationError
-
-from planner.errors import SchemaError
-from planner.reader.assemble import canonical_digest
-from planner.reader.complaint import schema_error
+from planner.errors import InputError, SchemaError
+from planner.quantity import MAX_INT64
+from planner.reader.assemble import canonical_digest, given_moment
+from planner.reader.checked import checked, checked_list
 from planner.reader.items import Item
-from planner.reader.show import Path, place, shown
-from planner.reader.yaml_text import parse_yaml
-from planner.state.base import Schema
+from planner.reader.kinds import Kind
+from planner.reader.scheduler import YuniKornFiles, is_yunikorn
+from planner.reader.show import place, shown
+from planner.reader.unknown import Ignored, unknown_fields
+from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
+from planner.reader.yunikorn_queues import (
+    EXPECTED,
+    completed,
+    read_dumped_queues,
+    read_queues,
+)
 from planner.state.yunikorn import (
-    ROOT,
-    VCORE,
     Application,
+    Claim,
     InstanceExtra,
     Partition,
     PartitionConfig,
     PartitionNodes,
-    PreemptionSwitches,
     QueueConfig,
-    QueueResources,
     QueuesConfig,
     YuniKornState,
 )
 
-QUEUES_KEY: Final = "queues.yaml"
-DEFAULT_PARTITION: Final = "default"
-OPT_OUT_UNKNOWN: Final = (
-    "the state dump does not say which pods opted out of preemption or may not preempt others: "
-    "all are taken to allow both, unless x.allowPreemptSelf and x.allowPreemptOther say otherwise"
+__all__ = [
+    "CONFIG_DIFFERS",
+    "LIMITS_IGNORED",
+    "OPT_OUT_UNKNOWN",
+    "is_yunikorn",
+    "read_queues",
+    "read_yunikorn",
+    "read_yunikorn_objects",
+]
+
+CONFIG_DIFFERS: Final = (
+    "queues.yaml beside the state dump differs from the configuration inside: the former is used"
 )
-EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
+LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
+DEFAULT_PARTITION: Final = "default"
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 Json = Mapping[str, Any]
-Kind = TypeVar("Kind", bound=Schema)
 
 
-def is_yunikorn(value: object) -> bool:
-    """Say whether a JSON value is of YuniKorn: a state dump, an instance or queues.yaml."""
-    if not isinstance(value, Mapping):
-        return False
-    data = value.get("data")
-    if value.get("kind") == "ConfigMap":
-        return isinstance(data, Mapping) and QUEUES_KEY in data
-    names = {str(name).lower() for name in value}
-    return "kind" not in names and ("partitions" in names or {"applications", "nodes"} <= names)
+def read_yunikorn(
+    files: YuniKornFiles,
+    *,
+    source: str,
+    digest: str,
+    now: datetime | str | None,
+    ignored: Ignored | None,
+) -> YuniKornState:
+    """Make one state of a dump or instance and what stands beside it.
 
-
-def read_queues(value: object, where: str) -> QueuesConfig:
-    """Read queues.yaml: as text, as a value, or inside the ConfigMap ``yunikorn-configs``.
+    Parameters
+    ----------
+    files
+        The documents, sorted.
+    source, digest
+        What to call it, and the SHA-256 that names it.
+    now
+        The clock; without it, that of the instance or the time of the dump.
+    ignored
+        Where to count the fields and kinds that the planner does not read.
 
     Raises
     ------
     InputError
-        If it is not queues.yaml.
+        If it cannot be used.
     """
-    if isinstance(value, str):
-        documents = [one for one in parse_yaml(value, where) if one is not None]
-        if len(documents) != 1:
-            raise SchemaError(where, f"has {len(documents)} documents, not one", EXPECTED)
-        value = documents[0]
-    if isinstance(value, Mapping) and value.get("kind") == "ConfigMap":
-        text = (value.get("data") or {}).get(QUEUES_KEY)
-        if not isinstance(text, str):
-            raise SchemaError(where, f'the ConfigMap has no "{QUEUES_KEY}"', EXPECTED)
-        return read_queues(text, f"{where}: {QUEUES_KEY}")
-    return _checked(QueuesConfig, value, where, ())
+    moment = given_moment(now)
+    value, where = files.dump.value, files.dump.where
+    clock = None if moment is None else _nanoseconds(moment)
+    state = _state(value, where, clock, files)
+    if ignored is not None and isinstance(value, Mapping):
+        ignored.kinds.update(files.ignored)
+        ignored.fields.update(unknown_fields(_items(value, where, files)))
+    return state.model_copy(update={"source": source, "digest": digest})
 
 
 def read_yunikorn_objects(
@@ -84,7 +108,6 @@ def read_yunikorn_objects(
     where: str,
     digest: str | None = None,
     now: int | None = None,
-    queues: object = None,
 ) -> YuniKornState:
     """Read an instance or a full state dump that is parsed already.
 
@@ -98,166 +121,169 @@ def read_yunikorn_objects(
         The SHA-256 that names it; without it, that of its canonical JSON text.
     now
         The clock in nanoseconds; without it, that of the instance or the time of the dump.
-    queues
-        queues.yaml in any of its forms; without it, that of the instance or the dump.
 
     Raises
     ------
     InputError
         If it cannot be used.
     """
+    known = canonical_digest(value, where) if digest is None else digest
+    return _state(value, where, now, None).model_copy(update={"digest": known})
+
+
+def _state(
+    value: object, where: str, now: int | None, files: YuniKornFiles | None
+) -> YuniKornState:
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
-    clock = now if now is not None else value.get("now", value.get("timestamp"))
-    if not isinstance(clock, int) or isinstance(clock, bool):
-        raise SchemaError(where, 'has no clock: neither "now" nor "timestamp"', "nanoseconds")
-    config = _config(value, where, queues)
-    nodes = _list_of(PartitionNodes, value, "nodes", where)
-    applications = _list_of(Application, value, "applications", where)
-    names = [one.name for one in config.partitions]
+    clock = _clock(value, where) if now is None else now
+    config, notes = _config(value, where, files)
+    nodes = checked_list(PartitionNodes, value.get("nodes"), where, ("nodes",), "nodes")
+    applications = checked_list(
+        Application, value.get("applications"), where, ("applications",), "application"
+    )
+    # Those that are completed or were rejected are in a dump, too: their queue may be gone.
+    applications = tuple(one for one in applications if one.allocations or one.requests)
+    pods = read_pods(value, where, files)
+    if pods.is_empty and "config" in value and not any(map(_says_x, _claims(applications))):
+        notes += (OPT_OUT_UNKNOWN,)
+    applications, remarks = with_flags(applications, pods)
+    partitions = _partitions(config, nodes, applications, where)
+    extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     return YuniKornState(
         now=clock,
-        digest=canonical_digest(value, where) if digest is None else digest,
+        digest="",
         source=where,
-        notes=_notes(value, applications),
-        partitions=tuple(
-            Partition(
-                name=one.name,
-                root=_completed(_root(one), _dumped_root(value, one.name)),
-                preemption=one.preemption,
-                nodes=tuple(
-                    node
-                    for part in nodes
-                    if _partition_name(part.partition_name, names) == one.name
-                    for node in part.nodes_info
-                ),
-                applications=tuple(
-                    application
-                    for application in applications
-                    if _partition_name(application.partition, names) == one.name
-                ),
-            )
-            for one in config.partitions
-        ),
-        x=_checked(InstanceExtra, value.get("x") or {}, where, ("x",)),
+        notes=notes + remarks,
+        partitions=partitions,
+        x=extra,
     )
 
 
-def _notes(value: Json, applications: Sequence[Application]) -> tuple[str, ...]:
-    """Say what a dump without the extra keys cannot tell."""
-    claims = (claim for one in applications for claim in (*one.allocations, *one.requests))
-    if "config" in value and not any(claim.model_fields_set & {"x"} for claim in claims):
-        return (OPT_OUT_UNKNOWN,)
-    return ()
-
-
-def _config(value: Json, where: str, queues: object) -> QueuesConfig:
-    """Return queues.yaml: the one given, else that of the dump, else of the instance."""
-    if queues is not None:
-        return read_queues(queues, where)
-    for name in ("config", "queues"):
-        if isinstance(value.get(name), Mapping | str):
-            return read_queues(value[name], f"{where}: {name}")
-    if isinstance(value.get("queues"), Sequence):
-        return _config_of_dump(value, where)
-    raise SchemaError(where, "has no queues", EXPECTED)
-
-
-def _config_of_dump(value: Json, where: str) -> QueuesConfig:
-    """Make a configuration from the queue objects of a dump that has no ``config``."""
-    switches = {
-        str(one.get("name")): PreemptionSwitches.model_validate(
-            {
-                "enabled": bool(one.get("preemptionEnabled", True)),
-                "quotapreemptionenabled": bool(one.get("quotaPreemptionEnabled", False)),
-            }
+def _clock(value: Json, where: str) -> int:
+    """Return the clock of an instance, or the time of a dump."""
+    name = "now" if "now" in value else "timestamp"
+    clock = value.get(name)
+    if clock is None:
+        raise SchemaError(
+            where,
+            'has no clock: neither "now" nor "timestamp"',
+            "nanoseconds since 1970",
+            "give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z",
         )
-        for one in value.get("partitions") or ()
-        if isinstance(one, Mapping)
-    }
-    names = list(switches) or [DEFAULT_PARTITION]
-    roots = {name: _dumped_root(value, name) for name in names}
-    partitions = tuple(
-        PartitionConfig(
-            name=name, queues=(root,), preemption=switches.get(name, PreemptionSwitches())
-        )
-        for name, root in roots.items()
-        if root is not None
-    )
-    if not partitions:
+    if isinstance(clock, bool) or not isinstance(clock, int) or abs(clock) > MAX_INT64:
+        found = f"{shown(clock)} is not a clock"
+        raise SchemaError(place(where, (name,)), found, "nanoseconds since 1970")
+    return clock
+
+
+def _nanoseconds(moment: datetime) -> int:
+    clock = (moment - _EPOCH) // _MICROSECOND * 1000
+    if abs(clock) > MAX_INT64:
+        raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
+    return clock
+
+
+def _config(
+    value: Json, where: str, files: YuniKornFiles | None
+) -> tuple[QueuesConfig, tuple[str, ...]]:
+    """Return the queues, and remarks on them.
+
+    queues.yaml beside the dump goes first, then that of the dump, then its queue objects.
+    """
+    inside = next((n for n in ("config", "queues") if isinstance(value.get(n), Mapping | str)), "")
+    own = read_queues(value[inside], f"{where}: {inside}") if inside else None
+    dumped = None
+    if isinstance(value.get("queues"), list | tuple):
+        dumped = read_dumped_queues(value, where)
+    beside = files.queues if files else None
+    given = None if beside is None else read_queues(beside.value, beside.where)
+    config = given or own or dumped
+    if config is None:
         raise SchemaError(where, "has no queues", EXPECTED)
-    return QueuesConfig(partitions=partitions)
+    notes = []
+    if given is not None and own is not None and given != own:
+        notes.append(CONFIG_DIFFERS)
+    if any(one.limits or any(map(_has_limits, one.queues)) for one in config.partitions):
+        notes.append(LIMITS_IGNORED)
+    return completed(config, dumped) if dumped else config, tuple(notes)
 
 
-def _root(partition: PartitionConfig) -> QueueConfig:
-    """Return the root; where it is not written, the core puts one above the queues."""
-    queues = partition.queues
-    if len(queues) == 1 and queues[0].name.lower() == ROOT:
-        return queues[0]
-    return QueueConfig(name=ROOT, parent=True, queues=queues)
+def _has_limits(queue: QueueConfig) -> bool:
+    return bool(queue.limits) or any(map(_has_limits, queue.queues))
 
 
-def _dumped_root(value: Json, partition: str) -> QueueConfig | None:
-    """Return the root among the queue objects of a dump, None if there is none."""
-    queues = value.get("queues")
-    for queue in queues if isinstance(queues, Sequence) else ():
-        if isinstance(queue, Mapping) and queue.get("partition") in {partition, None, ""}:
-            return _dumped(queue)
-    return None
+def _says_x(claim: Claim) -> bool:
+    return "x" in claim.model_fields_set
 
 
-def _dumped(queue: Json) -> QueueConfig:
-    """Read a queue object of the dump, whose properties are the effective ones."""
-    return QueueConfig(
-        name=str(queue.get("queuename", "")).rpartition(".")[2],
-        parent=not queue.get("isLeaf", False),
-        properties=queue.get("properties") or {},
-        resources=QueueResources.model_validate(
-            {
-                "max": _written(queue.get("maxResource") or {}),
-                "guaranteed": _written(queue.get("guaranteedResource") or {}),
-            }
-        ),
-        queues=tuple(_dumped(child) for child in queue.get("children") or ()),
+def _claims(applications: Sequence[Application]) -> Iterator[Claim]:
+    for one in applications:
+        yield from one.allocations
+        yield from one.requests
+
+
+def _partitions(
+    config: QueuesConfig,
+    nodes: Sequence[PartitionNodes],
+    applications: Sequence[Application],
+    where: str,
+) -> tuple[Partition, ...]:
+    """Give every partition its nodes and applications."""
+    names = [one.name for one in config.partitions]
+    parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
+    running: dict[str, list[Application]] = {name: [] for name in names}
+    for i, part in enumerate(nodes):
+        name = _partition_name(part.partition_name, names, place(where, ("nodes", i)))
+        parts[name].append(part)
+    for one in applications:
+        at = f"{where}: application {shown(one.application_id)}"
+        running[_partition_name(one.partition, names, at)].append(one)
+    return tuple(
+        _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
     )
 
 
-def _written(amounts: Json) -> dict[str, str]:
-    """Write amounts of the core's unit as queues.yaml would."""
-    return {t: f"{value}m" if t == VCORE else str(value) for t, value in amounts.items()}
+def _partition(
+    config: PartitionConfig,
+    parts: Sequence[PartitionNodes],
+    applications: Sequence[Application],
+    where: str,
+) -> Partition:
+    nodes = tuple(node for part in parts for node in part.nodes_info)
+    _check_once((node.node_id for node in nodes), "node", where)
+    _check_once((claim.allocation_key for claim in _claims(applications)), "allocationKey", where)
+    return Partition(
+        name=config.name,
+        root=config.queues[0],
+        preemption=config.preemption,
+        nodes=nodes,
+        applications=tuple(applications),
+    )
 
 
-def _completed(root: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:
-    """Add the queues that the core has made itself, which are in the dump only."""
-    if dumped is None or not dumped.queues:
-        return root
-    known = {queue.name.lower(): queue for queue in root.queues}
-    found = {queue.name.lower(): queue for queue in dumped.queues}
-    queues = tuple(_completed(queue, found.get(name)) for name, queue in known.items())
-    more = tuple(queue for name, queue in found.items() if name not in known)
-    return root.model_copy(update={"queues": queues + more})
+def _check_once(names: Iterator[str], what: str, where: str) -> None:
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise SchemaError(where, f"{what} {shown(twice)} stands twice", hint="keep one")
 
 
-def _partition_name(written: str, names: Sequence[str]) -> str:
+def _partition_name(written: str, names: Sequence[str], where: str) -> str:
     """Return the name of a partition without the cluster before it, such as ``[mycluster]``."""
     name = written.rpartition("]")[2]
-    return name or (DEFAULT_PARTITION if DEFAULT_PARTITION in names else names[0])
+    name = name or (DEFAULT_PARTITION if DEFAULT_PARTITION in names else names[0])
+    if name not in names:
+        known = ", ".join(names)
+        raise SchemaError(where, f"partition {shown(name)} is not in the queues", f"one of {known}")
+    return name
 
 
-def _list_of(kind: type[Kind], value: Json, name: str, where: str) -> tuple[Kind, ...]:
-    items = value.get(name)
-    if items is None:
-        return ()
-    if not isinstance(items, list | tuple):
-        raise SchemaError(place(where, (name,)), f"{shown(items)} is not a list", EXPECTED)
-    return tuple(_checked(kind, item, where, (name, i)) for i, item in enumerate(items))
-
-
-def _checked(kind: type[Kind], value: object, where: str, path: Path) -> Kind:
-    if not isinstance(value, Mapping):
-        raise SchemaError(place(where, path), f"{shown(value)} is not an object", EXPECTED)
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        item = Item(where, path, dict(value))
-        raise schema_error(item, kind.__name__, error, error.error_count()) from None
+def _items(value: Json, where: str, files: YuniKornFiles) -> Iterator[tuple[Kind, Item]]:
+    """Yield what was read, for counting the fields that were not."""
+    for name, model in (("applications", Application), ("nodes", PartitionNodes)):
+        kind = Kind(model.__name__, model, ())
+        yield from (
+            (kind, Item(where, (name, i), dict(one))) for i, one in enumerate(value.get(name) or ())
+        )
+    if files.queues is not None and "kind" not in files.queues.value:
+        yield Kind("queues.yaml", QueuesConfig, ()), files.queues

@@ -1,4 +1,8 @@
-"""The frozen schema of what was read: Kueue's objects with the API server's defaults applied."""
+"""The frozen schema of what was read.
+
+State           Kueue's objects with the API server's defaults applied
+YuniKornState   queues.yaml and the state dump of YuniKorn's core
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,11 @@ from planner.state.queues import (
     RuntimeClass,
 )
 from planner.state.workload import Workload
+from planner.state.yunikorn import YuniKornState
 
 __all__ = [
     "AdmissionCheck",
+    "AnyState",
     "ClusterQueue",
     "Cohort",
     "Configuration",
@@ -32,6 +38,7 @@ __all__ = [
     "RuntimeClass",
     "State",
     "Workload",
+    "YuniKornState",
     "parse_time",
 ]
 
@@ -57,3 +64,7 @@ class State(Schema):
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     configuration: Configuration = Field(default=Configuration())
+
+
+AnyState = State | YuniKornState
+"""What a reading gives: the state of a cluster of either scheduler."""

@@ -17,6 +17,10 @@ from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int64, KubernetesObject, Schema
 
 REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
+NAMESPACE_TAG: Final = "kubernetes.io/meta/namespace"
+POD_NAME_TAG: Final = "kubernetes.io/meta/podName"
+"""Where the Kubernetes shim writes which pod it is (yunikorn-k8shim, common/si_helper.go)."""
+DEFAULT_PARTITION: Final = "default"
 ROOT: Final = "root"
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -54,6 +58,8 @@ def _text(value: object) -> object:
     """Return a scalar as the strings the core reads: YAML numbers and switches are text to it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int) and abs(value) > MAX_INT64:
+        return value  # no quantity, and Python refuses to write very long integers
     return str(value) if isinstance(value, int | float) else value
 
 
@@ -101,13 +107,19 @@ Priority = Annotated[
 ]
 
 
-class ConfigSchema(KubernetesObject):
-    """A piece of queues.yaml; the dump writes the same keys with capitals."""
+class ConfigSchema(Schema):
+    """A piece of queues.yaml; the dump writes the same keys with capitals. Null means absent.
+
+    Queues stand in queues: validating again without nulls, level by level, would take
+    exponentially long.
+    """
 
     @model_validator(mode="before")
     @classmethod
     def _lower_case(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-        return {str(k).lower(): v for k, v in value.items()} if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value
+        return {str(k).lower(): v for k, v in value.items() if v is not None}
 
 
 class QueueResources(ConfigSchema):
@@ -126,6 +138,7 @@ class QueueConfig(ConfigSchema):
         default_factory=dict
     )
     resources: QueueResources = QueueResources()
+    limits: tuple[object, ...] = ()
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(_read_list)] = ()
 
 
@@ -139,7 +152,8 @@ class PreemptionSwitches(ConfigSchema):
 class PartitionConfig(ConfigSchema):
     """A partition of queues.yaml."""
 
-    name: str
+    name: str = DEFAULT_PARTITION
+    limits: tuple[object, ...] = ()
     queues: tuple[QueueConfig, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches()
 
@@ -182,6 +196,13 @@ class Claim(KubernetesObject):
     def required_node(self) -> str:
         """The one node it may run on, as of a DaemonSet; empty if any node will do."""
         return self.required_node_id or self.allocation_tags.get(REQUIRED_NODE_TAG, "")
+
+    @property
+    def pod(self) -> str | None:
+        """Its pod as namespace/name, as the Kubernetes shim tags it; None without these tags."""
+        namespace = self.allocation_tags.get(NAMESPACE_TAG)
+        name = self.allocation_tags.get(POD_NAME_TAG)
+        return f"{namespace}/{name}" if namespace and name else None
 
 
 class Ask(Claim):

@@ -156,13 +156,6 @@ def test_queues_the_core_made_itself_are_in_the_dump_only() -> None:
     assert root.queues[2].properties == {"preemption.delay": "5s"}
 
 
-def test_queues_may_be_given_beside_the_dump() -> None:
-    value = two_queues(allocation("x", {"gpu": 1}), size=1)
-    state = read_yunikorn_objects(value, where="dump", queues=QUEUES, now=5)
-    assert [queue.name for queue in state.partitions[0].root.queues] == ["a"]
-    assert state.now == 5
-
-
 def test_partitions_are_kept_apart() -> None:
     value = two_queues(allocation("x", {"gpu": 1}), size=1)
     partitions = value["queues"]["partitions"]

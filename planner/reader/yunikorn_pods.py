@@ -1,0 +1,232 @@
+"""Who opted out of preemption, and who may not preempt others: pods and PriorityClasses.
+
+The state dump of the core does not say it of an ask or allocation. The Kubernetes shim does
+within the dump (``rmDiagnostics``), and so do objects of the API server beside it. Source:
+yunikorn-k8shim 23b6b47f, cache/task.go (isPreemptSelfAllowed, isPreemptOtherAllowed),
+cache/context.go (IsPreemptSelfAllowed, GetStateDump), common/si_helper.go (CreateTagsForTask).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from planner.errors import SchemaError
+from planner.reader.checked import checked
+from planner.reader.items import Item
+from planner.reader.scheduler import YuniKornFiles
+from planner.reader.show import Path, place, shown
+from planner.state.yunikorn import Application, Claim
+from planner.state.yunikorn_pods import Pod, PodPriorityClass
+
+OPT_OUT_UNKNOWN: Final = (
+    "the state dump does not say which pods opted out of preemption or may not preempt others: "
+    "all are taken to allow both; PriorityClasses and pods beside the dump would say it"
+)
+
+_FLAGS: Final = {
+    "allow_preempt_self": "being preempted",
+    "allow_preempt_other": "preempting others",
+}
+_BUILT_IN: Final = "system-"
+"""How the classes begin that every cluster has; they neither opt out nor forbid preempting."""
+
+Linked = TypeVar("Linked", bound=Claim)
+
+
+@dataclass
+class Pods:
+    """Pods by uid and by namespace/name, and PriorityClasses by name."""
+
+    by_uid: dict[str, Pod] = field(default_factory=dict)
+    by_name: dict[str, Pod] = field(default_factory=dict)
+    classes: dict[str, PodPriorityClass] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was read that would say who opted out."""
+        return not self.classes and not self.by_name
+
+    def of(self, claim: Claim) -> Pod | None:
+        """Return the pod of an ask or allocation: the shim makes the pod's uid its key."""
+        return self.by_uid.get(claim.allocation_key) or self.by_name.get(claim.pod or "")
+
+    def add(self, pod: Pod) -> None:
+        """Keep a pod."""
+        self.by_name[pod.name] = pod
+        if pod.metadata.uid:
+            self.by_uid[pod.metadata.uid] = pod
+
+
+def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles | None) -> Pods:
+    """Read what the shim wrote into a dump, and the objects beside it, which go first.
+
+    Raises
+    ------
+    SchemaError
+        If one of them cannot be used, or stands twice.
+    """
+    pods = _diagnosed(value, where)
+    places: dict[tuple[str, str], Item] = {}
+    for item in files.classes if files else ():
+        one = checked(PodPriorityClass, item.value, item.root, item.path, "PriorityClass")
+        _once(places, ("PriorityClass", one.metadata.name), item)
+        pods.classes[one.metadata.name] = one
+    for item in files.pods if files else ():
+        pod = checked(Pod, item.value, item.root, item.path, "Pod")
+        _once(places, ("Pod", pod.name), item)
+        pods.add(pod)
+    return pods
+
+
+def _once(places: dict[tuple[str, str], Item], key: tuple[str, str], item: Item) -> None:
+    if key in places:
+        kind, name = key
+        found = f"{kind} {shown(name)} stands twice; the first is at {places[key].where}"
+        raise SchemaError(item.where, found, hint="keep one")
+    places[key] = item
+
+
+def _diagnosed(value: Mapping[str, Any], where: str) -> Pods:
+    """Read the cache of the shim inside the dump; other resource managers write other things."""
+    pods = Pods()
+    diagnostics = value.get("rmDiagnostics")
+    cache = diagnostics.get("cache") if isinstance(diagnostics, Mapping) else None
+    if not isinstance(cache, Mapping):
+        return pods
+    at: Path = ("rmDiagnostics", "cache")
+    for name, one in _entries(cache, "priorityClasses", where, at):
+        path = (*at, "priorityClasses", name)
+        known = checked(PodPriorityClass, _with_metadata(one), where, path, "PriorityClass")
+        pods.classes[known.metadata.name] = known
+    for name, one in _entries(cache, "pods", where, at):
+        path = (*at, "pods", name)
+        whole = {**_with_metadata(one), "spec": one}
+        pods.add(checked(Pod, whole, where, path, "Pod"))
+    return pods
+
+
+def _entries(
+    cache: Mapping[str, Any], part: str, where: str, at: Path
+) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    entries = cache.get(part) or {}
+    if not isinstance(entries, Mapping):
+        found = f"{shown(entries)} is not an object"
+        raise SchemaError(place(where, (*at, part)), found, "an object of names to objects")
+    for name, one in entries.items():
+        if not isinstance(one, Mapping):
+            found = f"{shown(one)} is not an object"
+            raise SchemaError(place(where, (*at, part, str(name))), found, "an object")
+    return [(str(name), one) for name, one in entries.items()]
+
+
+def _with_metadata(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of the cache, which is flat, in the form that the API server has."""
+    names = ("name", "namespace", "uid", "annotations")
+    metadata = {name: one[name] for name in names if one.get(name) is not None}
+    return {**one, "metadata": metadata}
+
+
+def with_flags(
+    applications: Sequence[Application], pods: Pods
+) -> tuple[tuple[Application, ...], tuple[str, ...]]:
+    """Write into every ask and allocation what it allows; what ``x`` says already stands.
+
+    Returns the applications and remarks on how it was found out.
+    """
+    if pods.is_empty:
+        return tuple(applications), ()
+    linker = _Linker(pods)
+    changed = tuple(
+        one.model_copy(
+            update={
+                "allocations": tuple(linker.linked(claim) for claim in one.allocations),
+                "requests": tuple(linker.linked(claim) for claim in one.requests),
+            }
+        )
+        for one in applications
+    )
+    return changed, linker.notes()
+
+
+class _Linker:
+    """Finds the pod or the PriorityClass of every ask and allocation, and counts how."""
+
+    def __init__(self, pods: Pods) -> None:
+        self._pods = pods
+        self._by_value: dict[int, list[PodPriorityClass]] = {}
+        for one in pods.classes.values():
+            self._by_value.setdefault(one.value, []).append(one)
+        has_default = any(one.global_default for one in pods.classes.values())
+        self._unclassed = None if has_default else 0  # the priority of pods that name no class
+        self._found_by_value = 0
+        self._unknown = 0
+        self._missing: Counter[str] = Counter()
+        self._differing: dict[tuple[int, str], list[str]] = {}
+
+    def linked(self, claim: Linked) -> Linked:
+        """Return the claim with its flags."""
+        pod = self._pods.of(claim)
+        flags = self._by_priority(claim.priority) if pod is None else self._by_pod(pod)
+        stated = claim.x.model_fields_set
+        changed = {name: flag for name, flag in flags.items() if name not in stated}
+        if all(changed.values()):  # both are allowed by default
+            return claim
+        return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
+
+    def _by_pod(self, pod: Pod) -> dict[str, bool]:
+        """Do as the shim: the pod's own annotation first, then that of its class."""
+        allowed = pod.allow_preempt_self
+        if allowed is None:
+            name = pod.spec.priority_class_name
+            known = self._pods.classes.get(name)
+            if name and known is None and not name.startswith(_BUILT_IN):
+                self._missing[name] += 1
+            allowed = known is None or known.allow_preempt_self
+        return {"allow_preempt_self": allowed, "allow_preempt_other": pod.allow_preempt_other}
+
+    def _by_priority(self, priority: int) -> dict[str, bool]:
+        """Do without a pod: what all classes of its priority agree upon, else the default."""
+        classes = self._by_value.get(priority)
+        if classes is None:
+            self._unknown += priority != self._unclassed
+            return {}
+        self._found_by_value += 1
+        flags = {}
+        for name in _FLAGS:
+            allowed = {bool(getattr(one, name)) for one in classes}
+            if priority == self._unclassed:
+                allowed |= {True}
+            if len(allowed) > 1:
+                names = [shown(one.metadata.name) for one in classes]
+                others = ["pods without a PriorityClass"] if priority == self._unclassed else []
+                self._differing[priority, name] = names + others
+            flags[name] = allowed != {False}
+        return flags
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what was guessed."""
+        notes = []
+        if self._found_by_value:
+            notes.append(
+                f"{self._found_by_value} asks and allocations have no pod in the dump: their "
+                "PriorityClass was found by its value"
+            )
+        if self._unknown:
+            notes.append(
+                f"{self._unknown} asks and allocations have neither a pod in the dump nor a "
+                "PriorityClass of their priority: they are taken to allow preemption"
+            )
+        for (value, name), names in self._differing.items():
+            notes.append(
+                f"{' and '.join(names)} have value {value} and differ in {_FLAGS[name]}: pods of "
+                "this priority which are not in the dump are taken to allow it"
+            )
+        notes += [
+            f"PriorityClass {shown(name)} was not read: the {count} pods that name it are taken to "
+            "allow being preempted"
+            for name, count in self._missing.items()
+        ]
+        return tuple(notes)

@@ -1,0 +1,200 @@
+"""The queues of YuniKorn: queues.yaml in all its forms, and the queue objects of a state dump.
+
+Source: yunikorn-semantics.md, sections 2 and 14; yunikorn-core be3bb487,
+common/configs/configvalidator.go and webservice/dao/queue_info.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from planner.errors import SchemaError
+from planner.reader.checked import checked, checked_list
+from planner.reader.scheduler import QUEUES_KEY
+from planner.reader.show import shown
+from planner.reader.yaml_text import parse_yaml
+from planner.state.base import Bool, Schema
+from planner.state.yunikorn import (
+    ROOT,
+    PartitionConfig,
+    PreemptionSwitches,
+    QueueConfig,
+    QueueResources,
+    QueuesConfig,
+    Resource,
+)
+
+EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
+_NAME_EXPECTED: Final = "at most 64 letters, digits and _ : # / @ -"
+
+Json = Mapping[str, Any]
+
+
+def _none_is_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    return () if value is None else value
+
+
+class DumpedQueue(Schema):
+    """A queue object of a state dump; its properties are the effective ones."""
+
+    queuename: str
+    partition: str = ""
+    is_leaf: Bool = Field(default=False, alias="isLeaf")
+    properties: dict[str, str] = Field(default_factory=dict)
+    max_resource: Resource = Field(default_factory=dict, alias="maxResource")
+    guaranteed_resource: Resource = Field(default_factory=dict, alias="guaranteedResource")
+    children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(_none_is_empty)] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_means_absent(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+        if not isinstance(value, dict):
+            return value
+        return {name: each for name, each in value.items() if each is not None}
+
+    def config(self) -> QueueConfig:
+        """Return it as queues.yaml would have it; its amounts are in the core's unit already."""
+        return QueueConfig(
+            name=self.queuename.rpartition(".")[2],
+            parent=not self.is_leaf,
+            properties=self.properties,
+            resources=QueueResources.model_construct(
+                guaranteed=self.guaranteed_resource, max=self.max_resource
+            ),
+            queues=tuple(child.config() for child in self.children),
+        )
+
+
+class DumpedPartition(Schema):
+    """A partition object of a state dump."""
+
+    name: str
+    preemption_enabled: Bool = Field(default=True, alias="preemptionEnabled")
+    quota_preemption_enabled: Bool = Field(default=False, alias="quotaPreemptionEnabled")
+
+    def switches(self) -> PreemptionSwitches:
+        """Return its switches as queues.yaml would have them."""
+        return PreemptionSwitches(
+            enabled=self.preemption_enabled,
+            quotapreemptionenabled=self.quota_preemption_enabled,
+        )
+
+
+def read_queues(value: object, where: str) -> QueuesConfig:
+    """Read queues.yaml: as text, as a value, or inside the ConfigMap ``yunikorn-configs``.
+
+    Every partition has exactly one root, as the core adds it where it is not written.
+
+    Raises
+    ------
+    InputError
+        If it is not queues.yaml.
+    """
+    if isinstance(value, str):
+        documents = [one for one in parse_yaml(value, where) if one is not None]
+        if len(documents) != 1:
+            raise SchemaError(where, f"has {len(documents)} documents, not one", EXPECTED)
+        value = documents[0]
+    if isinstance(value, Mapping) and value.get("kind") == "ConfigMap":
+        data = value.get("data")
+        text = data.get(QUEUES_KEY) if isinstance(data, Mapping) else None
+        if not isinstance(text, str):
+            raise SchemaError(where, f'the ConfigMap has no "{QUEUES_KEY}"', EXPECTED)
+        return read_queues(text, f"{where}: {QUEUES_KEY}")
+    if not isinstance(value, Mapping):
+        raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
+    config = checked(QueuesConfig, value, where, (), QUEUES_KEY)
+    partitions = tuple(
+        one.model_copy(update={"queues": (_root(one),)}) for one in config.partitions
+    )
+    _check(partitions, where)
+    return QueuesConfig(partitions=partitions)
+
+
+def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
+    """Make queues.yaml from the partitions and queue objects of a state dump.
+
+    Raises
+    ------
+    InputError
+        If there are none, or they cannot be used.
+    """
+    objects = checked_list(DumpedQueue, value.get("queues"), where, ("queues",), "queue")
+    dumped = checked_list(
+        DumpedPartition, value.get("partitions"), where, ("partitions",), "partition"
+    )
+    switches = {one.name: one.switches() for one in dumped}
+    first = next(iter(switches), "default")
+    partitions = tuple(
+        PartitionConfig(
+            name=one.partition or first,
+            queues=(one.config().model_copy(update={"name": ROOT, "parent": True}),),
+            preemption=switches.get(one.partition or first, PreemptionSwitches()),
+        )
+        for one in objects
+    )
+    _check(partitions, where)
+    return QueuesConfig(partitions=partitions)
+
+
+def completed(config: QueuesConfig, dumped: QueuesConfig) -> QueuesConfig:
+    """Add the queues which the core has made itself: they are in the dump only."""
+    roots = {one.name: one.queues[0] for one in dumped.partitions}
+    return QueuesConfig(
+        partitions=tuple(
+            one.model_copy(update={"queues": (_completed(one.queues[0], roots[one.name]),)})
+            if one.name in roots
+            else one
+            for one in config.partitions
+        )
+    )
+
+
+def _completed(queue: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:
+    if dumped is None or not dumped.queues:
+        return queue
+    known = {each.name.lower(): each for each in queue.queues}
+    found = {each.name.lower(): each for each in dumped.queues}
+    queues = tuple(_completed(each, found.get(name)) for name, each in known.items())
+    more = tuple(each for name, each in found.items() if name not in known)
+    return queue.model_copy(update={"queues": queues + more})
+
+
+def _root(partition: PartitionConfig) -> QueueConfig:
+    """Return the root; where it is not written, the core puts one above the queues."""
+    queues = partition.queues
+    if len(queues) == 1 and queues[0].name.lower() == ROOT:
+        return queues[0].model_copy(update={"name": ROOT, "parent": True})
+    return QueueConfig(name=ROOT, parent=True, queues=queues)
+
+
+def _check(partitions: Sequence[PartitionConfig], where: str) -> None:
+    """Refuse what the core refuses: names twice, and names that no queue can have."""
+    if not partitions:
+        raise SchemaError(where, "has no queues", EXPECTED)
+    names: set[str] = set()
+    for one in partitions:
+        if one.name in names:
+            raise SchemaError(where, f"partition {shown(one.name)} stands twice", hint="keep one")
+        names.add(one.name)
+        _check_names(one.queues[0].queues, ROOT, where)
+
+
+def _check_names(queues: Sequence[QueueConfig], above: str, where: str) -> None:
+    names: set[str] = set()
+    for queue in queues:
+        name = queue.name.lower()
+        if not _NAME.fullmatch(name):
+            found = f"below {above}: {shown(queue.name)} is not the name of a queue"
+            raise SchemaError(where, found, _NAME_EXPECTED)
+        path = f"{above}.{name}"
+        if name in names:
+            raise SchemaError(where, f"queue {path} stands twice", hint="keep one")
+        names.add(name)
+        _check_names(queue.queues, path, where)

@@ -1,0 +1,72 @@
+"""What Kubernetes knows of a pod of YuniKorn: its PriorityClass and what it says of preemption.
+
+Source: yunikorn-k8shim 23b6b47f, cache/task.go, cache/context.go and
+cache/external/scheduler_cache_dao.go.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from planner.state.base import Int32, KubernetesObject, Metadata, Schema
+
+ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
+"""The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
+
+PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
+
+
+class PodPriorityClass(KubernetesObject):
+    """A PriorityClass of Kubernetes as the shim reads it."""
+
+    metadata: Metadata
+    value: Int32
+    global_default: bool = Field(default=False, alias="globalDefault")
+    preemption_policy: PreemptionPolicy = Field(
+        default="PreemptLowerPriority", alias="preemptionPolicy"
+    )
+
+    @property
+    def allow_preempt_self(self) -> bool:
+        """Whether its pods may be preempted, unless they say otherwise themselves."""
+        return self.metadata.annotations.get(ALLOW_PREEMPTION) != "false"
+
+    @property
+    def allow_preempt_other(self) -> bool:
+        """Whether its pods may preempt others: Kubernetes copies its policy into them."""
+        return self.preemption_policy != "Never"
+
+
+class PodPreemption(Schema):
+    """The part of a pod's ``spec`` that says who may preempt whom."""
+
+    priority_class_name: str = Field(default="", alias="priorityClassName")
+    preemption_policy: PreemptionPolicy = Field(
+        default="PreemptLowerPriority", alias="preemptionPolicy"
+    )
+
+
+class Pod(KubernetesObject):
+    """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
+
+    metadata: Metadata
+    spec: PodPreemption = PodPreemption()
+
+    @property
+    def name(self) -> str:
+        """Its namespace and name, such as ``team-a/driver``."""
+        return f"{self.metadata.namespace or 'default'}/{self.metadata.name}"
+
+    @property
+    def allow_preempt_self(self) -> bool | None:
+        """Whether it may be preempted; None if it leaves that to its PriorityClass."""
+        return {"true": True, "false": False}.get(
+            self.metadata.annotations.get(ALLOW_PREEMPTION, "")
+        )
+
+    @property
+    def allow_preempt_other(self) -> bool:
+        """Whether it may preempt others."""
+        return self.spec.preemption_policy != "Never"
