@@ -1,5 +1,7 @@
 """The certificate's own claims: values, bounds, multipliers, and removal order.
 
+Values and status are judged alike for every scheduler, the rest is Kueue's.
+
 The laws say that a plan is legal; these checks say that what it claims about itself is true.
 Nothing here needs a solver: values are compared with recomputed terms, and a solver-free bound
 is computed again in exact integers from the state.
@@ -12,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from planner.laws import Law
-from planner.plan import Certificate, Plan, SolverFreeBound, Verdict
+from planner.plan import AnyPlan, Certificate, Plan, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED
 from planner.quota.tree import FlavorResource
 from planner.verifier.case import Case
@@ -45,8 +47,8 @@ REMOVAL_ORDER: Final = Law(
     "CT-04",
     "check_removal_order",
     "the removal order is legal",
-    "The order names every victim once, and Kueue could take each of them at its turn.",
-    "kueue-semantics.md 5.6 and 6.5",
+    "The order names every victim once, and the scheduler could take each of them at its turn.",
+    "kueue-semantics.md 5.6 and 6.5; yunikorn-semantics.md 5 and 15",
 )
 
 
@@ -84,7 +86,7 @@ def check_certificate(
 
 
 def check_levels(
-    plan: Plan, recomputed_terms: Mapping[str, int], levels: Sequence[str] | None = None
+    plan: AnyPlan, recomputed_terms: Mapping[str, int], levels: Sequence[str] | None = None
 ) -> Verdict:
     """CT-01: the plan's terms and the certificate's levels have the recomputed values.
 
@@ -104,7 +106,7 @@ def check_levels(
     return judge(LEVELS, findings, f"{len(plan.terms)} terms and {len(stated)} levels recomputed")
 
 
-def check_status(plan: Plan) -> Verdict:
+def check_status(plan: AnyPlan) -> Verdict:
     """CT-02: bound <= value on every level, and bound = value where the status is optimal.
 
     Terms are never negative, so evicting nothing is optimal without any level.

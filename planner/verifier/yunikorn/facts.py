@@ -1,0 +1,220 @@
+"""What a YuniKorn plan claims of itself and of the state: values, bounds, order, facts.
+
+The laws say that a plan is legal; these checks say that what it says is true. Everything is
+recomputed from the state and the victims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from planner.laws import Law
+from planner.plan import ResourceAmount, Verdict, YuniKornPlan, YuniKornVictim
+from planner.quota.yunikorn.resource import Resource, plus
+from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
+from planner.verifier.certificate import (
+    REMOVAL_ORDER,
+    SOLVER_FREE_BOUND,
+    check_levels,
+    check_status,
+)
+from planner.verifier.wording import compare, judge, say_some
+from planner.verifier.yunikorn.case import YuniKornCase
+from planner.verifier.yunikorn.fence import adjusted_priority
+from planner.verifier.yunikorn.hosting import is_on
+from planner.verifier.yunikorn.removal import replay
+from planner.verifier.yunikorn.victim import Victim
+
+FACTS: Final = Law(
+    "CT-05",
+    "check_yunikorn_facts",
+    "what the plan says of preemptor and victims is what the state says",
+    "Queues, applications, nodes, priorities, flags, usage and ages, the room on the node, and "
+    "what the queues use.",
+    "yunikorn-semantics.md 2, 4, 7 and 14",
+)
+
+NANOSECONDS: Final = 10**9
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+CLOCK_TOLERANCE: Final = timedelta(milliseconds=1)
+"""A plan's clock is coarser than the core's nanoseconds."""
+
+
+def check_yunikorn_certificate(
+    case: YuniKornCase,
+    plan: YuniKornPlan,
+    terms: Mapping[str, int],
+    levels: Sequence[str] | None = None,
+) -> tuple[Verdict, ...]:
+    """Check all claims of a plan with a certificate.
+
+    Parameters
+    ----------
+    case
+        The plan matched with the state.
+    plan
+        The plan.
+    terms
+        Every term, recomputed from the plan's victims.
+    levels
+        The levels the plan's objective asks for, in order; not compared when absent.
+    """
+    verdicts = [
+        check_levels(plan, terms, levels),
+        check_status(plan),
+        check_yunikorn_facts(case, plan),
+    ]
+    if plan.certificate is not None:
+        verdicts.append(check_yunikorn_removal_order(case, plan.certificate.removal_order))
+        if plan.certificate.bounds:
+            named = say_some([bound.term for bound in plan.certificate.bounds])
+            findings = [f"no bound of YuniKorn follows from multipliers of flavors: {named}"]
+            verdicts.append(judge(SOLVER_FREE_BOUND, findings, ""))
+    return tuple(verdicts)
+
+
+def check_yunikorn_removal_order(case: YuniKornCase, order: Sequence[str]) -> Verdict:
+    """CT-04: the claimed order names every victim once, and its replay is legal.
+
+    With a required node any order is: no guaranteed counts there.
+    """
+    victims = {victim.key: victim for victim in case.victims}
+    if sorted(order) != sorted(victims):
+        findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
+        return judge(REMOVAL_ORDER, findings, "")
+    if case.required_node:
+        return judge(REMOVAL_ORDER, (), "any order will do: the ask requires a node")
+    obstacle = replay(case.snapshot, [victims[key] for key in order]).obstacle
+    return judge(REMOVAL_ORDER, [obstacle] if obstacle else [], "replayed removal by removal")
+
+
+def check_yunikorn_facts(case: YuniKornCase, plan: YuniKornPlan) -> Verdict:
+    """CT-05: what the plan says of ask, victims, node and queues is what the state says."""
+    findings = [
+        *_ask_faults(case, plan),
+        *_room_faults(case, plan),
+        *_queue_faults(case, plan),
+        *_order_faults(case, plan),
+    ]
+    victims = {victim.key: victim for victim in case.victims}
+    for claim in plan.victims:
+        victim = victims.get(claim.allocation)
+        if victim is None:
+            findings.append(f"nothing is known of {claim.allocation}")
+        else:
+            findings += _victim_faults(case, claim, victim)
+    return judge(FACTS, findings, f"{plan.preemptor} and {len(plan.victims)} victims compared")
+
+
+def _ask_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
+    asking, key = case.asking, case.asking.ask.allocation_key
+    clock = EPOCH + timedelta(microseconds=case.cluster.now // 1000)
+    if abs(plan.now - clock) > CLOCK_TOLERANCE:
+        yield from compare("the clock", plan.now.isoformat(), clock.isoformat())
+    yield from compare("partition", plan.partition, case.cluster.partition.name)
+    yield from compare("preemptor", plan.preemptor, key)
+    yield from _pod_faults(plan.pod, asking.ask)
+    yield from compare(f"application of {key}", plan.application, asking.application.application_id)
+    yield from compare(f"queue of {key}", plan.queue, asking.leaf.path)
+    yield from compare(f"priority of {key}", plan.priority, asking.ask.priority)
+    last_tier = any(victim.last_tier for victim in case.victims)
+    yield from compare("last_tier", plan.last_tier, last_tier)
+
+
+def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) -> Iterator[str]:
+    held = victim.allocation
+    worth = held.priority
+    if not case.required_node:
+        worth = adjusted_priority(case.asking, victim.queue, worth)
+    age_s = max(0, case.cluster.now - held.allocation_time) // NANOSECONDS
+    for what, stated, recomputed in (
+        ("application", claim.application, victim.application_id),
+        ("queue", claim.queue, victim.queue.path),
+        ("node", claim.node, held.node_id),
+        ("priority", claim.priority, held.priority),
+        ("adjusted_priority", claim.adjusted_priority, worth),
+        ("originator", claim.originator, held.originator),
+        ("opted_out", claim.opted_out, held.opted_out),
+        ("age_s", claim.age_s, age_s),
+    ):
+        yield from compare(f"{what} of {victim.key}", stated, recomputed)
+    yield from _pod_faults(claim.pod, held)
+    yield from _usage_faults(victim.key, claim.usage, held.resource)
+
+
+def _pod_faults(stated: str | None, claim: Claim) -> Iterator[str]:
+    if stated is not None:
+        yield from compare(f"pod of {claim.allocation_key}", stated, claim.pod)
+
+
+def _usage_faults(key: str, stated: Iterable[ResourceAmount], held: Resource) -> Iterator[str]:
+    """Compare amounts, and read back what is written as queues.yaml does."""
+    for amount in stated:
+        what = f"{amount.resource} of {key}"
+        yield from compare(f"usage of {what}", amount.units, held.get(amount.resource, 0))
+        sign = -1 if amount.quantity.startswith("-") else 1
+        units = parse_yunikorn_quantity(amount.quantity.removeprefix("-"), amount.resource)
+        if units is None or sign * units != amount.units:
+            yield f"quantity of {what}: {amount.quantity} is not {amount.units}"
+
+
+def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
+    """Say if positions contradict the core's order: opted out last, originators late, newest first.
+
+    Equal ones have no order in the core, and with a required node the order is another.
+    """
+    held = {victim.key: victim.allocation for victim in case.victims}
+    claims = sorted(plan.victims, key=lambda claim: claim.position)
+    known = [claim for claim in claims if claim.allocation in held]
+    for earlier, later in pairwise(known):
+        keys = f"{earlier.allocation} and {later.allocation}"
+        first, second = held[earlier.allocation], held[later.allocation]
+        if earlier.position == later.position:
+            yield f"{keys} have the same position {later.position}"
+        elif not case.required_node and _rank(first) > _rank(second):
+            yield f"positions of {keys}: the core takes {later.allocation} first"
+
+
+def _rank(allocation: Allocation) -> tuple[bool, bool, int]:
+    return allocation.opted_out, allocation.originator, -allocation.allocation_time
+
+
+def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
+    """Compare what the ask wants of the node with what is available there, now and then."""
+    node, wanted = case.node, case.asking.ask.resource
+    if node is None:
+        if plan.room:
+            yield "there is no node whose room could be stated"
+        return
+    after = node.available
+    for victim in case.victims:
+        if is_on(victim, node):
+            after = plus(after, victim.resource)
+    stated = {row.resource for row in plan.room}
+    for t in wanted if plan.room else ():
+        if t not in stated:
+            yield f"the room on {node.node_id} leaves out {t}"
+    for row in plan.room:
+        t, what = row.resource, f"{row.resource} on {node.node_id}"
+        yield from compare(f"asked {what}", row.asked, wanted.get(t, 0))
+        yield from compare(f"available {what}", row.available, node.available.get(t, 0))
+        yield from compare(f"room after {what}", row.after, after.get(t, 0))
+
+
+def _queue_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
+    """Compare limits and usage of queues, now and with the victims gone and the ask placed."""
+    for row in plan.queues:
+        queue, t = case.cluster.tree.by_path.get(row.queue), row.resource
+        if queue is None:
+            yield f"nothing is known of queue {row.queue}"
+            continue
+        used = case.used(queue)
+        what = f"{t} of queue {queue.path}"
+        yield from compare(f"guaranteed {what}", row.guaranteed, (queue.guaranteed or {}).get(t))
+        yield from compare(f"max {what}", row.max, (queue.max or {}).get(t))
+        yield from compare(f"usage before of {what}", row.before, used.get(t, 0))
+        after = case.changed(queue, used).get(t, 0)
+        yield from compare(f"usage after of {what}", row.after, after)
