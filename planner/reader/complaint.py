@@ -37,6 +37,7 @@ _FOUND_AND_EXPECTED: Final = {
     "less_than_equal": ("is too large", "a whole number of at most {le}"),
     "literal_error": ("is not a value it can have", "one of {choices}"),
     "quantity": ("is not a Kubernetes quantity", SUFFIXES),
+    "yunikorn_quantity": ("is not a quantity of YuniKorn", "{expected}"),
     "negative": ("is negative", "a quantity of 0 or more"),
     "timestamp": ("is not a timestamp", TIMESTAMP),
 }
@@ -54,6 +55,9 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
     """
     first: Any = error.errors(include_url=False)[0]
     kind, context = first["type"], dict(first.get("ctx", {}))
+    location, given = first["loc"], first["input"]
+    if "key" in context:  # a validator of a whole mapping says which entry it is about
+        location, given = (*location, context.pop("key")), context.pop("written")
     found, expected = _FOUND_AND_EXPECTED.get(kind, (f"cannot be used: {first['msg']}", ""))
     choices = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
     if kind == "value_error":
@@ -61,11 +65,11 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
     elif context:
         expected = expected.format(choices=", ".join(choices), **context)
     # What is missing has no value of its own: pydantic gives the object it is missing from.
-    phrase = found if kind == "missing" else f"{shown(first['input'])} {found}"
+    phrase = found if kind == "missing" else f"{shown(given)} {found}"
     if total > 1:
         phrase += f" (the first of {total} such problems)"
-    where = place(item.root, (*item.path, *_written(item.value, first["loc"])))
-    hint = _hint(kind, first["input"], choices)
+    where = place(item.root, (*item.path, *_written(item.value, location)))
+    hint = _hint(kind, given, choices)
     return SchemaError(where, f"{subject}: {phrase}", expected, hint)
 
 

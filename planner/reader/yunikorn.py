@@ -29,6 +29,7 @@ from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
 from planner.reader.yunikorn_queues import (
     EXPECTED,
     completed,
+    paths_of,
     read_dumped_queues,
     read_queues,
 )
@@ -138,10 +139,8 @@ def _state(
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
     config, notes = _config(value, where, files)
-    nodes = checked_list(PartitionNodes, value.get("nodes"), where, ("nodes",), "nodes")
-    applications = checked_list(
-        Application, value.get("applications"), where, ("applications",), "application"
-    )
+    nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
+    applications = checked_list(Application, value, "applications", where, "applicationID")
     # Those that are completed or were rejected are in a dump, too: their queue may be gone.
     applications = tuple(one for one in applications if one.allocations or one.requests)
     pods = read_pods(value, where, files)
@@ -150,6 +149,10 @@ def _state(
     applications, remarks = with_flags(applications, pods)
     partitions = _partitions(config, nodes, applications, where)
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
+    paths = {path for one in partitions for path in paths_of(one.root)}
+    for path in extra.queue_usage:
+        if path not in paths:
+            raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
     return YuniKornState(
         now=clock,
         digest="",

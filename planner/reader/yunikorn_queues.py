@@ -7,7 +7,7 @@ common/configs/configvalidator.go and webservice/dao/queue_info.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -125,10 +125,8 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     InputError
         If there are none, or they cannot be used.
     """
-    objects = checked_list(DumpedQueue, value.get("queues"), where, ("queues",), "queue")
-    dumped = checked_list(
-        DumpedPartition, value.get("partitions"), where, ("partitions",), "partition"
-    )
+    objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
+    dumped = checked_list(DumpedPartition, value, "partitions", where, "name")
     switches = {one.name: one.switches() for one in dumped}
     first = next(iter(switches), "default")
     partitions = tuple(
@@ -154,6 +152,14 @@ def completed(config: QueuesConfig, dumped: QueuesConfig) -> QueuesConfig:
             for one in config.partitions
         )
     )
+
+
+def paths_of(queue: QueueConfig, above: str = "") -> Iterator[str]:
+    """Yield the paths of a queue and of all below it, such as ``root.batch``."""
+    path = f"{above}{queue.name.lower()}"
+    yield path
+    for child in queue.queues:
+        yield from paths_of(child, f"{path}.")
 
 
 def _completed(queue: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:
