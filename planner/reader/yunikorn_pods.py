@@ -211,13 +211,13 @@ class _Linker:
         notes = []
         if self._found_by_value:
             notes.append(
-                f"{self._found_by_value} asks and allocations have no pod in the dump: their "
-                "PriorityClass was found by its value"
+                "asks and allocations without a pod in the dump whose PriorityClass was found by "
+                f"its value: {self._found_by_value}"
             )
         if self._unknown:
             notes.append(
-                f"{self._unknown} asks and allocations have neither a pod in the dump nor a "
-                "PriorityClass of their priority: they are taken to allow preemption"
+                "asks and allocations with neither a pod in the dump nor a PriorityClass of their "
+                f"priority, which are taken to allow preemption: {self._unknown}"
             )
         for (value, name), names in self._differing.items():
             notes.append(
@@ -225,8 +225,8 @@ class _Linker:
                 "this priority which are not in the dump are taken to allow it"
             )
         notes += [
-            f"PriorityClass {shown(name)} was not read: the {count} pods that name it are taken to "
-            "allow being preempted"
+            f"PriorityClass {shown(name)} was not read; pods that name it and are taken to allow "
+            f"being preempted: {count}"
             for name, count in self._missing.items()
         ]
         return tuple(notes)
