@@ -1,0 +1,280 @@
+"""A forged certificate is refused: values, bounds, order, and what is said of the state."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from planner.plan import (
+    Certificate,
+    Level,
+    Multiplier,
+    NodeRoom,
+    QueueUse,
+    ResourceAmount,
+    SolverFreeBound,
+    YuniKornPlan,
+)
+from planner.quota.yunikorn.cluster import prepare
+from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
+from planner.verifier.yunikorn.facts import check_yunikorn_certificate
+from tests.verifier.yunikorn.plans import CODE, REQUIRED, guaranteed, plan_of, victim_of
+from tests.yunikorn.building import (
+    SECOND,
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+)
+
+TAGS: Json = {
+    "allocationTags": {
+        "kubernetes.io/meta/namespace": "ml",
+        "kubernetes.io/meta/podName": "driver",
+    }
+}
+LARGE: Json = {"gpu": 2, "vcore": 1500, "memory": 2**31}
+SMALL: Json = {"gpu": 1, "vcore": 500, "memory": 2**30}
+WANTED: Json = {"gpu": 2, "vcore": 1000}
+
+
+def value() -> Json:
+    """Node n1 has 4 GPUs, of which low uses 2 and 1, a second queue 1, and 1 is going already."""
+    low = queue("low", guaranteed={"gpu": "1"}, max={"gpu": "8"}, priority_offset="-3")
+    gone = allocation("gone", {"gpu": 1}, 7, preempted=True)
+    return cluster_value(
+        [low, guaranteed("high", 4, priority_offset="2")],
+        [node("n1", {"gpu": 5, "vcore": 4000, "memory": 2**34}), node("n2", {"gpu": 1})],
+        [
+            application(
+                "runs",
+                "root.low",
+                allocation("large", LARGE, 90, originator=True, priority="4", **TAGS),
+                allocation("small", SMALL, 100, priority="5"),
+                gone,
+            ),
+            application("asks", "root.high", asks=(ask("ask", WANTED, priority="7", **TAGS),)),
+        ],
+    )
+
+
+STATE = state_of(value())
+CLUSTER = prepare(STATE)
+TERMS = {"D0": 1, "D2": 2, "D4": 7, "D5": 2}
+LEVELS = (
+    Level(term="D0", title="", unit="", value=1, bound=1),
+    Level(term="D4+D5", title="", unit="", value=9, bound=9),
+)
+SAID_OF_LARGE: Json = {
+    "pod": "ml/driver",
+    # The ask is worth 7 + 2 at the root, this one 4 - 3: 8 less than the ask.
+    "adjusted_priority": -1,
+    "position": 4,
+    "age_s": 90,
+    "usage": (
+        ResourceAmount(resource="gpu", units=2, quantity="2"),
+        ResourceAmount(resource="memory", units=2**31, quantity="2Gi"),
+        ResourceAmount(resource="vcore", units=1500, quantity="1500m"),
+    ),
+}
+SAID_OF_SMALL: Json = {"adjusted_priority": 0, "position": 2, "age_s": 100}
+ROOM = (
+    # 5 less 2, 1 and 1; then 3 more.
+    NodeRoom(resource="gpu", asked=2, available=1, after=4),
+    NodeRoom(resource="vcore", asked=1000, available=2000, after=4000),
+    NodeRoom(resource="memory", asked=0, available=2**34 - 3 * 2**30, after=2**34),
+)
+QUEUES = (
+    QueueUse(queue="root", resource="gpu", guaranteed=None, max=6, before=3, after=2),
+    QueueUse(queue="root.low", resource="gpu", guaranteed=1, max=8, before=3, after=0),
+    QueueUse(queue="root.low", resource="vcore", guaranteed=None, max=None, before=2000, after=0),
+    QueueUse(queue="root.high", resource="gpu", guaranteed=4, max=None, before=0, after=2),
+)
+
+
+def honest() -> YuniKornPlan:
+    return plan_of(
+        STATE,
+        "n1",
+        victim_of(CLUSTER, "small", **SAID_OF_SMALL),
+        victim_of(CLUSTER, "large", **SAID_OF_LARGE),
+        rules=CODE,
+        status="optimal",
+        objective="least-disruption",
+        pod="ml/driver",
+        last_tier=True,
+        room=ROOM,
+        queues=QUEUES,
+        terms={"D0": 1, "D2": 2},
+        certificate=Certificate(digest="", levels=LEVELS, removal_order=("small", "large")),
+    )
+
+
+def refused(plan: YuniKornPlan, terms: dict[str, int] | None = None) -> list[str]:
+    """Return the ids of the claims that are not true."""
+    case = match_yunikorn(STATE, plan)
+    verdicts = check_yunikorn_certificate(case, plan, terms or TERMS)
+    return [verdict.law for verdict in verdicts if not verdict.holds]
+
+
+def changed(**fields: Any) -> YuniKornPlan:
+    return honest().model_copy(update=fields)
+
+
+def with_certificate(**fields: Any) -> YuniKornPlan:
+    certificate = honest().certificate
+    assert certificate is not None
+    return changed(certificate=certificate.model_copy(update=fields))
+
+
+def with_level(position: int, **fields: Any) -> YuniKornPlan:
+    levels = list(LEVELS)
+    levels[position] = levels[position].model_copy(update=fields)
+    return with_certificate(levels=tuple(levels))
+
+
+def with_large(**fields: Any) -> YuniKornPlan:
+    return changed(
+        victims=(
+            victim_of(CLUSTER, "small", **SAID_OF_SMALL),
+            victim_of(CLUSTER, "large", **{**SAID_OF_LARGE, **fields}),
+        )
+    )
+
+
+def with_usage(**fields: Any) -> YuniKornPlan:
+    said = {"resource": "vcore", "units": 1500, "quantity": "1500m"}
+    return with_large(usage=(ResourceAmount(**{**said, **fields}),))
+
+
+def with_room(**fields: Any) -> YuniKornPlan:
+    return changed(room=(ROOM[0].model_copy(update=fields), *ROOM[1:]))
+
+
+def with_queue(position: int, **fields: Any) -> YuniKornPlan:
+    queues = list(QUEUES)
+    queues[position] = queues[position].model_copy(update=fields)
+    return changed(queues=tuple(queues))
+
+
+def test_an_honest_plan_is_accepted() -> None:
+    assert verify_yunikorn_plan(STATE, honest()).accepted
+    assert verify_yunikorn_plan(STATE, honest()).removal_order == ("small", "large")
+    assert not refused(honest())
+
+
+@pytest.mark.parametrize(
+    ("plan", "law"),
+    [
+        (changed(terms={"D0": 0}), "CT-01"),
+        (changed(terms={"unheard-of": 0}), "CT-01"),
+        (with_level(0, value=2, bound=2), "CT-01"),
+        (with_level(1, value=8, bound=8), "CT-01"),
+        (with_level(0, bound=0), "CT-02"),
+        (with_level(1, bound=10), "CT-02"),
+        (with_certificate(levels=()), "CT-02"),
+        (changed(certificate=None), "CT-02"),
+        (with_certificate(removal_order=()), "CT-04"),
+        (with_certificate(removal_order=("small",)), "CT-04"),
+        (with_certificate(removal_order=("small", "small")), "CT-04"),
+        (with_certificate(removal_order=("small", "gone")), "CT-04"),
+        # Without large, low is within its guaranteed, and small could not go any more.
+        (with_certificate(removal_order=("large", "small")), "CT-04"),
+        (changed(application="runs"), "CT-05"),
+        (changed(queue="root.low"), "CT-05"),
+        (changed(priority=8), "CT-05"),
+        (changed(pod="ml/other"), "CT-05"),
+        (changed(last_tier=False), "CT-05"),
+        (changed(now=honest().now + timedelta(seconds=1)), "CT-05"),
+        (with_large(application="asks"), "CT-05"),
+        (with_large(queue="root.high"), "CT-05"),
+        (with_large(node="n2"), "CT-05"),
+        (with_large(priority=3), "CT-05"),
+        (with_large(adjusted_priority=4), "CT-05"),
+        (with_large(originator=False), "CT-05"),
+        (with_large(opted_out=True), "CT-05"),
+        (with_large(age_s=89), "CT-05"),
+        (with_large(pod="driver"), "CT-05"),
+        (with_large(position=2), "CT-05"),
+        (with_large(position=1), "CT-05"),
+        (with_usage(units=1000), "CT-05"),
+        (with_usage(quantity="1500"), "CT-05"),
+        (with_usage(quantity="much"), "CT-05"),
+        (with_usage(resource="disk"), "CT-05"),
+        (with_room(asked=1), "CT-05"),
+        (with_room(available=2), "CT-05"),
+        (with_room(after=3), "CT-05"),
+        (with_room(resource="disk"), "CT-05"),
+        (changed(room=ROOM[:1]), "CT-05"),
+        (with_queue(0, max=5), "CT-05"),
+        (with_queue(0, after=3), "CT-05"),
+        (with_queue(1, guaranteed=2), "CT-05"),
+        (with_queue(1, guaranteed=None), "CT-05"),
+        (with_queue(1, before=4), "CT-05"),
+        (with_queue(2, max=0), "CT-05"),
+        (with_queue(3, after=1), "CT-05"),
+        (with_queue(3, queue="root.nonesuch"), "CT-05"),
+    ],
+)
+def test_a_forged_claim_is_refused(plan: YuniKornPlan, law: str) -> None:
+    assert refused(plan) == [law]
+
+
+def test_a_victim_that_is_not_there() -> None:
+    plan = changed(victims=(*honest().victims, victim_of(CLUSTER, "nonesuch")))
+    assert refused(plan) == ["CT-05"]
+
+
+def test_room_on_a_node_that_is_not_there() -> None:
+    assert refused(changed(node=None)) == ["CT-05"]
+    assert refused(changed(node=None, room=())) == []
+
+
+def test_the_levels_are_those_of_the_objective() -> None:
+    case = match_yunikorn(STATE, honest())
+    for levels, right in ((["D0", "D4+D5"], True), (["D4+D5", "D0"], False), (["D0"], False)):
+        verdict = check_yunikorn_certificate(case, honest(), TERMS, levels)[0]
+        assert (verdict.law, verdict.holds) == ("CT-01", right)
+
+
+def test_the_clock_may_be_coarser_than_nanoseconds() -> None:
+    state = state_of({**value(), "now": CLUSTER.now + 123_456_789})
+    clock = datetime.fromtimestamp(CLUSTER.now // SECOND, UTC)
+    for micros, right in ((123_456, True), (123_457, True), (125_000, False), (0, False)):
+        plan = changed(now=clock + timedelta(microseconds=micros))
+        verdict = check_yunikorn_certificate(match_yunikorn(state, plan), plan, TERMS)[2]
+        assert verdict.holds == right, micros
+
+
+def test_quantities_may_be_written_in_any_way_that_is_exact() -> None:
+    assert refused(with_usage(quantity="1500m")) == []
+    two = ResourceAmount(resource="memory", units=2**31, quantity="2048Mi")
+    assert refused(with_large(usage=(two,))) == []
+
+
+def test_bounds_by_flavors_are_none_of_yunikorns() -> None:
+    multiplier = Multiplier(flavor="n1", resource="gpu", numerator=1, need=1)
+    bound = SolverFreeBound(
+        term="D0", denominator=1, multipliers=(multiplier,), bound=1, statement=""
+    )
+    assert refused(with_certificate(bounds=(bound,))) == ["CT-03"]
+
+
+def test_with_a_required_node_any_order_will_do_and_priorities_are_plain() -> None:
+    given = value()
+    given["applications"][1]["requests"][0]["requiredNodeId"] = "n1"
+    state = state_of(given)
+    large = victim_of(CLUSTER, "large", **{**SAID_OF_LARGE, "adjusted_priority": 4})
+    small = victim_of(CLUSTER, "small", **{**SAID_OF_SMALL, "adjusted_priority": 5})
+    for order in (("small", "large"), ("large", "small")):
+        certificate = Certificate(digest="", levels=LEVELS, removal_order=order)
+        plan = changed(rules=REQUIRED, victims=(small, large), certificate=certificate)
+        assert verify_yunikorn_plan(state, plan).accepted
+        verdicts = check_yunikorn_certificate(match_yunikorn(state, plan), plan, TERMS)
+        assert all(verdict.holds for verdict in verdicts), verdicts
