@@ -59,15 +59,13 @@ def worth_of_ask(asking: Asking, top: Queue) -> int:
 
 
 def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
-    """Return the priority of an allocation of another queue, on the scale of the ask's own.
+    """Return the priority of an allocation on the scale of the ask's own.
 
     It may go if this is at most the ask's priority. Offsets of the queues from its own up to,
     but without, the first one in common with the ask are added. A priority fence on that way
     gives everything below it its own offset in place of single priorities; of several fences
     each must be passed, so the highest counts.
     """
-    if queue is asking.leaf:
-        return priority
     top = common_queue(asking, queue)
     offsets, fences = 0, []
     for step in queue.lineage[len(top.lineage) :]:

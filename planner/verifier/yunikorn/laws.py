@@ -119,7 +119,7 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
         state.remove(victim.queue, victim.resource)
     then = state.remaining() or {}
     changed = f"{say_amounts(then, ask)} with the ask counted and the victims gone"
-    findings = [] if case.victims and under(then, ask) else [f"{left}, {changed}"]
+    findings = [] if under(then, ask) else [f"{left}, {changed}"]
     return judge(YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
 
 
@@ -200,17 +200,17 @@ def fits_node(case: YuniKornCase) -> Verdict:
 def within_limits(case: YuniKornCase) -> Verdict:
     """YK-09: the ask's queue and all above it stay within their maximum.
 
-    For every type of the ask: allocated − victims + ask <= max(0, maximum). A type without a
+    For every type of the ask: allocated − victims + ask <= maximum. A type without a
     maximum is unlimited, but not at the root, where no node has it. Source: semantics, 15.
     """
     if case.nothing_evicted:
         return judge(YK_WITHIN_LIMITS, (), f"{NOTHING_EVICTED}, see {YK_FITS_NODE.id}")
     findings = []
     for queue in reversed(case.asking.leaf.lineage):
-        after, most = case.changed(queue, queue.allocated), dict(queue.max or {})
+        after, most = case.changed(queue, queue.allocated), queue.max or {}
         for t in sorted(case.asking.ask.resource):
             limited = t in most or queue.parent is None
-            if limited and after.get(t, 0) > max(0, most.get(t, 0)):
+            if limited and after.get(t, 0) > most.get(t, 0):
                 findings.append(
                     f"{say_queue(queue)} would have {say_amount(t, after[t])}, its maximum is "
                     f"{say_amount(t, most.get(t, 0))}"

@@ -236,6 +236,23 @@ def test_room_on_a_node_that_is_not_there() -> None:
     assert refused(changed(node=None, room=())) == []
 
 
+def test_victims_elsewhere_leave_the_room_of_the_node_as_it_is() -> None:
+    given = value()
+    given["nodes"][0]["nodesInfo"][0]["capacity"]["gpu"] = 7
+    given["applications"][0]["allocations"][1]["nodeId"] = "n2"
+    state = state_of(given)
+    small = victim_of(prepare(state), "small", **SAID_OF_SMALL)
+    # 7 less 2 of large and 1 that is going.
+    for after, law in ((4, []), (5, ["CT-05"])):
+        room = NodeRoom(resource="gpu", asked=2, available=4, after=after)
+        vcore = NodeRoom(resource="vcore", asked=1000, available=2500, after=2500)
+        plan = plan_of(state, "n1", small, rules=CODE, room=(room, vcore))
+        case = match_yunikorn(state, plan)
+        assert not [v.law for v in verify_yunikorn_plan(state, plan).verdicts if not v.holds]
+        verdicts = check_yunikorn_certificate(case, plan, TERMS)
+        assert [verdict.law for verdict in verdicts if not verdict.holds] == law
+
+
 def test_the_levels_are_those_of_the_objective() -> None:
     case = match_yunikorn(STATE, honest())
     for levels, right in ((["D0", "D4+D5"], True), (["D4+D5", "D0"], False), (["D0"], False)):

@@ -154,6 +154,31 @@ def test_a_required_node(node_id: str, taken: list[str], law: list[str]) -> None
     assert broken(state, plan_of(state, node_id, *taken)) == law
 
 
+def test_a_required_node_with_room_has_no_victims_elsewhere() -> None:
+    state = two_nodes({"capacity": {"gpu": 9}}, {}, **REQUIRED_NODE)
+    assert broken(state, plan_of(state, "n1", "c")) == ["YK-08"]
+
+
+@pytest.mark.parametrize(("disk", "law"), [(0, []), (1, ["YK-08"])])
+def test_less_than_nothing_is_enough_for_nothing(disk: int, law: list[str]) -> None:
+    """A type that the ask names with 0 may be overdrawn, on the node and in the queue above."""
+    held = [allocation("a", GPU), allocation("d", {"disk": 2})]
+    wanted = {"gpu": 1, "disk": disk}
+    for room, taken in ((1, ["a"]), (2, [])):
+        state = state_of(
+            cluster_value(
+                [queue("p", queue("low"), guaranteed("high", 9), max={"disk": 1, "gpu": 9})],
+                [node("n1", {"gpu": room, "disk": 1})],
+                [
+                    application("runs", "root.p.low", *held),
+                    application("asks", "root.p.high", asks=(ask("ask", wanted),)),
+                ],
+            )
+        )
+        plan = plan_of(state, "n1" if taken else None, *taken, rules=CODE)
+        assert broken(state, plan) == law
+
+
 @pytest.mark.parametrize(
     ("change", "law"),
     [
@@ -258,6 +283,19 @@ def test_the_root_has_what_the_nodes_have(x: Json, law: list[str]) -> None:
     """All three GPUs are in use; a type that is not in the maximum of the root is nowhere."""
     state = two_nodes({}, {}, x=x)
     assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+def test_what_is_being_preempted_counts_for_limits() -> None:
+    """Queue p uses 3, of which one is going: its maximum is 2 all the same."""
+    held = [allocation("a", GPU), allocation("b", GPU), allocation("gone", GPU, preempted=True)]
+    state = one_node(
+        queue("p", queue("low"), guaranteed("high", 9), max={"gpu": 2}),
+        running={"root.p.low": held},
+        path="root.p.high",
+        size=3,
+    )
+    assert broken(state, plan_of(state, "n1", "a")) == ["YK-09"]
+    assert broken(state, plan_of(state, "n1", "a", "b")) == []
 
 
 def test_limits_in_words() -> None:

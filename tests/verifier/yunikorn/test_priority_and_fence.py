@@ -158,6 +158,19 @@ def test_a_full_queue_is_a_fence() -> None:
     )
 
 
+def test_a_maximum_reaches_down() -> None:
+    """Queue q may use what p may, 1, which is used up: q is the fence, and not p above it."""
+    q = queue("q", queue("mid"), guaranteed("high", 2))
+    state = one_node(
+        queue("p", queue("low"), q, max={"gpu": 1}),
+        running={"root.p.q.mid": [allocation("in", GPU)], "root.p.low": [allocation("out", GPU)]},
+        path="root.p.q.high",
+        size=2,
+    )
+    assert broken(state, plan_of(state, "n1", "in", rules=CODE)) == []
+    assert broken(state, plan_of(state, "n1", "in", "out")) == ["YK-07"]
+
+
 def test_the_asks_own_queue_can_be_the_fence() -> None:
     state = one_node(
         queue("low"),

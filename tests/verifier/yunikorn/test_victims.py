@@ -122,12 +122,15 @@ def test_a_victim_is_free_to_go(held: Json, law: list[str], of_ask: Json) -> Non
     ("taken", "detail"),
     [
         (["a", "nonesuch"], "nonesuch is not among the allocations"),
+        (["a", "stray"], "stray is not among the allocations"),
         (["a", "a"], "a is named 2 times"),
         (["a", "ask"], "ask is the ask itself"),
     ],
 )
 def test_a_victim_is_known_and_named_once(taken: list[str], detail: str) -> None:
-    state = state_with(allocation("a", GPU))
+    """The application of the allocation ``stray`` does not know it."""
+    stray = allocation("stray", GPU, x={"notInApp": True})
+    state = state_with(allocation("a", GPU), stray)
     plan = plan_of(state, "n1", *taken)
     assert broken(state, plan) == ["YK-10"]
     assert verdicts(state, plan)["YK-10"].detail == detail
