@@ -1,0 +1,176 @@
+"""No storm and no ping-pong: victims come back as new asks, and the cluster settles.
+
+Source: the design document of YuniKorn's preemption, "Preemption Loop Prevention": replicas of
+``prod`` and ``test`` in sibling queues, the cluster full, each pod that is preempted made anew.
+Where the core departs from the document, it is said (yunikorn-semantics.md, section 13).
+"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.reader import read_objects
+from planner.reference.yunikorn.flow import Step, run_flow
+from planner.state import YuniKornState
+from tests.yunikorn.building import (
+    SECOND,
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+)
+from tests.yunikorn.recorded import NAMES, lines
+
+ROUNDS = 20
+MINUTE = 60 * SECOND
+
+
+def replicas(prod: int, test: int, *, size: int = 2) -> Json:
+    """Build the example: prod runs one pod and wants three more, test runs five.
+
+    ``prod`` and ``test`` are what their queues are guaranteed; a pod has ``size``, the node has
+    room for six.
+    """
+    pod = {"memory": size}
+    queues = [
+        queue("prod", guaranteed={"memory": prod}, preemption_delay="10s"),
+        queue("test", guaranteed={"memory": test}, preemption_delay="10s"),
+    ]
+    return cluster_value(
+        [queue("p", *queues)],
+        [node("n1", {"memory": 6 * size})],
+        [
+            application(
+                "prod",
+                "root.p.prod",
+                allocation("prod-0", pod, 500),
+                asks=tuple(ask(f"prod-{i}", pod, 104 - i) for i in range(1, 4)),
+            ),
+            application(
+                "test", "root.p.test", *(allocation(f"test-{i}", pod, 400 - i) for i in range(5))
+            ),
+        ],
+    )
+
+
+def settle(state: YuniKornState) -> tuple[list[Step], YuniKornState]:
+    """Run until nothing moves, and again when all who came back have waited for a minute."""
+    steps: list[Step] = []
+    for _ in range(ROUNDS):
+        flow = run_flow(state, recreate=True)
+        if not flow.steps:
+            return steps, state
+        steps += flow.steps
+        later = {"partitions": (flow.settled.partition,), "now": state.now + MINUTE}
+        state = state.model_copy(update=later)
+    pytest.fail(f"still moving after {len(steps)} steps: {steps[-4:]}")
+
+
+def used(state: YuniKornState) -> dict[str, int]:
+    """Return the memory in use by application."""
+    return {
+        one.application_id: sum(each.resource["memory"] for each in one.allocations)
+        for one in state.partitions[0].applications
+    }
+
+
+def check_no_ping_pong(steps: list[Step]) -> None:
+    """Nobody who went finds room again or makes others go, and nobody goes who made others go."""
+    victims = {victim for step in steps for victim in step.victims}
+    asks = {step.ask for step in steps}
+    assert not asks & victims
+    assert not [each for each in asks if each.endswith("-again")]
+
+
+def test_case_1_one_victim_and_then_all_wait() -> None:
+    steps, end = settle(state_of(replicas(prod=4, test=4)))
+    assert [(step.ask, step.victims) for step in steps] == [("prod-1", ("test-4",))]
+    assert used(end) == {"prod": 4, "test": 8}
+    check_no_ping_pong(steps)
+
+
+def test_case_1_above_the_guaranteed() -> None:
+    """In the document prod ends above its guaranteed; the core lets no ask overshoot it."""
+    steps, end = settle(state_of(replicas(prod=3, test=4)))
+    assert steps == []
+    assert used(end) == {"prod": 2, "test": 10}
+
+
+def test_case_2_a_victim_would_leave_test_below_its_guaranteed() -> None:
+    """In the document nobody goes; the core looks at what is there before a removal only.
+
+    Even so there is no way back: what test lacks then is less than a pod.
+    """
+    steps, end = settle(state_of(replicas(prod=4, test=9)))
+    assert [(step.ask, step.victims) for step in steps] == [("prod-1", ("test-4",))]
+    assert used(end) == {"prod": 4, "test": 8}
+    check_no_ping_pong(steps)
+
+
+def test_case_2_within_its_guaranteed_test_is_left_alone() -> None:
+    steps, end = settle(state_of(replicas(prod=4, test=10)))
+    assert steps == []
+    assert used(end) == {"prod": 2, "test": 10}
+
+
+def test_case_3_prod_goes_on_until_it_has_its_guaranteed() -> None:
+    steps, end = settle(state_of(replicas(prod=8, test=4)))
+    assert [step.victims for step in steps] == [("test-4",), ("test-3",), ("test-2",)]
+    assert used(end) == {"prod": 8, "test": 4}
+    check_no_ping_pong(steps)
+
+
+@pytest.mark.parametrize("name", ["1-exact", "1-overshoot", "2", "3"])
+def test_the_recorded_flows_settle_as_well(name: str) -> None:
+    """The real core's end is the end: nothing moves later either."""
+    if "examples" not in NAMES:
+        pytest.skip("no recorded flows")
+    line = next(one for one in lines("examples", 1) if one["id"] == f"design-loop-{name}")
+    state = read_objects({k: v for k, v in line.items() if k != "expect"}, where=line["id"])
+    assert isinstance(state, YuniKornState)
+    steps, end = settle(state)
+    expected = line["expect"]["flow"]
+    assert [step.ask for step in steps] == [one["ask"] for one in expected["steps"]]
+    final = {path.rpartition(".")[2]: use for path, use in expected["finalUsage"].items()}
+    assert used(end) == {name: final[name]["memory"] for name in ("prod", "test")}
+    check_no_ping_pong(steps)
+
+
+@given(
+    guaranteed=st.tuples(*[st.integers(0, 14)] * 3),
+    running=st.tuples(*[st.integers(0, 5)] * 3),
+    waiting=st.tuples(*[st.integers(0, 4)] * 3),
+    sizes=st.tuples(*[st.integers(1, 3)] * 3),
+)
+def test_no_three_queues_storm(
+    guaranteed: tuple[int, ...],
+    running: tuple[int, ...],
+    waiting: tuple[int, ...],
+    sizes: tuple[int, ...],
+) -> None:
+    """Three siblings, full node, pods of a size per queue, some pending in each.
+
+    A pod that came back into what was left may go once more, for another ask. But it all ends,
+    and no more often than there are pods has one made others go.
+    """
+    queues = [
+        queue(f"q{i}", guaranteed={"memory": each}, preemption_delay="10s")
+        for i, each in enumerate(guaranteed)
+    ]
+    applications = [
+        application(
+            f"app-{i}",
+            f"root.q{i}",
+            *(allocation(f"run-{i}-{n}", {"memory": sizes[i]}, 900 - 9 * n - i) for n in range(r)),
+            asks=tuple(ask(f"ask-{i}-{n}", {"memory": sizes[i]}, 100) for n in range(w)),
+        )
+        for i, (r, w) in enumerate(zip(running, waiting, strict=True))
+    ]
+    full = sum(count * size for count, size in zip(running, sizes, strict=True))
+    value = cluster_value(queues, [node("n1", {"memory": max(1, full)})], applications)
+    steps, _ = settle(state_of(value))
+    assert sum(step.kind == "preempt" for step in steps) <= sum(running) + sum(waiting)
