@@ -22,9 +22,9 @@ from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, load
 from planner.reader.unknown import Ignored
 from planner.reader.yunikorn import read_yunikorn
-from planner.state import AnyState
+from planner.state import AnyState, State
 
-__all__ = ["MAX_BYTES", "Ignored", "read", "read_objects"]
+__all__ = ["MAX_BYTES", "Ignored", "read", "read_kueue_objects", "read_objects"]
 
 
 def read(
@@ -97,6 +97,23 @@ def read_objects(
         known = canonical_digest(value, where) if digest is None else digest
         document = Document(where, value)
         return _state([document], where, known, now, ignored)
+
+
+def read_kueue_objects(
+    value: object,
+    *,
+    where: str,
+    digest: str | None = None,
+    now: datetime | str | None = None,
+) -> State:
+    """Read a JSON value that is known to be of Kueue, as a recorded instance of it is.
+
+    Parameters and errors are those of `read_objects`.
+    """
+    with without_garbage_collection():
+        known = canonical_digest(value, where) if digest is None else digest
+        document = Document(where, value)
+        return assemble([document], source=where, digest=known, now=now, ignored=None)
 
 
 def _state(

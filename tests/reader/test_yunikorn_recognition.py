@@ -14,7 +14,7 @@ import yaml
 
 import planner
 from planner.quota.yunikorn.cluster import prepare
-from planner.reader import Ignored, read, read_objects
+from planner.reader import Ignored, read, read_kueue_objects, read_objects
 from planner.reader.yunikorn import CONFIG_DIFFERS, LIMITS_IGNORED
 from planner.state import State, YuniKornState
 from planner.state.yunikorn import QueueConfig
@@ -169,6 +169,11 @@ def test_the_config_map_in_a_dump_of_kueue_does_no_harm(tmp_path: Path) -> None:
     assert isinstance(state, State)
     assert len(state.workloads) == 1
     assert ignored.kinds == {"ConfigMap": 1}
+
+
+def test_where_kueue_is_meant_a_dump_is_refused() -> None:
+    error = error_of(lambda: read_kueue_objects(DUMP, where="line 7"))
+    assert error.where == "line 7"
 
 
 def test_two_dumps_are_refused(tmp_path: Path) -> None:
