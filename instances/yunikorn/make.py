@@ -150,8 +150,6 @@ def claim(cluster: Cluster, pod: Pod) -> Object:
     }
     if pod.node:
         said |= {"allocationTime": nanoseconds(pod.created), "nodeId": pod.node}
-    elif pod.run.daemon:
-        said |= {"requiredNodeId": pod.node}
     return said | ({"originator": True} if pod.originator else {})
 
 
@@ -306,7 +304,7 @@ def shim_cache(cluster: Cluster, pods: Iterable[Pod]) -> Object:
             **({"nodeName": pod.node} if pod.node else {}),
             **({"priorityClassName": pod.run.priority} if pod.run.priority else {}),
             "priority": known.value if known else 0,
-            "preemptionPolicy": "Never" if known and known.never else "PreemptLowerPriority",
+            "preemptionPolicy": "PreemptLowerPriority",
             "schedulerName": "yunikorn",
             "status": {"phase": "Running" if pod.node else "Pending"},
         }
@@ -315,7 +313,7 @@ def shim_cache(cluster: Cluster, pods: Iterable[Pod]) -> Object:
             "name": name,
             **({} if each.allow_preemption else {"annotations": {ALLOW_PREEMPTION: "false"}}),
             "value": each.value,
-            "preemptionPolicy": "Never" if each.never else "PreemptLowerPriority",
+            "preemptionPolicy": "PreemptLowerPriority",
         }
         for name, each in cluster.classes.items()
     }

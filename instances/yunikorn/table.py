@@ -14,11 +14,10 @@ NOW: Final = datetime(2026, 11, 12, 9, 42, 10, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class PriorityClass:
-    """A PriorityClass; ``allow_preemption`` is its annotation, ``never`` its preemptionPolicy."""
+    """A PriorityClass; ``allow_preemption`` is what its annotation says."""
 
     value: int
     allow_preemption: bool = True
-    never: bool = False
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,6 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     return _sorted(dumps[0], items)
 
 
-def is_yunikorn(value: object) -> bool:
-    """Say whether a JSON value is of YuniKorn: a state dump, an instance or queues.yaml."""
-    return _is_dump(value) or _is_queues(value)
-
-
 def _is_dump(value: object) -> bool:
     """Say whether it is a state dump or an instance: two of the lists they have will do."""
     return isinstance(value, Mapping) and "kind" not in value and len(_DUMP_NAMES & set(value)) > 1

@@ -22,7 +22,7 @@ from planner.reader.assemble import canonical_digest, given_moment
 from planner.reader.checked import checked, checked_list
 from planner.reader.items import Item
 from planner.reader.kinds import Kind
-from planner.reader.scheduler import YuniKornFiles, is_yunikorn
+from planner.reader.scheduler import YuniKornFiles
 from planner.reader.show import place, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
@@ -34,6 +34,7 @@ from planner.reader.yunikorn_queues import (
     read_queues,
 )
 from planner.state.yunikorn import (
+    DEFAULT_PARTITION,
     Application,
     Claim,
     InstanceExtra,
@@ -49,7 +50,6 @@ __all__ = [
     "CONFIG_DIFFERS",
     "LIMITS_IGNORED",
     "OPT_OUT_UNKNOWN",
-    "is_yunikorn",
     "read_queues",
     "read_yunikorn",
     "read_yunikorn_objects",
@@ -59,7 +59,6 @@ CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
 )
 LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
-DEFAULT_PARTITION: Final = "default"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -19,6 +19,7 @@ from planner.reader.show import shown
 from planner.reader.yaml_text import parse_yaml
 from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
+    DEFAULT_PARTITION,
     ROOT,
     PartitionConfig,
     PreemptionSwitches,
@@ -128,7 +129,7 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
     dumped = checked_list(DumpedPartition, value, "partitions", where, "name")
     switches = {one.name: one.switches() for one in dumped}
-    first = next(iter(switches), "default")
+    first = next(iter(switches), DEFAULT_PARTITION)
     partitions = tuple(
         PartitionConfig(
             name=one.partition or first,

@@ -15,6 +15,8 @@ import yaml
 import planner
 from planner.quota.yunikorn.cluster import prepare
 from planner.reader import Ignored, read, read_kueue_objects, read_objects
+from planner.reader.parse import Document
+from planner.reader.scheduler import yunikorn_files
 from planner.reader.yunikorn import CONFIG_DIFFERS, LIMITS_IGNORED
 from planner.state import State, YuniKornState
 from planner.state.yunikorn import QueueConfig
@@ -169,6 +171,24 @@ def test_the_config_map_in_a_dump_of_kueue_does_no_harm(tmp_path: Path) -> None:
     assert isinstance(state, State)
     assert len(state.workloads) == 1
     assert ignored.kinds == {"ConfigMap": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        (DUMP, True),
+        ({"queues": {}, "nodes": [], "applications": []}, True),
+        ({"queues": [], "partitions": []}, True),
+        ({"queues": [], "kind": "List", "nodes": []}, False),
+        ({"kind": "ConfigMap", "data": {"other": ""}}, False),
+        ({"kind": "ConfigMap", "data": None}, False),
+        (listed(), False),
+        ([], False),
+        ("partitions: []", False),
+    ],
+)
+def test_what_is_recognised(value: object, *, is_one: bool) -> None:
+    assert (yunikorn_files([Document("x", value)]) is not None) == is_one
 
 
 def test_where_kueue_is_meant_a_dump_is_refused() -> None:

@@ -8,7 +8,6 @@ import pytest
 from planner.errors import InputError, SchemaError
 from planner.reader.yunikorn import (
     OPT_OUT_UNKNOWN,
-    is_yunikorn,
     read_queues,
     read_yunikorn_objects,
 )
@@ -165,22 +164,6 @@ def test_partitions_are_kept_apart() -> None:
     state = read_yunikorn_objects(value, where="test")
     assert [len(one.nodes) for one in state.partitions] == [1, 1]
     assert [len(one.applications) for one in state.partitions] == [2, 0]
-
-
-@pytest.mark.parametrize(
-    ("value", "is_one"),
-    [
-        (CONFIG_MAP, True),
-        (CAPITALS, True),
-        ({"queues": {}, "nodes": [], "applications": []}, True),
-        ({"kind": "ConfigMap", "data": {"other": ""}}, False),
-        ({"kind": "List", "items": []}, False),
-        ([], False),
-        ("partitions: []", False),
-    ],
-)
-def test_what_is_recognised(value: object, *, is_one: bool) -> None:
-    assert is_yunikorn(value) is is_one
 
 
 @pytest.mark.parametrize(
