@@ -140,8 +140,7 @@ def _state(
     config, notes = _config(value, where, files)
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
     applications = checked_list(Application, value, "applications", where, "applicationID")
-    # Those that are completed or were rejected are in a dump, too: their queue may be gone.
-    applications = tuple(one for one in applications if one.allocations or one.requests)
+    applications = tuple(one for one in applications if not one.is_over)
     pods = read_pods(value, where, files)
     if pods.is_empty and "config" in value and not any(map(_says_x, _claims(applications))):
         notes += (OPT_OUT_UNKNOWN,)

@@ -32,6 +32,8 @@ _EXPECTED: Final = (
 )
 _LONGEST: Final = 40
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+_ENDED: Final = frozenset({"Completed", "Expired", "Failed", "Rejected"})
+"""States of applications that the core keeps for its dump only (objects/application_state.go)."""
 
 
 def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
@@ -232,8 +234,14 @@ class Application(KubernetesObject):
     application_id: str = Field(alias="applicationID")
     queue_name: str = Field(alias="queueName")
     partition: str = ""
+    application_state: str = Field(default="", alias="applicationState")
     allocations: tuple[Allocation, ...] = ()
     requests: tuple[Ask, ...] = ()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended and nothing of it is left; its queue may be gone by then."""
+        return self.application_state in _ENDED and not self.allocations and not self.requests
 
 
 class Node(KubernetesObject):

@@ -249,7 +249,7 @@ def test_fields_and_kinds_that_are_not_read_are_counted(tmp_path: Path) -> None:
     ignored = Ignored()
     read(tmp_path, ignored=ignored)
     assert ignored.kinds == {"Deployment.apps": 1}
-    assert ignored.fields["Application.applicationState"] == 2
+    assert ignored.fields["Application.user"] == 2
     assert ignored.fields["queues.yaml.partitions.queues.submitacl"] == 1
 
 
@@ -260,10 +260,14 @@ def test_bounds_hold_for_dumps(tmp_path: Path) -> None:
     assert "--max-size" in error_of(lambda: read(path, max_bytes=size - 1)).hint
 
 
-def test_applications_without_claims_may_be_in_queues_that_are_gone() -> None:
-    done = {**application("done", "root.gone"), "applicationState": "Completed"}
-    state = state_of(dump(*APPLICATIONS, done))
-    assert [one.application_id for one in state.partitions[0].applications] == ["app", "wants"]
+@pytest.mark.parametrize("ended", ["Completed", "Rejected"])
+def test_applications_that_are_over_may_be_of_queues_that_are_gone(ended: str) -> None:
+    done = {**application("done", "root.gone"), "applicationState": ended}
+    idle = application("idle", "root.batch")
+    state = state_of(dump(*APPLICATIONS, done, idle))
+    names = [one.application_id for one in state.partitions[0].applications]
+    assert names == ["app", "wants", "idle"]
+    prepare(state)
 
 
 def test_a_queue_that_does_not_exist_is_said_when_the_cluster_is_made_ready() -> None:
