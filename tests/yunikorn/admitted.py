@@ -1,0 +1,104 @@
+"""The victim sets that the model of YuniKorn's laws admits: enumerated, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from planner.models.shared.classes import Classes
+from planner.models.yunikorn.build import assemble
+from planner.models.yunikorn.candidates import eligible
+from planner.models.yunikorn.columns import build_classes
+from planner.models.yunikorn.formulation import Formulation
+from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.solver.engine import complete
+from tests.yunikorn.building import asking_of
+
+NodeSets = dict[str, set[frozenset[str]]]
+"""Per usable node the admitted sets of allocation keys."""
+
+Chosen = tuple[int, tuple[int, ...]]
+"""A node, and how many victims each class gives."""
+
+
+class _Collector(cp_model.CpSolverSolutionCallback):
+    def __init__(self, formulation: Formulation) -> None:
+        super().__init__()
+        self.formulation = formulation
+        self.found: set[Chosen] = set()
+
+    def on_solution_callback(self) -> None:
+        solution = self.response_proto.solution
+        chosen = [solution[literal] for literal in self.formulation.alternatives]
+        assert sum(chosen) == 1
+        taken = tuple(solution[variable] for variable in self.formulation.take)
+        self.found.add((chosen.index(1), taken))
+
+
+def problem_of(value: dict[str, Any], key: str = "ask") -> YuniKornProblem:
+    """Build the problem of the ask of an instance."""
+    return build_yunikorn_problem(*asking_of(value, key))
+
+
+def every_allocation_apart(problem: YuniKornProblem, without: Collection[str] = ()) -> Classes:
+    """Return a class for every allocation that no law excludes."""
+    apart = [np.arange(len(problem.allocations), dtype=np.int64)]
+    return build_classes(problem, eligible(problem, without), apart)
+
+
+def choices(
+    problem: YuniKornProblem,
+    classes: Classes,
+    rules: str,
+    *,
+    spare_last_tier: bool = False,
+    without: Collection[str] = (),
+) -> set[Chosen]:
+    """Enumerate what the model admits over some classes.
+
+    The auxiliary variables of YK-05 take many values that do not matter. So the sets that the
+    model admits without it are enumerated, and each of them is asked for in the whole model,
+    which has the same rows and those of YK-05.
+    """
+    dropped = {*without, "YK-05"}
+    looser = assemble(problem, classes, rules, spare_last_tier=spare_last_tier, without=dropped)
+    assert len(looser.builder.lower) == len(looser.take) + len(looser.alternatives)
+    collector = _Collector(looser)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.cp_model_presolve = False
+    solver.parameters.enumerate_all_solutions = True
+    status = solver.solve(looser.builder.model, collector)
+    assert status in {cp_model.OPTIMAL, cp_model.INFEASIBLE}
+    whole = assemble(problem, classes, rules, spare_last_tier=spare_last_tier, without=without)
+    if len(whole.builder.model.proto.constraints) == len(looser.builder.model.proto.constraints):
+        return collector.found
+    return {chosen for chosen in collector.found if _is_admitted(whole, *chosen)}
+
+
+def admitted(
+    problem: YuniKornProblem,
+    rules: str = "yunikorn-design",
+    *,
+    spare_last_tier: bool = False,
+    without: Collection[str] = (),
+) -> NodeSets:
+    """Return what the model admits on each usable node; laws in ``without`` are left out."""
+    classes = every_allocation_apart(problem, without)
+    sets: NodeSets = {problem.nodes[n]: set() for n in np.flatnonzero(problem.usable)}
+    for node, taken in choices(
+        problem, classes, rules, spare_last_tier=spare_last_tier, without=without
+    ):
+        victims = classes.take(taken)
+        keys = frozenset(problem.allocations[victim].allocation_key for victim in victims)
+        sets[problem.nodes[node]].add(keys)
+    return sets
+
+
+def _is_admitted(formulation: Formulation, node: int, taken: tuple[int, ...]) -> bool:
+    variables = [*formulation.take, *formulation.alternatives]
+    chosen = [int(n == node) for n in range(len(formulation.alternatives))]
+    return complete(formulation.builder, variables, [*taken, *chosen]) is not None
