@@ -1,6 +1,10 @@
 """One renderer per format, each from a finished result to text.
 
 table.py, plain.py, json.py   a plan: ``render(plan, *, width=None, color=False) -> str``
+kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
+                              what only the plans of one scheduler have
+table_parts.py, plain_lines.py
+                              what the plans of all schedulers have
 catalogue.py, replay.py       the output of ``planner laws`` and ``planner replay``
 paper.py                      what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts

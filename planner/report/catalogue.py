@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -67,11 +67,12 @@ def render(catalogue: Catalogue, style: str, *, width: int, color: bool) -> str:
 
 
 def _lines(catalogue: Catalogue) -> Iterator[str]:
-    for rules in catalogue.rule_sets:
-        for law in rules.laws:
-            yield f'law {law.id} {law.name} rules={word(rules.name)} title="{law.title}"'
-            yield f"  {law.statement}"
-            yield f"  source: {law.source}"
+    laws = {law.id: law for rules in catalogue.rule_sets for law in rules.laws}
+    for law in laws.values():
+        names = [word(rules.name) for rules in catalogue.rule_sets if law in rules.laws]
+        yield f'law {law.id} {law.name} rules={",".join(names)} title="{law.title}"'
+        yield f"  {law.statement}"
+        yield f"  source: {law.source}"
     for term in catalogue.terms:
         yield f'term {term.id} unit="{term.unit}" title="{term.title}"'
     for entry in catalogue.objectives:
@@ -81,17 +82,11 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
 
 def _table(catalogue: Catalogue, width: int, *, color: bool) -> str:
     paper = Paper(width, color=color)
+    told: set[str] = set()
     for rules in catalogue.rule_sets:
         paper.add(Text(f"Rules of {rules.name}", "bold"))
-        facts: list[tuple[str, str | Text]] = []
-        for law in rules.laws:
-            facts += [
-                (law.id, Text(law.title, "bold")),
-                ("", law.statement),
-                ("", Text(f"{law.name}; {law.source}", "dim")),
-                ("", ""),
-            ]
-        paper.add(grid(facts[:-1]))
+        paper.add(grid(_facts(rules, told)))
+        told.update(law.id for law in rules.laws)
     terms: list[Column[TermEntry]] = [
         Column("Term", lambda term: term.id),
         Column("Disruption", lambda term: term.title, folds=True),
@@ -106,3 +101,17 @@ def _table(catalogue: Catalogue, width: int, *, color: bool) -> str:
     ]
     paper.add(table_of(objectives, catalogue.objectives))
     return paper.text()
+
+
+def _facts(rules: RuleSet, told: Container[str]) -> list[tuple[str, str | Text]]:
+    """Return the laws of a rule set; of one that is told already only id and title."""
+    facts: list[tuple[str, str | Text]] = []
+    for law in rules.laws:
+        facts.append((law.id, Text(law.title, "" if law.id in told else "bold")))
+        if law.id not in told:
+            facts += [
+                ("", law.statement),
+                ("", Text(f"{law.name}; {law.source}", "dim")),
+                ("", ""),
+            ]
+    return facts if facts and facts[-1][1] else facts[:-1]

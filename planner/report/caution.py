@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.plan import Plan
-from planner.report.text import hours
+from planner.plan import AnyPlan
+from planner.report.text import clean, hours
+from planner.report.words import VERBS, preemptor_name
 
 LOST_WORK: Final = ("D4", "D5")
 LOSES_MORE: Final = (
-    "{preemptor}: evicting these loses {ours} GPU-h of work, the scheduler's own choice {theirs}; "
+    "{preemptor}: {verb}ing these loses {ours} GPU-h of work, the scheduler's own choice {theirs}; "
     "--objective min-lost-work plans for the least"
 )
 
 
-def cautions(plan: Plan) -> Iterator[str]:
+def cautions(plan: AnyPlan) -> Iterator[str]:
     """Yield remarks about a plan: fewer victims may be the more expensive ones."""
     if not (plan.victims and plan.greedy and plan.greedy.victims):
         return
@@ -25,4 +26,9 @@ def cautions(plan: Plan) -> Iterator[str]:
         sum(terms.get(term, 0) for term in LOST_WORK) for terms in (plan.terms, plan.greedy.terms)
     )
     if ours > theirs:
-        yield LOSES_MORE.format(preemptor=plan.preemptor, ours=hours(ours), theirs=hours(theirs))
+        yield LOSES_MORE.format(
+            preemptor=clean(preemptor_name(plan)),
+            verb=VERBS[plan.scheduler],
+            ours=hours(ours),
+            theirs=hours(theirs),
+        )

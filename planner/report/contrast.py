@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.plan import Plan
+from planner.plan import AnyPlan
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two victim sets as three lists, each in the order of the plan it comes from.
+    """Two victim sets as three lists of keys, each in the order of the plan it comes from.
 
     ``spared`` only the scheduler would evict, ``instead`` only this plan does.
     """
@@ -19,7 +19,7 @@ class Contrast:
     instead: tuple[str, ...]
 
 
-def contrast(plan: Plan, greedy: Plan) -> Contrast:
+def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
     """Compare the victims of a plan with those of the scheduler's own."""
     ours, theirs = set(plan.keys), set(greedy.keys)
     return Contrast(

@@ -34,7 +34,8 @@ Row = TypeVar("Row")
 class Column(Generic[Row]):
     """A column: its title, what it shows of a row, and what stands under it.
 
-    A column that ``folds`` gives way when the table is too wide; the others keep their width.
+    A column that ``folds`` gives way when the table is too wide, down to about ``least``; the
+    others keep their width.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Column(Generic[Row]):
     total: str = ""
     number: bool = False
     folds: bool = False
+    least: int = _FOLDED
 
 
 class Paper:
@@ -140,4 +142,4 @@ def _least_width(column: Column[Row], cells: Iterable[Text]) -> int:
     """Return how much room a column needs: all of its text, unless it folds."""
     texts = [column.title, column.total, *(cell.plain for cell in cells)]
     widest = max(cell_len(line) for text in texts for line in text.split("\n"))
-    return min(widest, _FOLDED) if column.folds else widest
+    return min(widest, column.least) if column.folds else widest

@@ -15,10 +15,20 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
 )
-from planner.plan import Certificate, Level, Plan, SolverFreeBound
+from planner.plan import AnyPlan, Certificate, Level, Plan, SolverFreeBound, YuniKornPlan
+from planner.report.text import plural
 
-SCHEDULERS: Final = {"kueue": "Kueue"}
-RULES: Final = {"kueue-classical": "classical preemption", "kueue-fair": "fair sharing"}
+SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
+RULES: Final = {
+    "kueue-classical": "classical preemption",
+    "kueue-fair": "fair sharing",
+    "yunikorn-design": "laws as designed",
+    "yunikorn-code": "laws as coded",
+    "yunikorn-required-node": "required node",
+}
+VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
+NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
+"""What the project of each scheduler calls taking a victim, and the victim."""
 
 ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
     "kueue-classical": {
@@ -32,7 +42,7 @@ ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
         "InCohortFairSharing": FS_SHARES,
     },
 }
-"""For each rule set, the law behind each of the scheduler's reason codes."""
+"""For each rule set of Kueue, the law behind each of its reason codes; YuniKorn gives none."""
 
 TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D0": ("last-tier victims", "workloads"),
@@ -51,7 +61,12 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 Repeated here because a renderer must not load what computes the terms; a test compares them.
 """
 
-OUTSIDE: Final = "{scheduler}'s own answer is outside its own rules: {law}"
+OUTSIDE: Final = {
+    "kueue": "Kueue's own answer is outside its own rules: {law}",
+    "yunikorn": "YuniKorn's own answer breaks {law}",
+}
+UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
+AVOIDABLE: Final = "not proved that no plan does with fewer"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
@@ -77,7 +92,7 @@ class TermRow:
     bound: int | None = None
 
 
-def term_rows(plan: Plan) -> list[TermRow]:
+def term_rows(plan: AnyPlan) -> list[TermRow]:
     """Return the levels of the objective in order, then every term that is no level itself."""
     levels = plan.certificate.levels if plan.certificate else ()
     greedy = plan.greedy.terms if plan.greedy and plan.greedy.victims else None
@@ -103,14 +118,26 @@ def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
     return sum(terms[part] for part in parts) if all(part in terms for part in parts) else None
 
 
-def scheduler_name(plan: Plan) -> str:
+def scheduler_name(plan: AnyPlan) -> str:
     """Return the scheduler's name as its project writes it."""
-    return SCHEDULERS.get(plan.scheduler, plan.scheduler)
+    return SCHEDULERS[plan.scheduler]
 
 
-def rules_name(plan: Plan) -> str:
+def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words."""
-    return RULES.get(plan.rules, plan.rules)
+    return RULES[plan.rules]
+
+
+def preemptor_name(plan: AnyPlan) -> str:
+    """Return what people call the preemptor: its namespace/name where that is known."""
+    return (plan.pod or plan.preemptor) if isinstance(plan, YuniKornPlan) else plan.preemptor
+
+
+def victim_names(plan: AnyPlan) -> dict[str, str]:
+    """Return what people call the victims, by their keys: namespace/name where that is known."""
+    if isinstance(plan, YuniKornPlan):
+        return {victim.allocation: victim.pod or victim.allocation for victim in plan.victims}
+    return {key: key for key in plan.keys}
 
 
 def law_behind(plan: Plan, reason: str) -> Law | None:
@@ -118,29 +145,47 @@ def law_behind(plan: Plan, reason: str) -> Law | None:
     return ALLOWED_BY.get(plan.rules, {}).get(reason)
 
 
-def attempt_name(plan: Plan) -> str:
+def attempt_name(plan: AnyPlan) -> str:
     """Return which of the scheduler's attempts the plan belongs to; empty if there is no choice.
 
-    Fair sharing makes one attempt only.
+    Fair sharing makes one attempt only, and so does YuniKorn.
     """
-    if plan.borrowing is None or plan.rules == "kueue-fair":
+    if isinstance(plan, YuniKornPlan) or plan.borrowing is None or plan.rules == "kueue-fair":
         return ""
     return "with borrowing" if plan.borrowing else "without borrowing"
 
 
-def laws_held(plan: Plan) -> tuple[int, int]:
+def laws_held(plan: AnyPlan) -> tuple[int, int]:
     """Return how many laws the verifier found to hold, and how many it checked."""
     verdicts = plan.certificate.verdicts if plan.certificate else ()
     return sum(verdict.holds for verdict in verdicts), len(verdicts)
 
 
-def outside_rules(plan: Plan) -> list[tuple[str, str]]:
+def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
     """Return the laws that the scheduler's own plan does not keep: ids, each with a sentence."""
-    scheduler = scheduler_name(plan)
+    sentence = OUTSIDE[plan.scheduler]
     return [
-        (broken.partition(" ")[0], OUTSIDE.format(scheduler=scheduler, law=broken))
-        for broken in plan.outside_rules
+        (broken.partition(" ")[0], sentence.format(law=broken)) for broken in plan.outside_rules
     ]
+
+
+def last_tier(plan: YuniKornPlan) -> str:
+    """Say how many victims opted out or started their application, and whether that must be.
+
+    A bound on the first level that counts them proves it, and only under the plan's objective.
+    """
+    originators = sum(victim.originator for victim in plan.victims)
+    opted_out = sum(victim.opted_out for victim in plan.victims)
+    counts = [plural(originators, "originator")] if originators else []
+    counts += [f"{opted_out:,} opted out"] if opted_out else []
+    said = ", ".join(counts)
+    if plan.certificate is None:
+        return said
+    level = next((level for level in plan.certificate.levels if level.term == "D0"), None)
+    if level is None:
+        return f"{said}; {plan.objective} does not count them"
+    proved = level.value == level.bound
+    return f"{said}; {UNAVOIDABLE if proved else AVOIDABLE}"
 
 
 def main_bound(certificate: Certificate) -> SolverFreeBound | None:

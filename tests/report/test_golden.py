@@ -8,6 +8,7 @@ import pytest
 
 from planner.report import plain, table
 from tests.report.factory import make_infeasible, make_plan, make_victim
+from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
 
 GOLDEN = Path(__file__).parent / "golden"
 SCREENS: dict[str, Callable[[], str]] = {
@@ -19,6 +20,10 @@ SCREENS: dict[str, Callable[[], str]] = {
         make_plan(victims=[make_victim("team-b/gone", evicted=True)]), width=108
     ),
     "plan-plain.txt": lambda: plain.render(make_plan()),
+    "yunikorn-80.txt": lambda: table.render(make_yunikorn(), width=80),
+    "yunikorn-120.txt": lambda: table.render(make_yunikorn(), width=120),
+    "yunikorn-infeasible-108.txt": lambda: table.render(make_no_yunikorn(), width=108),
+    "yunikorn-plain.txt": lambda: plain.render(make_yunikorn()),
 }
 
 

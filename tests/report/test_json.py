@@ -6,11 +6,18 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
-from planner.plan import Plan
-from planner.report.json import render, render_all
+from planner.plan import Plan, YuniKornPlan
+from planner.report.json import Plans, render, render_all
 from tests.report.factory import make_fair, make_infeasible, make_plan, make_victim
+from tests.report.yunikorn_factory import (
+    make_allocation,
+    make_core_plan,
+    make_no_yunikorn,
+    make_yunikorn,
+)
 
 PLANS = [make_plan(), make_infeasible(), make_fair(), make_plan(status="unknown", certificate=None)]
+ASKS = [make_yunikorn(), make_no_yunikorn(), make_core_plan()]
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -53,3 +60,24 @@ def test_an_infinite_share_is_still_json() -> None:
     text = render(make_fair())
     assert Plan.model_validate_json(text) == make_fair()
     assert json.loads(text)["shares"][0]["before"] == "Infinity"
+
+
+@pytest.mark.parametrize("plan", ASKS)
+def test_nothing_of_an_ask_is_lost(plan: YuniKornPlan) -> None:
+    assert YuniKornPlan.model_validate_json(render(plan)) == plan
+
+
+def test_plans_of_both_schedulers_side_by_side() -> None:
+    """An infinite share is one beside plans of another scheduler, too."""
+    text = render_all([make_fair(), *ASKS])
+    Draft202012Validator(json.loads(schema_text("plans"))).validate(json.loads(text))
+    assert Plans.model_validate_json(text).plans == (make_fair(), *ASKS)
+    assert json.loads(text)["plans"][0]["shares"][0]["before"] == "Infinity"
+
+
+def test_no_allocation_can_steer_the_terminal() -> None:
+    evil = "key/\x1b[2J\x07\u202e\x9b"
+    text = render(make_yunikorn(victims=[make_allocation(evil, allocation=evil)]))
+    assert text.isascii()
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text)["victims"][0]["allocation"] == evil

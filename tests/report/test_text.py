@@ -2,11 +2,13 @@
 
 import shlex
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.quantity import MAX_INT64, MIN_INT64
 from planner.report.text import (
     LONGEST_NAME,
     age,
@@ -19,7 +21,10 @@ from planner.report.text import (
     short,
     thousandths,
     word,
+    yunikorn_amount,
+    yunikorn_quantity,
 )
+from planner.state.yunikorn import parse_yunikorn_quantity
 
 
 @pytest.mark.parametrize(
@@ -117,3 +122,41 @@ def test_plural() -> None:
 )
 def test_shares_in_thousandths(share: float, shown: str) -> None:
     assert thousandths(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("units", "resource", "quantity", "amount"),
+    [
+        (64_000, "vcore", "64", "64"),
+        (1500, "vcore", "1500m", "1.5"),
+        (1001, "vcore", "1001m", "1.001"),
+        (500, "vcore", "500m", "500m"),
+        (0, "vcore", "0", "0"),
+        (-2500, "vcore", "-2500m", "-2.5"),
+        (MAX_INT64, "vcore", "9223372036854775807m", "9223372036854775.807"),
+        (16 * 2**30, "memory", "16Gi", "16Gi"),
+        (16 * 10**9, "memory", "16G", "16G"),
+        (3 * 2**29, "memory", "1536Mi", "1536Mi"),
+        (1_000_001, "memory", "1000001", "1000001"),
+        (0, "memory", "0", "0"),
+        (-(2**30), "memory", "-1Gi", "-1Gi"),
+        (2**21, "hugepages-2Mi", "2Mi", "2Mi"),
+        (5000, "nvidia.com/gpu", "5000", "5000"),
+        (MAX_INT64, "pods", "9223372036854775807", "9223372036854775807"),
+    ],
+)
+def test_amounts_of_yunikorn(units: int, resource: str, quantity: str, amount: str) -> None:
+    assert yunikorn_quantity(units, resource) == quantity
+    assert yunikorn_amount(units, resource) == amount
+
+
+@given(st.integers(0, MAX_INT64), st.sampled_from(["vcore", "memory", "pods", "hugepages-1Gi"]))
+def test_queues_yaml_reads_a_quantity_back(units: int, resource: str) -> None:
+    assert parse_yunikorn_quantity(yunikorn_quantity(units, resource), resource) == units
+
+
+@given(st.integers(MIN_INT64, MAX_INT64))
+def test_no_digit_of_an_amount_is_lost(units: int) -> None:
+    amount = yunikorn_amount(units, "vcore")
+    milli = Decimal(amount[:-1]) if amount.endswith("m") else Decimal(amount) * 1000
+    assert milli == units

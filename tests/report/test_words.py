@@ -6,8 +6,26 @@ from planner.laws import RULE_SETS
 from planner.objective.terms import TERMS
 from planner.reference.candidates import REASON
 from planner.report.contrast import contrast
-from planner.report.words import ALLOWED_BY, RULES, TERM_TEXTS, law_behind, term_rows
+from planner.report.words import (
+    ALLOWED_BY,
+    RULES,
+    TERM_TEXTS,
+    attempt_name,
+    last_tier,
+    law_behind,
+    outside_rules,
+    rules_name,
+    scheduler_name,
+    term_rows,
+)
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
+from tests.report.yunikorn_factory import (
+    BREAKS,
+    make_allocation,
+    make_core_plan,
+    make_yunikorn,
+    make_yunikorn_certificate,
+)
 
 
 def test_titles_and_units_are_those_of_the_terms() -> None:
@@ -15,14 +33,20 @@ def test_titles_and_units_are_those_of_the_terms() -> None:
 
 
 def test_every_reason_of_the_scheduler_has_its_law() -> None:
-    assert set(ALLOWED_BY) == set(RULES) == set(RULE_SETS)
+    assert set(ALLOWED_BY) == {rules for rules in RULE_SETS if rules.startswith("kueue")}
     assert set(ALLOWED_BY["kueue-classical"]) == set(REASON.values())
     for rules, laws in ALLOWED_BY.items():
         assert set(laws.values()) <= set(RULE_SETS[rules])
 
 
+def test_every_rule_set_and_scheduler_has_a_name() -> None:
+    assert set(RULES) == set(RULE_SETS)
+    assert {scheduler_name(make_plan()), scheduler_name(make_yunikorn())} == {"Kueue", "YuniKorn"}
+    assert rules_name(make_yunikorn(rules="yunikorn-code")) == "laws as coded"
+
+
 def test_the_same_reason_has_another_law_under_other_rules() -> None:
-    classical, fair = (make_plan(rules=rules) for rules in RULE_SETS)
+    classical, fair = (make_plan(rules=rules) for rules in ALLOWED_BY)
     assert [
         law.id for plan in (classical, fair) if (law := law_behind(plan, "InClusterQueue"))
     ] == [
@@ -63,3 +87,46 @@ def test_contrast_keeps_the_order_of_each_plan() -> None:
     assert parts.common == ("ns/c", "ns/b")
     assert parts.spared == ("ns/d",)
     assert parts.instead == ("ns/a",)
+
+
+def test_yunikorn_s_own_answer_breaks_a_law() -> None:
+    assert outside_rules(make_core_plan()) == [
+        ("YK-02", f"YuniKorn's own answer breaks {BREAKS}"),
+    ]
+
+
+def test_yunikorn_makes_one_attempt_and_its_sums_are_summed() -> None:
+    assert attempt_name(make_yunikorn()) == ""
+    by_id = {row.id: row for row in term_rows(make_yunikorn())}
+    assert (by_id["D4+D5"].value, by_id["D4+D5"].greedy) == (16_680, 3_120)
+
+
+def test_contrast_of_allocations_is_by_key() -> None:
+    """Two pods of one name are two allocations."""
+    plan = make_yunikorn(victims=[make_allocation("a"), make_allocation("b", pod="research/a")])
+    parts = contrast(plan, make_core_plan(victims=[make_allocation("a")]))
+    assert (parts.common, parts.spared, parts.instead) == (("a-key",), (), ("b-key",))
+
+
+LAST = [
+    make_allocation("a", originator=True, opted_out=True),
+    make_allocation("b", opted_out=True),
+    make_allocation("c"),
+]
+
+
+def test_last_tier_victims_are_counted_by_what_they_are() -> None:
+    plan = make_yunikorn(victims=LAST, certificate=None)
+    assert last_tier(plan) == "1 originator, 2 opted out"
+    assert last_tier(make_yunikorn(victims=LAST[1:], certificate=None)) == "1 opted out"
+
+
+def test_only_a_closed_level_proves_that_the_last_tier_is_needed() -> None:
+    (first, *others) = make_yunikorn_certificate().levels
+    for levels, said in (
+        ([first, *others], "proved: no legal plan under this objective does with fewer"),
+        ([first.model_copy(update={"bound": 0}), *others], "not proved that no plan"),
+        (others, "no-regret does not count them"),
+    ):
+        certificate = make_yunikorn_certificate(levels=levels)
+        assert said in last_tier(make_yunikorn(certificate=certificate))

@@ -1,0 +1,196 @@
+"""The parts of a screen that look the same for every scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from planner.plan import AnyPlan, Certificate, Victim, YuniKornVictim
+from planner.report.contrast import contrast
+from planner.report.paper import Cell, Column, grid, table_of
+from planner.report.text import clean, clean_lines, decimal, hours, moment, plural, short
+from planner.report.words import (
+    NOUNS,
+    SIZE_UNIT,
+    SIZES_PER_ACCELERATOR,
+    VERBS,
+    WORK_UNIT,
+    TermRow,
+    attempt_name,
+    laws_held,
+    main_bound,
+    outside_rules,
+    rules_name,
+    scheduler_name,
+    term_rows,
+    victim_names,
+)
+
+MAX_NAMES: Final = 20
+SHORT_DIGEST: Final = 16
+
+ANSWERS: Final = {
+    "optimal": ("PROVED OPTIMAL", "bold green"),
+    "feasible": ("LEGAL, NOT PROVED OPTIMAL", "bold yellow"),
+    "infeasible": ("PROVED INFEASIBLE", "bold red"),
+    "unknown": ("UNKNOWN", "bold yellow"),
+}
+NOTHING: Final = "-"
+NAMES_CUT: Final = "... {count:,} more, use --format json"
+SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
+DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
+NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
+BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
+CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
+JUDGES: Final = {"kueue": "Kueue's own doubles do", "yunikorn": "YuniKorn's own arithmetic does"}
+CLOSED: Final = "value = bound on {closed} of {levels}"
+
+AnyVictim = TypeVar("AnyVictim", Victim, YuniKornVictim)
+
+
+def header(plan: AnyPlan, asking: Iterable[tuple[str, Cell]]) -> Table:
+    """Return who is asking, under which rules, and the answer in words."""
+    answer, style = ANSWERS[plan.status]
+    at = f"{scheduler_name(plan)}, {rules_name(plan)}   at {moment(plan.now)}"
+    table = grid(
+        [
+            *asking,
+            ("Scheduler", at),
+            ("Objective", clean(plan.objective)),
+            ("Answer", Text(answer, style)),
+        ]
+    )
+    if plan.explanation:
+        table.add_row("", Text(clean_lines(plan.explanation)))
+    return table
+
+
+def best_fit(tables: Sequence[Table], width: int) -> Table:
+    """Return the first table that is not too wide, or else the last one."""
+    return next((table for table in tables if (table.min_width or 0) < width), tables[-1])
+
+
+def lost_columns(plan: AnyPlan, victims: Sequence[AnyVictim]) -> list[Column[AnyVictim]]:
+    """Return what victims lose: work, and the user's own cost where that is the objective."""
+    columns = [_cost_column("Lost GPU-h", victims, "D4", hours)]
+    if "cost" in plan.objective:
+        columns.append(_cost_column("Cost", victims, "cost", "{:,}".format))
+    return columns
+
+
+def _cost_column(
+    title: str, victims: Sequence[AnyVictim], term: str, show: Callable[[int], str]
+) -> Column[AnyVictim]:
+    total = sum(victim.costs.get(term, 0) for victim in victims)
+    return Column(title, lambda victim: show(victim.costs.get(term, 0)), show(total), number=True)
+
+
+def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> RenderableType:
+    """Say whom the scheduler itself would take: in common, in addition, instead.
+
+    ``aside`` says what else is particular about its plan where it is another; it may be empty.
+    """
+    words = {"scheduler": scheduler_name(plan), "verb": VERBS[plan.scheduler]}
+    if not greedy.victims:
+        said = greedy.explanation
+        known = not said or said == plan.explanation
+        return Text(NO_GREEDY.format(**words) if known else clean_lines(said))
+    parts = contrast(plan, greedy)
+    theirs = plural(len(greedy.victims), NOUNS[plan.scheduler])
+    if not parts.spared and not parts.instead:
+        return Text(SAME.format(theirs=theirs, **words))
+    names = victim_names(greedy) | victim_names(plan)
+    lists = (
+        (BOTH, parts.common, ""),
+        (SPARED, parts.spared, "green"),
+        (INSTEAD, parts.instead, "yellow"),
+    )
+    facts = [(f"  {label}", _listed(keys, names, style)) for label, keys, style in lists if keys]
+    title = DIFFERENT.format(
+        theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
+    )
+    return Group(Text(title), grid(facts))
+
+
+def _listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:
+    text = Text(", ".join(short(names[key]) for key in keys[:MAX_NAMES]), style)
+    if len(keys) > MAX_NAMES:
+        text.append(f" {NAMES_CUT.format(count=len(keys) - MAX_NAMES)}", "dim")
+    return text
+
+
+def broken_rules(plan: AnyPlan) -> Iterable[RenderableType]:
+    """Say which laws the scheduler's own answer does not keep, if there are any."""
+    if outside := outside_rules(plan.greedy or plan):
+        yield Text("\n".join(clean(said) for _, said in outside), "yellow")
+
+
+def disruption(plan: AnyPlan) -> Iterable[RenderableType]:
+    """Return both disruption vectors side by side, the levels of the objective first."""
+    rows = term_rows(plan)
+    if not (rows and (plan.victims or (plan.greedy and plan.greedy.victims))):
+        return
+    columns: list[Column[TermRow]] = [
+        Column("Level", lambda row: str(row.level or ""), number=True),
+        Column("Term", lambda row: Text(clean(row.id))),
+        Column("Disruption", lambda row: Text(clean(row.title)), folds=True),
+        Column("This plan", lambda row: _value(row, row.value), number=True),
+    ]
+    if any(row.greedy is not None for row in rows):
+        columns.append(
+            Column(scheduler_name(plan), lambda row: _value(row, row.greedy), number=True)
+        )
+    if any(row.bound is not None for row in rows):
+        columns.append(Column("Bound", lambda row: _value(row, row.bound), number=True))
+    columns.append(Column("Unit", _unit))
+    yield table_of(columns, rows)
+
+
+def _value(row: TermRow, value: int | None) -> Text:
+    """Return the exact number, and under it the one that people think in."""
+    if value is None:
+        return Text(NOTHING)
+    if row.unit == WORK_UNIT:
+        return Text(f"{value:,}\n{hours(value)}")
+    if row.unit == SIZE_UNIT:
+        return Text(f"{value:,}\n{decimal(value / SIZES_PER_ACCELERATOR)}")
+    return Text(f"{value:,}")
+
+
+def _unit(row: TermRow) -> Text:
+    in_words = {WORK_UNIT: "GPU-h", SIZE_UNIT: "accelerators"}
+    second = in_words.get(row.unit)
+    return Text(f"{clean(row.unit)}\n{second}" if second else clean(row.unit))
+
+
+def certificate_of(plan: AnyPlan, certificate: Certificate) -> Table:
+    """Return why the answer may be believed, in a few lines."""
+    levels = certificate.levels
+    closed = sum(level.value == level.bound for level in levels)
+    held, checked = laws_held(plan)
+    said = [
+        plan.status,
+        CLOSED.format(closed=closed, levels=plural(len(levels), "level")) if levels else "",
+        attempt_name(plan),
+        f"laws {held}/{checked} hold" if checked else "",
+        f"{certificate.wall_time_s:.2f} s",
+    ]
+    table = grid([("CERTIFICATE", Text("   ".join(part for part in said if part)))])
+    for verdict in certificate.verdicts:
+        if not verdict.holds:
+            text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"
+            table.add_row("Broken law", Text(text, "bold red"))
+    if (bound := main_bound(certificate)) is not None:
+        table.add_row("Solver-free", Text(clean_lines(bound.statement)))
+    if certificate.cut_off:
+        sets, judge = plural(certificate.cut_off, "set"), JUDGES[plan.scheduler]
+        table.add_row("Cut off", Text(CUT_OFF.format(sets=sets, judge=judge)))
+    solver = f"{clean(certificate.solver)}, seed {certificate.seed}" if certificate.solver else ""
+    digest = f"input {clean(certificate.digest)[:SHORT_DIGEST]}" if certificate.digest else ""
+    if solver or digest:
+        table.add_row("Solver", Text("   ".join(part for part in (solver, digest) if part)))
+    return table
