@@ -46,8 +46,9 @@ USES_MEAN: Final = {
 }
 USAGE_MEANS: Final = "usage: allocated, without what is being preempted already"
 
-COMFORT: Final = 20
-"""Facts of a victim are stacked in one column before any is folded to less than this."""
+WHOLE, FOLDED = 48, 20
+"""Facts of a victim are stacked in one column before names shorter than the first are folded;
+columns are left out before names are folded to less than the second."""
 
 STACKS: Final = (
     (("Victim",), ("Queue",), ("Application",), ("Node",)),
@@ -136,11 +137,12 @@ def _room(room: Sequence[NodeRoom]) -> Table:
 class Shape(NamedTuple):
     """How much of the victims a table shows.
 
-    ``stack`` is one of STACKS; ``types`` are the resource types with a column, and ``left_out``
-    those without.
+    ``stack`` is one of STACKS, whose columns want at least ``least``; ``types`` are the resource
+    types with a column, and ``left_out`` those without.
     """
 
     stack: Sequence[Sequence[str]]
+    least: int
     types: Sequence[str]
     left_out: Sequence[str] = ()
 
@@ -148,8 +150,11 @@ class Shape(NamedTuple):
 def _victims(plan: YuniKornPlan, width: int) -> Iterable[RenderableType]:
     """Yield the victims in the widest shape that there is room for, and what marks mean."""
     types = _asked_types(plan)
-    shapes = [Shape(stack, types) for stack in STACKS]
-    shapes += [Shape(STACKS[-1], types[:n], types[n:]) for n in range(len(types) - 1, 0, -1)]
+    shapes = [Shape(stack, WHOLE, types) for stack in STACKS]
+    shapes += [
+        Shape(STACKS[-1], FOLDED, types[:count], types[count:])
+        for count in range(len(types), 0, -1)
+    ]
     tables = [_victim_table(plan, shape) for shape in shapes]
     table = best_fit(tables, width)
     yield table
@@ -167,7 +172,7 @@ def _asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
 def _victim_table(plan: YuniKornPlan, shape: Shape) -> Table:
     """Return the victims in the plan's order, and what they free together."""
     victims = plan.victims
-    columns = _who(plan, shape.stack)
+    columns = _who(plan, shape)
     columns.append(Column("Priority", lambda victim: str(victim.priority), number=True))
     if _has_offsets(plan):
         columns.append(
@@ -178,15 +183,19 @@ def _victim_table(plan: YuniKornPlan, shape: Shape) -> Table:
     return table_of([*columns, *lost_columns(plan, victims)], victims)
 
 
-def _who(plan: YuniKornPlan, stack: Sequence[Sequence[str]]) -> list[Column[YuniKornVictim]]:
+def _who(plan: YuniKornPlan, shape: Shape) -> list[Column[YuniKornVictim]]:
     """Return the columns that name a victim; with its node only if there are several."""
     several = any(victim.node != plan.node for victim in plan.victims)
-    stacks = [[fact for fact in facts if several or fact != "Node"] for facts in stack]
+    stacks = [[fact for fact in facts if several or fact != "Node"] for facts in shape.stack]
     totals = [plural(len(plan.victims), "victim")] + [""] * len(stacks)
-    return [_stacked(facts, total) for facts, total in zip(stacks, totals, strict=False) if facts]
+    return [
+        _stacked(facts, total, shape.least)
+        for facts, total in zip(stacks, totals, strict=False)
+        if facts
+    ]
 
 
-def _stacked(facts: Sequence[str], total: str) -> Column[YuniKornVictim]:
+def _stacked(facts: Sequence[str], total: str, least: int) -> Column[YuniKornVictim]:
     """Return a column with some facts of a victim, one under the other."""
     first, *others = facts
 
@@ -203,7 +212,7 @@ def _stacked(facts: Sequence[str], total: str) -> Column[YuniKornVictim]:
         return text
 
     title = "\n".join([first, *(f"{UNDER}{fact.lower()}" for fact in others)])
-    return Column(title, cell, total, folds=True, least=COMFORT)
+    return Column(title, cell, total, folds=True, least=least)
 
 
 def _name(victim: YuniKornVictim) -> Text:
@@ -269,7 +278,7 @@ def _queues(plan: YuniKornPlan) -> Iterable[RenderableType]:
         return NOTHING if value is None else yunikorn_amount(value, use.resource)
 
     columns: list[Column[QueueUse]] = [
-        Column("Queue", queue, folds=True, least=COMFORT),
+        Column("Queue", queue, folds=True, least=FOLDED),
         Column("Resource", lambda use: names[use.resource], folds=True),
         Column("Guaranteed", lambda use: limit(use.guaranteed, use), number=True),
     ]
