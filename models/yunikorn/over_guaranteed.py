@@ -62,7 +62,9 @@ def doubtful_leaves(
     and all other candidates below the guarantee are gone, but for those of certain leaves.
     """
     least = _least_holdings(columns, groups)
-    doubtful: BoolArray = least.max(axis=2) < _NONE
+    doubtful = np.zeros(least.shape[:2], dtype=np.bool_)
+    for index, classes in enumerate(groups):
+        doubtful[index, columns.queue[classes]] = True
     doubtful[:, [queue for queue, counts in enumerate(counting) if counts is None]] = False
     while True:
         gone = columns.sums(groups, doubtful)

@@ -56,9 +56,10 @@ def test_eligible_allocations_are_recorded_candidates(name: str) -> None:
     for line in lines(name, EVERY):
         problem, without = recorded_problem(line)
         keys = [allocation.allocation_key for allocation in problem.allocations]
-        allowed = {keys[a] for a in np.flatnonzero(eligible(problem, without))}
+        allowed = {keys[a] for a in np.flatnonzero(eligible(problem, without)).tolist()}
         assert allowed <= set(candidates_of(line)), line["id"]
-        loose = {keys[a] for a in np.flatnonzero(eligible(problem, (*without, "YK-05")))}
+        with_more = eligible(problem, (*without, "YK-05"))
+        loose = {keys[a] for a in np.flatnonzero(with_more).tolist()}
         assert set(candidates_of(line)) <= loose, line["id"]
 
 

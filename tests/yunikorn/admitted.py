@@ -88,7 +88,7 @@ def admitted(
 ) -> NodeSets:
     """Return what the model admits on each usable node; laws in ``without`` are left out."""
     classes = every_allocation_apart(problem, without)
-    sets: NodeSets = {problem.nodes[n]: set() for n in np.flatnonzero(problem.usable)}
+    sets: NodeSets = {problem.nodes[n]: set() for n in np.flatnonzero(problem.usable).tolist()}
     for node, taken in choices(
         problem, classes, rules, spare_last_tier=spare_last_tier, without=without
     ):

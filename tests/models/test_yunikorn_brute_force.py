@@ -1,0 +1,117 @@
+"""On random small clusters the model admits exactly what brute force finds legal."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from planner.models.shared.classes import Classes
+from planner.models.yunikorn.candidates import eligible
+from planner.models.yunikorn.columns import build_classes
+from planner.models.yunikorn.guaranteed import counting_guarantees
+from planner.models.yunikorn.relaxation import node_rows
+from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.queue import walk
+from planner.quota.yunikorn.snapshot import Snapshot
+from tests.yunikorn.admitted import admitted, choices, every_allocation_apart
+from tests.yunikorn.brute_force import legal_sets
+from tests.yunikorn.building import asking_of
+from tests.yunikorn.random_clusters import random_cluster
+
+SEEDS = range(3000 if os.environ.get("PLANNER_TEST_ALL") else 250)
+KINDS = {"plain": True, "everything": False}
+
+
+def drawn(seed: int, kind: str, *, twins: bool = False) -> tuple[Cluster, Asking, YuniKornProblem]:
+    """Draw a cluster and make it ready."""
+    cluster, asking = asking_of(random_cluster(seed, plain=KINDS[kind], twins=twins))
+    return cluster, asking, build_yunikorn_problem(cluster, asking)
+
+
+def rule_sets(asking: Asking) -> tuple[str, ...]:
+    """Return the rule sets that an ask can be planned by."""
+    if asking.ask.required_node:
+        return ("yunikorn-required-node",)
+    return ("yunikorn-design", "yunikorn-code")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_model_equals_brute_force(kind: str) -> None:
+    """YK-05 must have decided in many of the clusters, else this shows little."""
+    by_order = 0
+    for seed in SEEDS:
+        cluster, asking, problem = drawn(seed, kind)
+        for rules in rule_sets(asking):
+            legal = legal_sets(cluster, asking, rules)
+            assert admitted(problem, rules) == legal, (seed, rules)
+            by_order += admitted(problem, rules, without={"YK-05"}) != legal
+    assert by_order > len(SEEDS) // 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_classes_stand_for_all_their_members(kind: str) -> None:
+    merged = 0
+    for seed in SEEDS[:100]:
+        cluster, asking, problem = drawn(seed, kind, twins=True)
+        classes = build_classes(problem, eligible(problem), [])
+        merged += sum(len(members) > 1 for members in classes.members)
+        for rules in rule_sets(asking):
+            expected = {
+                (problem.nodes.index(node), counts_of(problem, classes, victims))
+                for node, sets in legal_sets(cluster, asking, rules).items()
+                for victims in sets
+            }
+            assert choices(problem, classes, rules) == expected, (seed, rules)
+    assert merged > 50
+
+
+def counts_of(
+    problem: YuniKornProblem, classes: Classes, victims: frozenset[str]
+) -> tuple[int, ...]:
+    """Return legal victims as class counts: each of them is in a class."""
+    keys = [allocation.allocation_key for allocation in problem.allocations]
+    counts = classes.counts(keys.index(key) for key in victims)
+    assert counts is not None
+    return tuple(counts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_a_node_hold_for_every_legal_set(kind: str) -> None:
+    for seed in SEEDS:
+        cluster, asking, problem = drawn(seed, kind)
+        classes = every_allocation_apart(problem)
+        for rules in rule_sets(asking):
+            rows = node_rows(problem, classes, rules)
+            legal = legal_sets(cluster, asking, rules)
+            assert {problem.nodes[node] for node in rows} == legal.keys()
+            for node, of_node in rows.items():
+                for victims in legal[problem.nodes[node]]:
+                    counts = np.array(counts_of(problem, classes, victims))
+                    taken = counts[of_node.classes]
+                    assert taken.sum() == counts.sum()
+                    for row in (*of_node.cover, *of_node.caps):
+                        assert row.coefficients @ taken >= row.bound, (seed, rules, row.name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_left_is_the_least_of_the_guarantees_that_count(kind: str) -> None:
+    for seed in SEEDS:
+        cluster, asking, problem = drawn(seed, kind)
+        snapshot = Snapshot(asking.leaf, asking.ask.resource)
+        for queue, counting in zip(
+            walk(cluster.tree.root), counting_guarantees(problem), strict=True
+        ):
+            rest = snapshot.remaining(queue)
+            if rest is None or counting is None:
+                assert rest is None, (seed, queue.path)
+                assert counting is None, (seed, queue.path)
+                continue
+            left: dict[str, int] = {}
+            for g in counting:
+                name = problem.types[g.type]
+                left[name] = min(g.left, left.get(name, g.left))
+            asked = {t: amount for t, amount in rest.items() if t in asking.ask.resource}
+            assert left == asked, (seed, queue.path)

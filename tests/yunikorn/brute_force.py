@@ -1,0 +1,165 @@
+"""All legal victim sets of a small YuniKorn cluster, by trying every subset step by step.
+
+Written from yunikorn-semantics.md, sections 4 to 7, 11.1 and 15, over the queues themselves: no
+problem arrays, no classes, no closed forms. An order of removals is searched, not derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain, combinations
+
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.queue import Queue, walk
+from planner.quota.yunikorn.resource import (
+    Resource,
+    fits,
+    fits_loose,
+    fits_raw,
+    ge_all,
+    minus,
+    minus_known,
+    plus,
+    share_type,
+)
+from planner.quota.yunikorn.snapshot import Snapshot, under
+from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence
+from tests.yunikorn.admitted import NodeSets
+
+Victims = tuple[Candidate, ...]
+
+
+def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
+    """Return the legal victim sets of each usable node, by the rules of a rule set."""
+    ask = asking.ask
+    if ask.required_node:
+        return _on_required_node(cluster, asking)
+    candidates: Sequence[Candidate] = ()
+    if cluster.partition.preemption.enabled and _is_first(asking) and ask.x.allow_preempt_other:
+        candidates = find_candidates(asking.leaf, ask, find_fence(asking.leaf, ask))
+    trial = _Trial(asking)
+    sets: NodeSets = {}
+    for room in cluster.nodes:
+        if not is_usable(cluster, room, ask):
+            continue
+        has_room = fits(room.available, ask.resource)
+        sets[room.node_id] = {
+            _keys(victims)
+            for victims in _subsets([c for c in candidates if has_room or _is_on(c, room)])
+            if (has_room or fits(_freed(room, victims), ask.resource))
+            and trial.has_order(frozenset(victims))
+            and trial.within_guaranteed(victims)
+            and (rules == "yunikorn-code" or trial.permitted_by_design(cluster, victims))
+        }
+    return sets
+
+
+def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
+    ask = asking.ask
+    room = cluster.node(ask.required_node)
+    if room is None:
+        return {}
+    held = [
+        Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
+        for application in cluster.partition.applications
+        for allocation in application.allocations
+        if allocation.node_id == room.node_id
+        and allocation.priority <= ask.priority
+        and not (allocation.required_node or allocation.preempted or allocation.x.released)
+        and share_type(allocation.resource, ask.resource)
+    ]
+    legal = {
+        _keys(victims)
+        for victims in _subsets(held if _is_first(asking) else [])
+        if ge_all(_freed(room, victims), ask.resource)
+    }
+    return {room.node_id: legal}
+
+
+class _Trial:
+    """Removals tried on copies of the queues, for one ask."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+        self.has_order = cache(self._has_order)
+
+    def _has_order(self, victims: frozenset[Candidate]) -> bool:
+        """Say whether some order exists in which everybody has a turn: try each as the last."""
+        return not victims or any(
+            self._after(victims - {last}).takeable(last.queue) and self.has_order(victims - {last})
+            for last in victims
+        )
+
+    def within_guaranteed(self, victims: Victims) -> bool:
+        """Try the ask at once; otherwise count it and look again after each removal."""
+        ask, snapshot = self.asking.ask.resource, self._after(())
+        rest = snapshot.remaining()
+        if rest is not None and fits_raw(rest, ask):
+            return True
+        snapshot.add(self.asking.leaf, ask)
+        for victim in victims:
+            snapshot.remove(victim.queue, victim.resource)
+            rest = snapshot.remaining()
+            if rest is not None and under(rest, ask):
+                return True
+        return False
+
+    def permitted_by_design(self, cluster: Cluster, victims: Victims) -> bool:
+        """Look at the maxima of the ask's path, and at every queue's guaranteed."""
+        ask = self.asking.ask.resource
+        for queue in self.asking.leaf.lineage:
+            total = plus(minus(queue.allocated, _below(queue, victims)), ask)
+            asked = {t: amount for t, amount in total.items() if t in ask}
+            if not (fits_loose if queue.parent else fits)(queue.max, asked):
+                return False
+        return all(self._keeps_guaranteed(queue, victims) for queue in walk(cluster.tree.root))
+
+    def _keeps_guaranteed(self, queue: Queue, victims: Victims) -> bool:
+        before = minus_known(queue.allocated, queue.preempting) or {}
+        after = minus(before, _below(queue, victims))
+        if queue in self.asking.leaf.lineage:
+            after = plus(after, self.asking.ask.resource)
+        return all(
+            after.get(t, 0) >= min(amount, before.get(t, 0))
+            for t, amount in (queue.guaranteed or {}).items()
+        )
+
+    def _after(self, victims: Victims | frozenset[Candidate]) -> Snapshot:
+        snapshot = Snapshot(self.asking.leaf, self.asking.ask.resource)
+        for victim in victims:
+            snapshot.remove(victim.queue, victim.resource)
+        return snapshot
+
+
+def _is_first(asking: Asking) -> bool:
+    return not asking.ask.triggered_preemption
+
+
+def _is_on(candidate: Candidate, room: NodeRoom) -> bool:
+    return candidate.allocation.node_id == room.node_id
+
+
+def _subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:
+    sizes = range(1, len(candidates) + 1)
+    return chain.from_iterable(combinations(candidates, size) for size in sizes)
+
+
+def _keys(victims: Victims) -> frozenset[str]:
+    return frozenset(victim.key for victim in victims)
+
+
+def _freed(room: NodeRoom, victims: Victims) -> Resource:
+    """Return what is available on a node with the victims on it gone."""
+    total = room.available
+    for victim in victims:
+        total = plus(total, victim.resource) if _is_on(victim, room) else total
+    return total
+
+
+def _below(queue: Queue, victims: Victims) -> Resource:
+    total: Resource = {}
+    for victim in victims:
+        total = plus(total, victim.resource) if queue in victim.queue.lineage else total
+    return total
