@@ -1,0 +1,40 @@
+"""YK-03: no victim is in the queue of the ask, not even of another application."""
+
+from __future__ import annotations
+
+from tests.yunikorn.admitted import admitted, problem_of
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+)
+
+
+def one_more_over_its_guaranteed(*, path: str) -> Json:
+    """Build a full node: an application in ``path`` holds 3, and ``root.high`` asks for 1 of 2."""
+    return cluster_value(
+        [queue("low"), queue("high", guaranteed={"gpu": 2})],
+        [node("n1", {"gpu": 4})],
+        [
+            application("mine", path, allocation("two", {"gpu": 2}), allocation("one", {"gpu": 1})),
+            application("runs", "root.low", allocation("a", {"gpu": 1})),
+            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+
+
+def test_the_own_queue_gives_nothing() -> None:
+    """Its 2 would make room within its guaranteed; only they would."""
+    problem = problem_of(one_more_over_its_guaranteed(path="root.high"))
+    assert admitted(problem) == {"n1": set()}
+    without = admitted(problem, without={"YK-03"})
+    assert without == {"n1": {frozenset({"two"}), frozenset({"two", "a"})}}
+
+
+def test_the_same_allocations_in_another_queue_may_go() -> None:
+    problem = problem_of(one_more_over_its_guaranteed(path="root.low"))
+    assert frozenset({"two"}) in admitted(problem)["n1"]

@@ -1,0 +1,76 @@
+"""YK-04: the ask fits into what its queue has left of its guaranteed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.yunikorn.admitted import admitted, problem_of
+from tests.yunikorn.building import (
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    two_queues,
+)
+
+A, B, C, D = (frozenset({key}) for key in "abcd")
+
+
+def test_a_queue_without_any_guaranteed_may_not_preempt() -> None:
+    problem = problem_of(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
+    assert admitted(problem) == {"n1": set()}
+    assert admitted(problem, without={"YK-04"}) == {"n1": {A}}
+
+
+@pytest.mark.parametrize(("guaranteed", "sets"), [(1, set()), (2, {A})])
+def test_the_ask_must_fit_completely(guaranteed: int, sets: set[frozenset[str]]) -> None:
+    """One of two is left of the guaranteed; half of the ask would fit into one."""
+    value = two_queues(allocation("a", {"gpu": 4}), guaranteed=guaranteed)
+    value["applications"][1]["requests"][0]["resource"] = {"gpu": 2}
+    problem = problem_of(value)
+    assert admitted(problem) == {"n1": sets}
+    assert admitted(problem, without={"YK-04"}) == {"n1": {A}}
+
+
+def test_a_type_outside_the_guaranteed_is_free() -> None:
+    value = two_queues(allocation("a", {"gpu": 4}), guaranteed=1)
+    value["applications"][1]["requests"][0]["resource"] = {"gpu": 1, "mem": 50}
+    value["nodes"][0]["nodesInfo"][0]["capacity"] = {"gpu": 4, "mem": 50}
+    assert admitted(problem_of(value)) == {"n1": {A}}
+
+
+def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
+    """Department p holds 3 of its 2, so with the ask 2 must go below it; d is elsewhere."""
+    value = cluster_value(
+        [queue("p", queue("low"), queue("high"), guaranteed={"gpu": 2}), queue("other")],
+        [node("n1", {"gpu": 4})],
+        [
+            application(
+                "runs", "root.p.low", allocation("a", {"gpu": 2}), allocation("c", {"gpu": 1})
+            ),
+            application("others", "root.other", allocation("d", {"gpu": 1})),
+            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+    problem = problem_of(value)
+    assert admitted(problem) == {"n1": {A, A | D}}
+    assert admitted(problem, without={"YK-04"}) == {"n1": {A, C, D, A | D, C | D}}
+
+
+def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
+    """As above, but queue high has a guaranteed of its own: c and d will do."""
+    value = cluster_value(
+        [
+            queue("p", queue("low"), queue("high", guaranteed={"gpu": 1}), guaranteed={"gpu": 2}),
+            queue("other"),
+        ],
+        [node("n1", {"gpu": 3})],
+        [
+            application("runs", "root.p.low", allocation("b", {"gpu": 2})),
+            application("others", "root.other", allocation("d", {"gpu": 1})),
+            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+    assert admitted(problem_of(value), "yunikorn-code") == {"n1": {B, D, B | D}}

@@ -1,0 +1,121 @@
+"""YK-05: in some order each victim's queue is over its guaranteed at the victim's turn.
+
+The rules of the code are used, as YK-02 of the design often forbids the same sets.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.models.yunikorn.candidates import eligible
+from tests.yunikorn.admitted import admitted, problem_of
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+)
+
+A, B, C = (frozenset({key}) for key in "abc")
+
+
+def one_queue(guaranteed: Json, *running: Json, **more: Json) -> Json:
+    """Build a node without room: ``root.low`` runs everything, ``root.high`` asks for 1 gpu."""
+    return cluster_value(
+        [queue("low", guaranteed=guaranteed), queue("high", guaranteed={"gpu": 2})],
+        [node("n1", {"gpu": 9, "mem": 9}, available={})],
+        [
+            application("runs", "root.low", *running),
+            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+        **more,
+    )
+
+
+def two_leaves(department: int, x: int = 0) -> Json:
+    """Build a node without room: below ``root.p``, leaf x runs a (2 gpu) and leaf y b (1 gpu)."""
+    return cluster_value(
+        [
+            queue(
+                "p",
+                queue("x", guaranteed={"gpu": x}),
+                queue("y"),
+                guaranteed={"gpu": department},
+            ),
+            queue("high", guaranteed={"gpu": 2}),
+        ],
+        [node("n1", {"gpu": 9}, available={})],
+        [
+            application("runs-x", "root.p.x", allocation("a", {"gpu": 2})),
+            application("runs-y", "root.p.y", allocation("b", {"gpu": 1})),
+            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+
+
+def test_a_queue_gives_until_it_is_within_its_guaranteed() -> None:
+    running = (allocation(key, {"gpu": 1}) for key in "abc")
+    problem = problem_of(one_queue({"gpu": 2}, *running))
+    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, C}}
+    without = admitted(problem, "yunikorn-code", without={"YK-05"})
+    assert without == {"n1": {A, B, C, A | B, A | C, B | C, A | B | C}}
+
+
+@pytest.mark.parametrize(("guaranteed", "both"), [(1, True), (2, False)])
+def test_one_order_is_enough(guaranteed: int, both: bool) -> None:  # noqa: FBT001
+    """With 3 in use, b goes first and a finds 2: over a guaranteed of 1, not of 2."""
+    running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 1})
+    problem = problem_of(one_queue({"gpu": guaranteed}, *running))
+    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, A | B} if both else {A, B}}
+
+
+def test_the_last_victim_may_push_its_queue_below() -> None:
+    problem = problem_of(one_queue({"gpu": 3}, allocation("a", {"gpu": 4})))
+    assert admitted(problem, "yunikorn-code") == {"n1": {A}}
+
+
+def test_only_types_of_the_ask_count() -> None:
+    """Queue low is over its guaranteed in mem, which nobody asks for."""
+    running = allocation("a", {"gpu": 1, "mem": 5})
+    problem = problem_of(one_queue({"gpu": 1, "mem": 1}, running))
+    assert not eligible(problem).any()
+    assert admitted(problem, "yunikorn-code", without={"YK-05"}) == {"n1": {A}}
+
+
+def test_a_queue_without_any_guaranteed_is_always_over() -> None:
+    running = (allocation(key, {"gpu": 1}) for key in "ab")
+    assert admitted(problem_of(one_queue({}, *running))) == {"n1": {A, B, A | B}}
+
+
+@pytest.mark.parametrize(
+    ("department", "x", "both"),
+    [
+        (2, 0, False),  # whoever is second finds p within its guaranteed
+        (1, 0, True),  # b first, then a finds 2 of 1
+        (2, 1, True),  # b first, then a finds 2 of 1 in its own queue
+        (3, 1, False),  # b never has a turn
+    ],
+)
+def test_leaves_share_what_is_above_them(department: int, x: int, both: bool) -> None:  # noqa: FBT001
+    problem = problem_of(two_leaves(department, x))
+    assert (A | B in admitted(problem, "yunikorn-code")["n1"]) == both
+    assert A | B in admitted(problem, "yunikorn-code", without={"YK-05"})["n1"]
+
+
+@pytest.mark.parametrize(("asking", "sets"), [("q10", {A}), ("x", set())])
+def test_a_plain_prefix_of_the_path_loses_its_protection(
+    asking: str, sets: set[frozenset[str]]
+) -> None:
+    """Queue q1 holds 1 of its 4; the core takes it for an ancestor of q10."""
+    value = cluster_value(
+        [queue("q1", guaranteed={"gpu": 4}), queue(asking, guaranteed={"gpu": 2})],
+        [node("n1", {"gpu": 9}, available={})],
+        [
+            application("runs", "root.q1", allocation("a", {"gpu": 1})),
+            application("asks", f"root.{asking}", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+    assert admitted(problem_of(value), "yunikorn-code") == {"n1": sets}

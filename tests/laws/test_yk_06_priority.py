@@ -1,0 +1,123 @@
+"""YK-06: no victim has a higher priority than the ask, with the offsets of the queues."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.models.yunikorn.candidates import adjusted_priorities, eligible
+from planner.problem.yunikorn import YuniKornProblem
+from tests.yunikorn.admitted import admitted, problem_of
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    two_queues,
+)
+
+A, B = frozenset({"a"}), frozenset({"b"})
+
+
+def test_equal_priority_may_go_and_higher_may_not() -> None:
+    running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 2}, priority="1")
+    problem = problem_of(two_queues(*running))
+    assert admitted(problem) == {"n1": {A}}
+    assert admitted(problem, without={"YK-06"}) == {"n1": {A, B, A | B}}
+
+
+def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKornProblem:
+    """Build the problem of one victim, with properties for its queue and that of the ask."""
+    value = cluster_value(
+        [queue("low", **low), queue("high", guaranteed={"gpu": 2}, **high)],
+        [node("n1", {"gpu": 1})],
+        [
+            application("runs", "root.low", allocation("a", {"gpu": 1}, priority=str(victim))),
+            application(
+                "asks", "root.high", asks=(ask("ask", {"gpu": 1}, priority=str(ask_priority)),)
+            ),
+        ],
+    )
+    return problem_of(value)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "priority", "adjusted"),
+    [
+        ({"priority_offset": "3"}, {}, 0, 3),
+        ({"priority_offset": "3"}, {"priority_offset": "3"}, 0, 0),
+        ({}, {"priority_offset": "2"}, 5, 3),
+        # A fence on the way of the ask replaces what the ask has.
+        ({}, {"priority_policy": "fence", "priority_offset": "2"}, 2, 0),
+        # Below a fence only its offset is compared.
+        ({"priority_policy": "fence"}, {}, 9, 0),
+        ({"priority_policy": "fence", "priority_offset": "1"}, {}, -9, 1),
+        ({"priority_policy": "fence", "priority_offset": "1"}, {"priority_offset": "1"}, 9, 0),
+    ],
+)
+def test_offsets_and_fences_adjust(low: Json, high: Json, priority: int, adjusted: int) -> None:
+    """The ask has priority 0."""
+    problem = offsets(low, high, priority)
+    assert adjusted_priorities(problem) == [adjusted]
+    assert bool(eligible(problem)[0]) == (adjusted <= 0)
+    assert eligible(problem, {"YK-06"})[0]
+
+
+def test_the_priority_of_the_ask_is_the_scale() -> None:
+    problem = offsets({"priority_offset": "1"}, {}, 6, ask_priority=7)
+    assert adjusted_priorities(problem) == [7]
+    assert eligible(problem).all()
+
+
+@pytest.mark.parametrize(("inner", "permitted"), [("0", True), ("1", False)])
+def test_the_strictest_of_nested_fences_counts(inner: str, permitted: bool) -> None:  # noqa: FBT001
+    fence: Json = {"priority_policy": "fence"}
+    value = cluster_value(
+        [
+            queue("low", queue("deep", priority_offset=inner, **fence), **fence),
+            queue("high", guaranteed={"gpu": 2}),
+        ],
+        [node("n1", {"gpu": 1})],
+        [
+            application("runs", "root.low.deep", allocation("a", {"gpu": 1}, priority="9")),
+            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+    problem = problem_of(value)
+    assert bool(eligible(problem).all()) == permitted
+    assert adjusted_priorities(problem) == [int(inner)]
+
+
+def test_offsets_above_the_common_queue_do_not_count() -> None:
+    """Both are below p, whose offset reaches the ask before the other children are compared."""
+    value = cluster_value(
+        [queue("p", queue("low"), queue("high", guaranteed={"gpu": 2}), priority_offset="4")],
+        [node("n1", {"gpu": 2})],
+        [
+            application(
+                "runs",
+                "root.p.low",
+                allocation("a", {"gpu": 1}, priority="4"),
+                allocation("b", {"gpu": 1}, priority="5"),
+            ),
+            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+    )
+    problem = problem_of(value)
+    assert adjusted_priorities(problem) == [0, 1]
+    assert admitted(problem) == {"n1": {A}}
+
+
+def test_an_ask_with_a_required_node_is_compared_plainly() -> None:
+    running = allocation("a", {"gpu": 2}, priority="1"), allocation("b", {"gpu": 2})
+    value = two_queues(*running, requiredNodeId="n1")
+    value["queues"]["partitions"][0]["queues"][0]["queues"][0]["properties"] = {
+        "priority.offset": "5"
+    }
+    problem = problem_of(value)
+    assert adjusted_priorities(problem) == [1, 0]
+    assert admitted(problem, "yunikorn-required-node") == {"n1": {B}}
+    assert np.array_equal(eligible(problem, {"YK-06"}), [True, True])
