@@ -4,66 +4,139 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
-from planner.plan import Plan, Verification
+from planner.plan import AnyPlan, Plan, Verification, YuniKornPlan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
-from planner.state import State, parse_time
+from planner.solver.pending import only_pending
+from planner.solver.yunikorn.planning import Laws, pending_asks, plan_ask
+from planner.solver.yunikorn.solve import solve_yunikorn
+from planner.state import AnyState, State, YuniKornState, parse_time
 from planner.verifier import verify_plan
+from planner.verifier.yunikorn import verify_yunikorn_plan
 
 _LARGEST_COST = 2**40
 AssignmentInput = Assignment | Mapping[str, Any]
 
 
-def pending_workloads(state: State) -> tuple[str, ...]:
-    """Return every workload that waits in a queue, as namespace/name in the order of the dump."""
+def pending_workloads(state: AnyState) -> tuple[str, ...]:
+    """Return everything that waits in a queue, in the order of the dump.
+
+    Workloads of Kueue as namespace/name, asks of YuniKorn by their allocation keys.
+    """
+    if isinstance(state, YuniKornState):
+        return pending_asks(state)
     return tuple(workload.key for workload in state.workloads if workload.is_pending)
 
 
+@overload
 def greedy(
     state: State,
+    pending: str | None = ...,
+    assignment: AssignmentInput | None = ...,
+    now: datetime | str | None = ...,
+) -> Plan: ...
+@overload
+def greedy(
+    state: YuniKornState,
+    pending: str | None = ...,
+    *,
+    now: datetime | str | None = ...,
+    laws: Laws = ...,
+) -> YuniKornPlan: ...
+@overload
+def greedy(
+    state: AnyState,
+    pending: str | None = ...,
+    assignment: AssignmentInput | None = ...,
+    now: datetime | str | None = ...,
+    laws: Laws | None = ...,
+) -> AnyPlan: ...
+def greedy(
+    state: AnyState,
     pending: str | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
-) -> Plan:
-    """Return what Kueue itself would do for a pending workload, verified.
+    laws: Laws | None = None,
+) -> AnyPlan:
+    """Return what the scheduler itself would do for a pending workload, verified.
 
     Parameters
     ----------
     state
         What ``planner.read`` returned.
     pending
-        ``namespace/name``; may be left out when only one workload is pending.
+        A workload of Kueue as ``namespace/name``, or an ask of YuniKorn by its allocation key or
+        its pod; may be left out when only one is pending.
     assignment
-        Flavors to use instead of Kueue's own choice: a mapping in the form of a plan's
+        Kueue: flavors to use instead of its own choice: a mapping in the form of a plan's
         ``assignment``, or ``{podset: {resource: {"flavor": ..., "mode": ...}}}``.
     now
         The clock; the state's own when left out.
+    laws
+        YuniKorn: ``design`` or ``code``, by which its answer is judged; ``design`` when left out.
 
     Raises
     ------
     InputError
         If the workload cannot be planned for, or the assignment does not suit it.
     """
+    if isinstance(state, YuniKornState):
+        _refuse_assignment(assignment)
+        return plan_ask(state, pending, laws, now, None).greedy_plan()
+    _refuse_laws(laws)
     return _planning(state, pending, assignment, now, None).greedy_plan()
 
 
-def solve(  # noqa: PLR0913, PLR0917 - the public signature
+@overload
+def solve(
     state: State,
+    pending: str | None = ...,
+    objective: str | Profile = ...,
+    costs: Mapping[str, int] | None = ...,
+    assignment: AssignmentInput | None = ...,
+    now: datetime | str | None = ...,
+    time_limit: float | None = ...,
+) -> Plan: ...
+@overload
+def solve(
+    state: YuniKornState,
+    pending: str | None = ...,
+    objective: str | Profile = ...,
+    costs: Mapping[str, int] | None = ...,
+    *,
+    now: datetime | str | None = ...,
+    time_limit: float | None = ...,
+    laws: Laws | None = ...,
+) -> YuniKornPlan: ...
+@overload
+def solve(
+    state: AnyState,
+    pending: str | None = ...,
+    objective: str | Profile = ...,
+    costs: Mapping[str, int] | None = ...,
+    assignment: AssignmentInput | None = ...,
+    now: datetime | str | None = ...,
+    time_limit: float | None = ...,
+    laws: Laws | None = ...,
+) -> AnyPlan: ...
+def solve(  # noqa: PLR0913, PLR0917 - the public signature
+    state: AnyState,
     pending: str | None = None,
     objective: str | Profile = DEFAULT_PROFILE,
     costs: Mapping[str, int] | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-) -> Plan:
+    laws: Laws | None = None,
+) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
     ``plan.status`` says what was proved: infeasible is an answer, not an exception.
@@ -75,15 +148,18 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     objective
         The name of a profile, or a profile.
     costs
-        Cost per ``namespace/name``, non-negative integers, for the profile ``min-cost``; a
-        workload that is not named costs 1.
+        Cost per ``namespace/name`` or allocation key, non-negative integers, for the profile
+        ``min-cost``; what is not named costs 1.
     time_limit
         Seconds, building the model included; the best plan found by then is returned.
+    laws
+        YuniKorn: the side to take where its written laws and its code differ: ``design``, also
+        when left out, or ``code``.
 
     Raises
     ------
     InputError
-        If the workload, the objective, a cost or the assignment cannot be used.
+        If the workload, the objective, a cost, the laws or the assignment cannot be used.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
@@ -91,13 +167,38 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     if time_limit is not None and not time_limit >= 0:
         raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
     deadline = Deadline.after(time_limit)
-    planning = _planning(state, pending, assignment, now, _checked_costs(costs))
-    return solve_planning(planning, profile, deadline)
+    checked = _checked_costs(costs)
+    if isinstance(state, YuniKornState):
+        _refuse_assignment(assignment)
+        return solve_yunikorn(plan_ask(state, pending, laws, now, checked), profile, deadline)
+    _refuse_laws(laws)
+    return solve_planning(_planning(state, pending, assignment, now, checked), profile, deadline)
 
 
-def verify(state: State, plan: Plan) -> Verification:
-    """Check a plan law by law, without a solver, on the state it was made for."""
-    return verify_plan(state, plan)
+def verify(state: AnyState, plan: AnyPlan) -> Verification:
+    """Check a plan law by law, without a solver, on the state it was made for.
+
+    Raises
+    ------
+    InputError
+        If the plan is for another scheduler than the state, or for what is not pending there.
+    """
+    if isinstance(state, YuniKornState) and isinstance(plan, YuniKornPlan):
+        return verify_yunikorn_plan(state, plan)
+    if isinstance(state, State) and isinstance(plan, Plan):
+        return verify_plan(state, plan)
+    raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
+
+
+def _refuse_assignment(assignment: AssignmentInput | None) -> None:
+    if assignment is not None:
+        raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
+
+
+def _refuse_laws(laws: Laws | None) -> None:
+    if laws is not None:
+        expected = "leave it out: only YuniKorn's written laws and code differ"
+        raise InputError("laws", f'"{laws}" means nothing for Kueue', hint=expected)
 
 
 def _planning(
@@ -110,24 +211,11 @@ def _planning(
     clock = parse_time(now) if isinstance(now, str) else now
     given = None if assignment is None else parse_assignment(assignment)
     snapshot = take_snapshot(state, clock, flavor_resources(given) if given else ())
-    preemptor = find_preemptor(state, snapshot, pending or _only_pending(state))
+    preemptor = find_preemptor(
+        state, snapshot, pending or only_pending(state, pending_workloads(state))
+    )
     fixed = None if given is None else read_assignment(given, preemptor)
     return Planning(state, snapshot, preemptor, costs, fixed)
-
-
-def _only_pending(state: State) -> str:
-    waiting = pending_workloads(state)
-    if len(waiting) == 1:
-        return waiting[0]
-    if not waiting:
-        raise InputError(state.source, "no workload is pending: there is nothing to plan for")
-    shown = ", ".join(waiting[:10]) + (f" and {len(waiting) - 10} more" if waiting[10:] else "")
-    raise InputError(
-        state.source,
-        f"{len(waiting)} workloads are pending",
-        f"one of them to be named: {shown}",
-        "--pending NAMESPACE/NAME plans for one, --all for each",
-    )
 
 
 def _profile(objective: str | Profile) -> Profile:

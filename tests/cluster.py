@@ -13,7 +13,7 @@ from planner.assignment import read_assignment
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader import read_objects
+from planner.reader import read_kueue_objects
 from planner.state import State
 
 Object = dict[str, Any]
@@ -166,7 +166,9 @@ def state_of(*parts: Iterable[Object]) -> State:
     """Return the state of a few parts, with the default flavor."""
     flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": FLAVOR}}
     items = [flavor, *(item for part in parts for item in part)]
-    return read_objects({"apiVersion": "v1", "kind": "List", "items": items}, where="test", now=NOW)
+    return read_kueue_objects(
+        {"apiVersion": "v1", "kind": "List", "items": items}, where="test", now=NOW
+    )
 
 
 def preempt(state: State) -> dict[str, Any]:

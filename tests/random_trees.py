@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from planner.assignment import Assignment
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reader import read_objects
+from planner.reader import read_kueue_objects
 from planner.state import State
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
@@ -53,7 +53,7 @@ class Instance:
 
 def make_instance(objects: list[Json], assignment: Assignment) -> Instance:
     """Read objects that hold the pending workload ``team/incoming``."""
-    state = read_objects(objects, where="random", now=NOW)
+    state = read_kueue_objects(objects, where="random", now=NOW)
     snapshot = take_snapshot(state)
     return Instance(state, snapshot, find_preemptor(state, snapshot, PREEMPTOR), assignment)
 

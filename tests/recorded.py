@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from planner.assignment import Assignment
-from planner.reader import read_objects
+from planner.reader import read_kueue_objects
 from planner.state import State
 from tests.conftest import ROOT, recorded_root
 
@@ -43,7 +43,7 @@ def lines(name: str) -> Iterator[Line]:
 
 def state_of(line: Line) -> State:
     """Return the state of a recorded instance, at the clock it was recorded at."""
-    return read_objects(line["state"], where=line["id"], now=line["now"])
+    return read_kueue_objects(line["state"], where=line["id"], now=line["now"])
 
 
 def assignment_of(line: Line) -> Assignment:

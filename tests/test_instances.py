@@ -17,7 +17,7 @@ from planner.plan import Plan
 from planner.quantity import parse_quantity
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
-from planner.reader import Ignored, read
+from planner.reader import Ignored
 from planner.reference.decision import decide
 from planner.replay import replay
 from planner.state import State, Workload
@@ -26,6 +26,7 @@ from planner.state.workload import WorkloadStatus
 from tests.brute_force import Simulation, reachable
 from tests.brute_force_fair import FairSimulation
 from tests.conftest import ROOT
+from tests.kueue_state import read
 
 INSTANCES = ROOT / "instances"
 FAIR = INSTANCES / "fair-sharing"
@@ -67,7 +68,7 @@ def dump() -> Object:
 @pytest.fixture(scope="module")
 def state() -> State:
     """Give the quickstart as it is read."""
-    return planner.read(QUICKSTART)
+    return read(QUICKSTART)
 
 
 def of_kind(dump: Object, kind: str) -> list[Object]:
@@ -277,7 +278,7 @@ def test_story_holds_by_enumeration(state: State) -> None:
 def test_vendor_example_loads_with_its_policies(
     file: str, queue: str, within: str, reclaim: str, borrow: str
 ) -> None:
-    state = planner.read(INSTANCES / "vendor" / f"{file}.yaml", now="2026-11-12T09:42:10Z")
+    state = read(INSTANCES / "vendor" / f"{file}.yaml", now="2026-11-12T09:42:10Z")
     (found,) = state.cluster_queues
     policies = found.spec.preemption
     assert found.name == queue
@@ -289,8 +290,8 @@ def test_vendor_example_loads_with_its_policies(
 
 def test_vendor_examples_need_a_clock() -> None:
     with pytest.raises(planner.PlannerError, match="--now"):
-        planner.read(INSTANCES / "vendor")
-    both = planner.read(INSTANCES / "vendor", now="2026-11-12T09:42:10Z")
+        read(INSTANCES / "vendor")
+    both = read(INSTANCES / "vendor", now="2026-11-12T09:42:10Z")
     assert len(both.cluster_queues) == 2
 
 
@@ -324,7 +325,7 @@ def test_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> N
 
 def fair(name: str) -> State:
     """Read one of the fair sharing instances."""
-    return planner.read(FAIR / f"{name}.yaml")
+    return read(FAIR / f"{name}.yaml")
 
 
 def changed(name: str, old: str, new: str, folder: Path) -> State:
@@ -333,7 +334,7 @@ def changed(name: str, old: str, new: str, folder: Path) -> State:
     assert text.count(old) == 1
     path = folder / f"{name}.yaml"
     path.write_text(text.replace(old, new), encoding="utf-8")
-    return planner.read(path)
+    return read(path)
 
 
 def shares_of(plan: Plan) -> dict[str, tuple[float, float, float]]:
@@ -465,7 +466,7 @@ def test_fair_sharing_is_switched_on_inside_a_config_map(tmp_path: Path) -> None
 @pytest.mark.parametrize("path", sorted(FAIR.glob("*.yaml")), ids=lambda path: path.stem)
 def test_fair_plans_are_the_smallest_by_enumeration(path: Path) -> None:
     """All legal sets are found by single removals in every order; the smallest is the optimum."""
-    state = planner.read(path)
+    state = read(path)
     for key in (w.key for w in state.workloads if w.is_pending):
         plan = planner.solve(state, key, objective="min-count")
         snapshot = take_snapshot(state)

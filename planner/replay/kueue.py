@@ -21,7 +21,7 @@ from planner.assignment import (
 from planner.errors import PlannerError, SchemaError
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.reader import read_objects
+from planner.reader import read_kueue_objects
 from planner.reference.decision import Decision, decide
 from planner.replay.comparison import Answer, Comparison, first_difference
 from planner.state import Cohort, State, parse_time
@@ -52,7 +52,7 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
-    state = read_objects(
+    state = read_kueue_objects(
         _field(line, "state", dict, where),
         where=f"{where}: state",
         digest=name,

@@ -7,6 +7,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Final
 
+from planner.state.yunikorn_quantity import format_yunikorn_quantity
+
 LONGEST_NAME: Final = 330
 """Kubernetes allows 253 + 1 + 63 characters for namespace/name; a dump may hold anything."""
 
@@ -15,12 +17,6 @@ SECONDS_PER_HOUR: Final = 3600
 _AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
 _SMALLEST_SHOWN: Final = 0.01
 _SMALLEST_SHARE: Final = 0.001
-_BYTES: Final = frozenset({"memory", "ephemeral-storage"})
-_STEPS: Final = (
-    ("", 1),
-    *((f"{suffix}i", 1024**power) for power, suffix in enumerate("KMGTPE", start=1)),
-    *((suffix, 1000**power) for power, suffix in enumerate("kMGTPE", start=1)),
-)
 
 
 def clean(text: str) -> str:
@@ -88,24 +84,11 @@ def thousandths(share: float) -> str:
     return f"{share:,.3f}".rstrip("0").rstrip(".") if isfinite(share) else f"{share}"
 
 
-def yunikorn_quantity(units: int, resource: str) -> str:
-    """Return an amount in YuniKorn's units as queues.yaml writes it: ``64``, ``1500m``, ``16Gi``.
-
-    Bytes get the shortest suffix that is exact.
-    """
-    if resource == "vcore":
-        return f"{units}m" if units % 1000 else str(units // 1000)
-    if resource in _BYTES or resource.startswith("hugepages-"):
-        exact = (f"{units // step}{suffix}" for suffix, step in _STEPS if units % step == 0)
-        return min(exact, key=len)
-    return str(units)
-
-
 def yunikorn_amount(units: int, resource: str) -> str:
     """Return an amount in YuniKorn's units as people write it: ``1.5`` cores, or ``500m``."""
     if resource == "vcore" and abs(units) > 1000:  # noqa: PLR2004 - one core
         return f"{Decimal(units).scaleb(-3).normalize():f}"
-    return yunikorn_quantity(units, resource)
+    return format_yunikorn_quantity(units, resource)
 
 
 def moment(time: datetime) -> str:

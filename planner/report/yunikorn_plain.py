@@ -26,7 +26,8 @@ from planner.report.plain_lines import (
     terms,
     yes,
 )
-from planner.report.text import word, yunikorn_quantity
+from planner.report.text import word
+from planner.state.yunikorn_quantity import format_yunikorn_quantity
 
 NONE = "none"
 
@@ -64,7 +65,10 @@ def _room(room: NodeRoom) -> str:
     return line(
         "room",
         word(room.resource),
-        *(f"{name}={yunikorn_quantity(units, room.resource)}" for name, units in amounts.items()),
+        *(
+            f"{name}={format_yunikorn_quantity(units, room.resource)}"
+            for name, units in amounts.items()
+        ),
     )
 
 
@@ -101,7 +105,7 @@ def _use(use: QueueUse) -> str:
         word(use.queue),
         word(use.resource),
         *(
-            f"{name}={NONE if units is None else yunikorn_quantity(units, use.resource)}"
+            f"{name}={NONE if units is None else format_yunikorn_quantity(units, use.resource)}"
             for name, units in amounts.items()
         ),
     )

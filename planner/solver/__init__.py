@@ -7,6 +7,7 @@ bound.py        lower bounds from linear-programming duals, recomputed in exact 
 search.py       the state of a search, and one exact solve within it
 engine.py       one CP-SAT run with the settings that were measured and found safe
 tie_break.py    the canonical answer among equals
+pending.py      what to plan for when nobody says
 comparison.py   an optimum beside the scheduler's own plan: caps, and what may not be worse
 certificate.py  what every certificate says: values, bounds, the solver
 kueue/          plans for pending workloads of Kueue

@@ -8,14 +8,15 @@ from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id
 from planner.plan import AnyPlan
 from planner.solver.core import find_any
+from planner.solver.engine import Outcome
 from planner.solver.search import Search
 
 
 def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     """Bound the capped measures by the scheduler's own; say in words which caps were dropped.
 
-    None is dropped where the scheduler's answer is within its own rules, because it meets them
-    itself. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
+    None is dropped where the search starts from the scheduler's own answer, which meets them
+    all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
     """
     if not greedy.victims:
         return ""
@@ -25,9 +26,14 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         value = sum(greedy.terms[term] for term in measure)
         trial = search.fork()
         trial.limit(measure, value)
-        outcome = find_any(trial, trial.alive) if greedy.outside_rules else "optimal"
+        known = search.known_value(measure)
+        outcome: Outcome = "optimal"
+        if known is None or known > value:
+            trial.incumbent = None
+            outcome = find_any(trial, trial.alive)
         if outcome == "optimal":
             search.limit(measure, value)
+            search.incumbent = trial.incumbent
         else:
             (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
     text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""

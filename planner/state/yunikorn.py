@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int64, KubernetesObject, Schema
+from planner.state.yunikorn_quantity import parse_yunikorn_quantity
 
 REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
 NAMESPACE_TAG: Final = "kubernetes.io/meta/namespace"
@@ -22,38 +23,13 @@ POD_NAME_TAG: Final = "kubernetes.io/meta/podName"
 """Where the Kubernetes shim writes which pod it is (yunikorn-k8shim, common/si_helper.go)."""
 DEFAULT_PARTITION: Final = "default"
 ROOT: Final = "root"
-VCORE: Final = "vcore"
-MILLI: Final = 1000
 
-_QUANTITY: Final = re.compile(r"(?P<digits>[0-9]+)(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?")
-_DECIMAL: Final = {"k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 _EXPECTED: Final = (
     "digits with an optional suffix k M G T P E or Ki Mi Gi Ti Pi Ei, for vcore also m"
 )
-_LONGEST: Final = 40
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
 _ENDED: Final = frozenset({"Completed", "Expired", "Failed", "Rejected"})
 """States of applications that the core keeps for its dump only (objects/application_state.go)."""
-
-
-def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
-    """Read a quantity of queues.yaml in the core's unit; None if it is not one.
-
-    Source: yunikorn-semantics.md, section 2: a plain number of ``vcore`` is cores.
-    """
-    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
-    if match is None:
-        return None
-    value, suffix = int(match["digits"]), match["suffix"] or ""
-    is_vcore = resource == VCORE
-    if suffix == "m":
-        return value if is_vcore and value <= MAX_INT64 else None
-    if suffix.endswith("i"):
-        value <<= 10 * ("KMGTPE".index(suffix[0]) + 1)
-    else:
-        value *= 1000 ** _DECIMAL.get(suffix, 0)
-    value *= MILLI if is_vcore else 1
-    return value if value <= MAX_INT64 else None
 
 
 def _text(value: object) -> object:

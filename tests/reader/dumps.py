@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.reader import read_objects
 from planner.state import State
+from tests.kueue_state import read_objects
 
 Object = dict[str, Any]
 

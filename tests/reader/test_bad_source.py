@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError, ParseError
-from planner.reader import MAX_BYTES, read
+from planner.reader import MAX_BYTES
+from tests.kueue_state import read
 from tests.reader.dumps import NOW, cluster_queue, error_of, listed, write
 
 GOOD = listed(cluster_queue())

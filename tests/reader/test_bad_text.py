@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from planner.errors import ParseError
-from planner.reader import read
+from tests.kueue_state import read
 from tests.reader.dumps import NOW, cluster_queue, error_of, kueue, write
 
 QUEUE = json.dumps(cluster_queue())

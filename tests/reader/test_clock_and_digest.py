@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.reader import read, read_objects
+from tests.kueue_state import read, read_objects
 from tests.reader.dumps import Object, cluster_queue, error_of, kueue, listed, workload, write
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-06-01T12:30:00.25Z"

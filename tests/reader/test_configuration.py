@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
-from planner.reader import Ignored, read_objects
+from planner.reader import Ignored
 from planner.state import Configuration
+from tests.kueue_state import read_objects
 from tests.reader.dumps import CONFIG, NOW, Object, cluster_queue, refused, state_of
 
 CONFIGURATION: Object = {

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from planner.reader import read, read_objects
 from planner.state import State
+from tests.kueue_state import read, read_objects
 from tests.reader.dumps import (
     NOW,
     V1BETA2,

@@ -22,9 +22,8 @@ from planner.report.text import (
     thousandths,
     word,
     yunikorn_amount,
-    yunikorn_quantity,
 )
-from planner.state.yunikorn import parse_yunikorn_quantity
+from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
 
 
 @pytest.mark.parametrize(
@@ -146,13 +145,13 @@ def test_shares_in_thousandths(share: float, shown: str) -> None:
     ],
 )
 def test_amounts_of_yunikorn(units: int, resource: str, quantity: str, amount: str) -> None:
-    assert yunikorn_quantity(units, resource) == quantity
+    assert format_yunikorn_quantity(units, resource) == quantity
     assert yunikorn_amount(units, resource) == amount
 
 
 @given(st.integers(0, MAX_INT64), st.sampled_from(["vcore", "memory", "pods", "hugepages-1Gi"]))
 def test_queues_yaml_reads_a_quantity_back(units: int, resource: str) -> None:
-    assert parse_yunikorn_quantity(yunikorn_quantity(units, resource), resource) == units
+    assert parse_yunikorn_quantity(format_yunikorn_quantity(units, resource), resource) == units
 
 
 @given(st.integers(MIN_INT64, MAX_INT64))

@@ -12,7 +12,7 @@ from typing import Any
 
 from planner.assignment import Assignment
 from planner.plan import Plan, Verdict, Victim
-from planner.reader import read_objects
+from planner.reader import read_kueue_objects
 from planner.state import State, parse_time
 from planner.verifier import verify_plan
 
@@ -40,7 +40,7 @@ def cluster(*objects: Json) -> State:
         },
     ]
     items = [{"apiVersion": "kueue.x-k8s.io/v1beta2", **item} for item in (*common, *objects)]
-    return read_objects(items, where="cluster", now=NOW)
+    return read_kueue_objects(items, where="cluster", now=NOW)
 
 
 def quotas(gpus: int, borrowing: int | None = None, lending: int | None = None) -> list[Json]:

@@ -147,7 +147,6 @@ def test_an_honest_certificate_is_accepted() -> None:
         (with_level(1, term="D4+D9", value=7, bound=7), "CT-01"),
         (with_level(0, bound=4), "CT-02"),
         (with_level(0, bound=6), "CT-02"),
-        (with_level(1), "CT-02"),
         (with_certificate(levels=()), "CT-02"),
         (honest().model_copy(update={"certificate": None}), "CT-02"),
         (with_bound(term="D2"), "CT-03"),
@@ -183,11 +182,10 @@ def test_a_forged_claim_is_refused(plan: Plan, law: str) -> None:
     assert law in refused(plan)
 
 
-@pytest.mark.parametrize("bound", [4, 6])
-def test_a_forged_solver_free_bound_is_refused(bound: int) -> None:
-    """Also where the level repeats it; 4 would be true, but it is not what follows."""
-    plan = with_bound(bound=bound)
-    assert refused(plan) == ["CT-02", "CT-03"]
+@pytest.mark.parametrize(("bound", "laws"), [(4, ["CT-03"]), (6, ["CT-02", "CT-03"])])
+def test_a_forged_solver_free_bound_is_refused(bound: int, laws: list[str]) -> None:
+    """4 would be true, but it is not what follows; 6 is more than the level's value."""
+    assert refused(with_bound(bound=bound)) == laws
 
 
 def test_every_candidate_needs_a_cost() -> None:
@@ -204,8 +202,8 @@ def test_who_is_no_candidate_needs_none(name: str) -> None:
 def test_a_cheaper_candidate_lowers_the_bound() -> None:
     cheaper = {**COSTS, "team/b": 2}
     assert refused(honest(), cheaper) == ["CT-03"]
-    # (15 - 4) / 3, rounded up; the level still states 5.
-    assert refused(with_bound(bound=4), cheaper) == ["CT-02"]
+    # (15 - 4) / 3, rounded up.
+    assert not refused(with_bound(bound=4), cheaper)
 
 
 def test_another_victim_changes_everything() -> None:

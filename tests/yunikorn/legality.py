@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.yunikorn.recorded import NAMES, Line
 
-SMALL = [name for name in NAMES if name.startswith("small-")]
+SMALL = [name for name in NAMES if name.rpartition("/")[2].startswith("small-")]
 """The files whose lines have such lists."""
 
 FIELDS = {"yunikorn-design": "legal", "yunikorn-code": "code"}

@@ -1,1 +1,8 @@
-"""Plans for asks of YuniKorn."""
+"""Plans for asks of YuniKorn.
+
+planning.py     what the core decides for one ask, and what the laws leave open
+rules.py        YuniKorn's laws as a search uses them
+solve.py        a planned ask to its proven optimum
+describe.py     victim sets as plans
+explanation.py  short answers in words
+"""

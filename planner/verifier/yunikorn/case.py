@@ -27,13 +27,15 @@ LAST_TIER: Final = "D0"
 class LastTier:
     """What a plan says of its last-tier victims: the level that counts them, where it has one.
 
-    ``by_core`` says that the core chose them; ``value`` and ``bound`` are those of the level.
+    ``by_core`` says that the core chose them; ``value`` and ``bound`` are those of the level;
+    ``proved`` says that the plan claims to be proved best.
     """
 
     objective: str = ""
     by_core: bool = False
     value: int | None = None
     bound: int | None = None
+    proved: bool = True
 
 
 @dataclass(frozen=True)
@@ -178,4 +180,5 @@ def _last_tier(plan: YuniKornPlan) -> LastTier:
         by_core=plan.algorithm == "yunikorn",
         value=None if level is None else level.value,
         bound=None if level is None else level.bound,
+        proved=plan.status == "optimal",
     )

@@ -14,7 +14,8 @@ from typing import Final
 from planner.laws import Law
 from planner.plan import ResourceAmount, Verdict, YuniKornPlan, YuniKornVictim
 from planner.quota.yunikorn.resource import Resource, plus
-from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
+from planner.state.yunikorn import Allocation, Claim
+from planner.state.yunikorn_quantity import parse_yunikorn_quantity
 from planner.verifier.certificate import (
     REMOVAL_ORDER,
     SOLVER_FREE_BOUND,

@@ -47,8 +47,9 @@ NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
 def spares_last_tier(case: YuniKornCase) -> Verdict:
     """YK-01: no victim opted out or is an originator, unless that is proved to be unavoidable.
 
-    The proof is the plan's level D0: its value is their number, and its bound is its value. For
-    an objective without that level it is a suggestion; the core only orders victims by it.
+    The proof is the plan's level D0: its value is their number, and its bound is positive, so
+    that no legal set does without. A plan that claims no proof need not have one. For an
+    objective without that level it is a suggestion; the core only orders victims by it.
     Source: semantics, 13.1 and 15.
     """
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
@@ -60,11 +61,13 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     if claim.value is None:
         detail = f"a suggestion which objective {claim.objective} does not ask for; {named}"
         return judge(YK_LAST_TIER, (), detail)
-    proved = claim.value == claim.bound == len(last)
     known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
-    return judge(
-        YK_LAST_TIER, [] if proved else [f"{named}: {known}"], f"proved unavoidable: {named}"
-    )
+    if claim.value != len(last):
+        return judge(YK_LAST_TIER, [f"{named}: {known}"], "")
+    if claim.bound:
+        return judge(YK_LAST_TIER, (), f"proved unavoidable: {named}")
+    findings = [f"{named}: {known}"] if claim.proved else []
+    return judge(YK_LAST_TIER, findings, f"not proved unavoidable in time: {named}")
 
 
 def leaves_guaranteed(case: YuniKornCase) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from planner.quantity import format_units
 from planner.quota.yunikorn.queue import Queue
-from planner.state.yunikorn import VCORE
+from planner.state.yunikorn_quantity import VCORE
 from planner.verifier.wording import say_some
 
 

@@ -1,0 +1,166 @@
+"""Victim sets as plans: the records that are printed and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Final, Literal
+
+from planner.objective.terms import TermTable
+from planner.plan import (
+    Certificate,
+    NodeRoom,
+    QueueUse,
+    ResourceAmount,
+    Status,
+    YuniKornPlan,
+    YuniKornVictim,
+)
+from planner.problem.yunikorn import YuniKornProblem
+from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
+from planner.state.yunikorn_quantity import format_yunikorn_quantity
+
+RuleSet = Literal["yunikorn-design", "yunikorn-code", "yunikorn-required-node"]
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What every plan for one ask has in common.
+
+    ``adjusted`` is (A,): priorities after offsets; ``place`` maps the position of a candidate to
+    its place in the core's candidate order, from 1.
+    """
+
+    cluster: Cluster
+    asking: Asking
+    problem: YuniKornProblem
+    table: TermTable
+    rules: RuleSet
+    adjusted: Sequence[int]
+    place: Mapping[int, int]
+    notes: tuple[str, ...]
+
+    def plan(  # noqa: PLR0913 - the fields of a plan that differ
+        self,
+        algorithm: Literal["yunikorn", "optimum"],
+        status: Status,
+        explanation: str,
+        *,
+        objective: str,
+        node: str | None = None,
+        victims: Sequence[int] = (),
+        terms: Mapping[str, int] | None = None,
+        certificate: Certificate | None = None,
+        greedy: YuniKornPlan | None = None,
+    ) -> YuniKornPlan:
+        """Return a plan of this ask; victims are positions in the problem's allocations."""
+        ask = self.asking.ask
+        described = tuple(self._victim(position) for position in victims)
+        return YuniKornPlan(
+            rules=self.rules,
+            algorithm=algorithm,
+            status=status,
+            explanation=explanation,
+            objective=objective,
+            partition=self.cluster.partition.name,
+            preemptor=ask.allocation_key,
+            pod=ask.pod,
+            application=self.asking.application.application_id,
+            queue=self.asking.leaf.path,
+            priority=ask.priority,
+            now=_EPOCH + timedelta(microseconds=self.cluster.now // 1000),
+            node=node,
+            room=self._room(node, victims),
+            victims=described,
+            last_tier=any(victim.originator or victim.opted_out for victim in described),
+            queues=self._queues(victims) if node is not None else (),
+            terms=dict(terms or {}),
+            certificate=certificate,
+            greedy=greedy,
+            notes=self.notes,
+        )
+
+    def _victim(self, position: int) -> YuniKornVictim:
+        problem, table = self.problem, self.table
+        allocation = problem.allocations[position]
+        return YuniKornVictim(
+            allocation=allocation.allocation_key,
+            pod=allocation.pod,
+            application=problem.applications[position],
+            queue=problem.queues[int(problem.queue[position])].path,
+            node=allocation.node_id,
+            priority=allocation.priority,
+            adjusted_priority=self.adjusted[position],
+            originator=allocation.originator,
+            opted_out=allocation.opted_out,
+            position=self.place[position],
+            age_s=table.disruptions[position].running_s,
+            usage=tuple(
+                ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
+                for t, units in sorted(allocation.resource.items())
+            ),
+            costs={term: int(costs[position]) for term, costs in table.separable.items()},
+        )
+
+    def _room(self, node: str | None, victims: Sequence[int]) -> tuple[NodeRoom, ...]:
+        room = None if node is None else self.cluster.node(node)
+        if room is None:
+            return ()
+        after = dict(room.available)
+        for position in victims:
+            allocation = self.problem.allocations[position]
+            if allocation.node_id == node and not allocation.x.not_on_node:
+                after = plus(after, allocation.resource)
+        return tuple(
+            NodeRoom(
+                resource=t,
+                asked=asked,
+                available=room.available.get(t, 0),
+                after=after.get(t, 0),
+            )
+            for t, asked in sorted(self.asking.ask.resource.items())
+        )
+
+    @cached_property
+    def _queue_of(self) -> Mapping[str, Queue]:
+        return self.cluster.tree.by_path
+
+    def _queues(self, victims: Sequence[int]) -> tuple[QueueUse, ...]:
+        """Return the queues of ask and victims and those above them, from the root down."""
+        problem, asking = self.problem, self.asking
+        touched = {queue.path: queue for queue in asking.leaf.lineage}
+        removed: dict[str, Resource] = {}
+        for position in victims:
+            held = problem.allocations[position].resource
+            leaf = self._queue_of[problem.queues[int(problem.queue[position])].path]
+            for queue in leaf.lineage:
+                touched[queue.path] = queue
+                removed[queue.path] = plus(removed.get(queue.path), held)
+        rows = []
+        for path, queue in sorted(touched.items(), key=lambda item: item[0].split(".")):
+            before = minus_known(queue.allocated, queue.preempting) or {}
+            after: Resource = minus(before, removed.get(path))
+            if queue in asking.leaf.lineage:
+                after = plus(after, asking.ask.resource)
+            rows += [_use(queue, t, before, after) for t in self._types(queue)]
+        return tuple(rows)
+
+    def _types(self, queue: Queue) -> list[str]:
+        """Return the types to show of a queue: those of the ask and of its guaranteed."""
+        return sorted({*self.asking.ask.resource, *(queue.guaranteed or ())})
+
+
+def _use(queue: Queue, t: str, before: Resource, after: Resource) -> QueueUse:
+    return QueueUse(
+        queue=queue.path,
+        resource=t,
+        guaranteed=(queue.guaranteed or {}).get(t),
+        max=(queue.max or {}).get(t),
+        before=before.get(t, 0),
+        after=after.get(t, 0),
+    )

@@ -1,0 +1,222 @@
+"""One ask being planned: what the core decides, and what the laws leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Final, Literal
+
+from planner.errors import InternalError, LookupFailed, SchemaError
+from planner.models.yunikorn.candidates import adjusted_priorities, eligible
+from planner.objective.yunikorn import yunikorn_term_table
+from planner.plan import Verdict, Verification, YuniKornPlan
+from planner.problem.yunikorn import build_yunikorn_problem
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.preconditions import Preconditions
+from planner.solver.pending import only_pending
+from planner.solver.yunikorn.describe import RuleSet, Subject
+from planner.solver.yunikorn.explanation import postponed, victims_in_words
+from planner.state import YuniKornState, parse_time
+from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
+from planner.verifier.yunikorn.facts import check_yunikorn_certificate
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+Laws = Literal["design", "code"]
+"""Which side to take where the written laws and the core differ."""
+
+
+class YuniKornPlanning:
+    """The decision, the problem and its terms, for one ask in one partition."""
+
+    def __init__(
+        self,
+        state: YuniKornState,
+        cluster: Cluster,
+        asking: Asking,
+        laws: Laws,
+        costs: Mapping[str, int] | None = None,
+    ) -> None:
+        self.state = state
+        self.cluster = cluster
+        self.asking = asking
+        self.decision = decide(cluster, asking)
+        self.problem = build_yunikorn_problem(cluster, asking)
+        self.eligible = eligible(self.problem)
+        adjusted = adjusted_priorities(self.problem)
+        self.table = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
+        # The candidates the core itself would list: it looks at the guaranteed at their turn.
+        listed = eligible(self.problem, without={"YK-05"}).nonzero()[0].tolist()
+        places = enumerate(self.in_candidate_order(listed), start=1)
+        self.subject = Subject(
+            cluster=cluster,
+            asking=asking,
+            problem=self.problem,
+            table=self.table,
+            rules=_rule_set(asking, laws),
+            adjusted=adjusted,
+            place={position: place for place, position in places},
+            notes=(*state.notes, *postponed(cluster, asking, self.conditions)),
+        )
+
+    @property
+    def conditions(self) -> Preconditions | None:
+        """The preconditions of generic preemption; ``None`` for an ask with a required node."""
+        conditions = self.decision.conditions
+        return conditions if isinstance(conditions, Preconditions) else None
+
+    @property
+    def fits_at_once(self) -> bool:
+        """Whether the ask is allocated without preemption."""
+        conditions = self.decision.conditions
+        if isinstance(conditions, Preconditions):
+            return conditions.allocatable_now
+        return conditions is not None and conditions.fits_headroom and conditions.can_allocate
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        """Where each allocation stands in the problem, by its key."""
+        return {a.allocation_key: i for i, a in enumerate(self.problem.allocations)}
+
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions of the problem's allocations by the core's candidate order."""
+        return sorted(positions, key=self.problem.order.tolist().__getitem__)
+
+    def greedy_positions(self) -> list[int]:
+        """Return the core's own victims as positions of the problem's allocations."""
+        return [self._position[key] for key in self.decision.victim_keys]
+
+    def greedy_plan(self) -> YuniKornPlan:
+        """Return what the core itself would do, with the laws it breaks."""
+        decision, positions = self.decision, self.greedy_positions()
+        if self.fits_at_once:
+            said = "YuniKorn allocates it without preemption"
+        elif positions:
+            said = f"YuniKorn preempts {victims_in_words(len(positions))} on {decision.node}"
+        elif decision.triggered:
+            said = f"YuniKorn reserves {decision.node} and preempts nobody"
+        else:
+            said = "YuniKorn preempts nobody"
+        plan = self.subject.plan(
+            "yunikorn",
+            "feasible" if decision.triggered or self.fits_at_once else "unknown",
+            said,
+            objective="yunikorn",
+            node=decision.node,
+            victims=positions,
+            terms=self.table.evaluate(positions),
+        )
+        broken = _broken(self._verify(plan).verdicts)
+        return plan.model_copy(update={"outside_rules": broken})
+
+    def accepted(self, plan: YuniKornPlan) -> YuniKornPlan:
+        """Verify a plan and what its certificate claims, and put the verdicts into it.
+
+        Raises
+        ------
+        InternalError
+            If a law refuses the plan, or a claim is not true: it is then no plan at all.
+        """
+        verification = self._verify(plan)
+        if not verification.accepted:
+            broken = "; ".join(_broken(verification.verdicts))
+            message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
+            raise InternalError(message)
+        if plan.certificate is None:
+            return plan
+        found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
+        plan = plan.model_copy(update={"certificate": plan.certificate.model_copy(update=found)})
+        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+        case = match_yunikorn(self.state, plan, self.cluster)
+        untrue = _broken(check_yunikorn_certificate(case, plan, terms))
+        if untrue:
+            message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
+            raise InternalError(message)
+        return plan
+
+    def _verify(self, plan: YuniKornPlan) -> Verification:
+        return verify_yunikorn_plan(self.state, plan, cluster=self.cluster)
+
+
+def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
+    if asking.ask.required_node:
+        return "yunikorn-required-node"
+    return "yunikorn-design" if laws == "design" else "yunikorn-code"
+
+
+def _broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """Return what does not hold, in words."""
+    return tuple(
+        f"{verdict.law} {verdict.title}: {verdict.detail}"
+        for verdict in verdicts
+        if not verdict.holds
+    )
+
+
+def pending_asks(state: YuniKornState) -> tuple[str, ...]:
+    """Return the keys of all asks that have no allocation yet, in the order of the state."""
+    held = {
+        allocation.allocation_key
+        for partition in state.partitions
+        for application in partition.applications
+        for allocation in application.allocations
+    }
+    return tuple(
+        ask.allocation_key
+        for partition in state.partitions
+        for application in partition.applications
+        for ask in application.requests
+        if ask.allocation_key not in held
+    )
+
+
+def plan_ask(
+    state: YuniKornState,
+    pending: str | None,
+    laws: str | None,
+    now: datetime | str | None,
+    costs: Mapping[str, int] | None,
+) -> YuniKornPlanning:
+    """Make an ask ready for planning.
+
+    Parameters
+    ----------
+    state
+        The state of the cluster.
+    pending
+        The allocation key of the ask, or the namespace/name of its pod; may be left out when
+        only one is pending.
+    laws
+        ``design`` or ``code``; ``design`` when left out.
+    now
+        The clock; the state's own when left out.
+    costs
+        Cost per allocation key.
+
+    Raises
+    ------
+    InputError
+        If there is no such ask, or a parameter cannot be used.
+    """
+    if laws not in {None, "design", "code"}:
+        raise SchemaError("laws", f'"{laws}" cannot be used', "design or code")
+    if now is not None:
+        moment = parse_time(now) if isinstance(now, str) else now
+        nanoseconds = (moment - EPOCH) // timedelta(microseconds=1) * 1000
+        state = state.model_copy(update={"now": nanoseconds})
+    wanted = pending or only_pending(state, pending_asks(state))
+    for partition in state.partitions:
+        for application in partition.applications:
+            for ask in application.requests:
+                if wanted in {ask.allocation_key, ask.pod}:
+                    cluster = prepare(state, partition.name)
+                    asking = Asking(ask, application, cluster.tree.leaf_of(application))
+                    side: Laws = "code" if laws == "code" else "design"
+                    return YuniKornPlanning(state, cluster, asking, side, costs)
+    raise LookupFailed(
+        state.source,
+        f'no ask "{wanted}" is pending',
+        "the allocation key of an ask, or the namespace/name of its pod",
+    )

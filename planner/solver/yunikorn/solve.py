@@ -1,0 +1,205 @@
+"""A planned ask to its proven optimum."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.models.shared.classes import Classes
+from planner.models.yunikorn.columns import build_classes
+from planner.objective.profiles import Profile
+from planner.objective.yunikorn import chosen_node, has_room
+from planner.plan import Certificate, Status, YuniKornPlan
+from planner.problem.array import BoolArray, IntArray
+from planner.solver.certificate import certify
+from planner.solver.comparison import cap, refuse_worse
+from planner.solver.core import Least, find_any
+from planner.solver.engine import Deadline
+from planner.solver.levels import Answer, LevelResult, solve_levels
+from planner.solver.search import Search
+from planner.solver.yunikorn.explanation import (
+    explain_infeasible,
+    explain_refusal,
+    victims_in_words,
+)
+from planner.solver.yunikorn.planning import YuniKornPlanning
+from planner.solver.yunikorn.rules import YuniKornRules
+
+LAST_TIER = ("D0",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A finished search; ``unavoidable`` says that no legal set spares the last tier."""
+
+    search: Search
+    answer: Answer
+    unavoidable: bool
+    dropped: str
+    within: bool
+
+
+def solve_yunikorn(
+    planning: YuniKornPlanning, profile: Profile, deadline: Deadline
+) -> YuniKornPlan:
+    """Return the best legal plan under a profile, verified, with its certificate.
+
+    Raises
+    ------
+    InternalError
+        If a plan fails its verification, or the optimum is worse than the core's own plan.
+    """
+    started = time.monotonic()
+    greedy = planning.greedy_plan()
+    settled = _settled(planning)
+    if settled is not None:
+        return _without_solver(planning, profile, greedy, *settled)
+    found = search_yunikorn(planning, profile, deadline, greedy)
+    levels = _known_unavoidable(found)
+    certificate = certify(planning.state.digest, levels, started)
+    if found.search.incumbent is None:
+        return _no_plan(planning, profile, found, certificate, greedy)
+    positions = planning.in_candidate_order(found.search.classes.take(found.search.incumbent))
+    terms = planning.table.evaluate(positions)
+    if greedy.victims and found.within:
+        refuse_worse(profile, terms, greedy.terms)
+    proved = found.answer.outcome == "optimal"
+    node = chosen_node(planning.problem, positions)
+    plan = planning.subject.plan(
+        "optimum",
+        "optimal" if proved else "feasible",
+        f"preempting {victims_in_words(len(positions))} makes room; "
+        + ("proved best" if proved else "not proved best within the time limit")
+        + found.dropped,
+        objective=profile.name,
+        node=None if node is None else planning.problem.nodes[node],
+        victims=positions,
+        terms=terms,
+        certificate=certificate,
+        greedy=greedy,
+    )
+    return planning.accepted(plan)
+
+
+def search_yunikorn(
+    planning: YuniKornPlanning, profile: Profile, deadline: Deadline, greedy: YuniKornPlan
+) -> _Found:
+    """Search the least disruptive set, the last tier spared if any legal set spares it.
+
+    Whether one does is settled before any cap: law 1 is not up for trade.
+    """
+    problem, table = planning.problem, planning.table
+    classes = build_classes(problem, _reachable(planning), _costs(planning, profile))
+    everything = list(range(len(classes)))
+    rules = YuniKornRules(problem, table, planning.subject.rules, spare_last_tier=False)
+    search = Search(rules, classes, deadline, everything)
+    unavoidable = False
+    if LAST_TIER in profile.levels:
+        sparing = Search(replace(rules, spare_last_tier=True), classes, deadline, everything)
+        outcome = find_any(sparing, sparing.alive)
+        unavoidable = outcome == "infeasible"
+        if sparing.incumbent is not None:
+            search = sparing
+    spared = isinstance(search.rules, YuniKornRules) and search.rules.spare_last_tier
+    within = not greedy.outside_rules and not (spared and greedy.last_tier)
+    if greedy.victims and within:
+        search.incumbent = classes.counts(planning.greedy_positions())
+    dropped = cap(search, profile, greedy)
+    answer = solve_levels(search, profile.levels)
+    return _Found(search, answer, unavoidable, dropped, within)
+
+
+def _known_unavoidable(found: _Found) -> tuple[LevelResult, ...]:
+    """Raise the bound of D0 to 1 where it was proved that no legal set spares the last tier."""
+    if not found.unavoidable:
+        return found.answer.levels
+    return tuple(
+        LevelResult(
+            level.measure,
+            Least(level.least.outcome, level.least.value, max(1, level.least.bound)),
+        )
+        if level.measure == LAST_TIER
+        else level
+        for level in found.answer.levels
+    )
+
+
+def _settled(planning: YuniKornPlanning) -> tuple[Status, str] | None:
+    """Return the answer where no search is needed: nothing has to go, or nothing can."""
+    if planning.fits_at_once:
+        return "optimal", "it fits as it is: no preemption needed"
+    if not planning.problem.may_preempt:
+        return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
+    return None
+
+
+def _without_solver(
+    planning: YuniKornPlanning,
+    profile: Profile,
+    greedy: YuniKornPlan,
+    status: Status,
+    explanation: str,
+) -> YuniKornPlan:
+    plan = planning.subject.plan(
+        "optimum",
+        status,
+        explanation,
+        objective=profile.name,
+        terms=planning.table.evaluate(()),
+        certificate=Certificate(digest=planning.state.digest, levels=()),
+        greedy=greedy,
+    )
+    return planning.accepted(plan) if status == "optimal" else plan
+
+
+def _no_plan(
+    planning: YuniKornPlanning,
+    profile: Profile,
+    found: _Found,
+    certificate: Certificate,
+    greedy: YuniKornPlan,
+) -> YuniKornPlan:
+    infeasible = found.answer.outcome == "infeasible"
+    return planning.subject.plan(
+        "optimum",
+        "infeasible" if infeasible else "unknown",
+        explain_infeasible(
+            planning.problem, _all_classes(planning), planning.eligible, planning.subject.rules
+        )
+        if infeasible
+        else "nothing found within the time limit, and nothing proved",
+        objective=profile.name,
+        certificate=certificate,
+        greedy=greedy,
+    )
+
+
+def _all_classes(planning: YuniKornPlanning) -> Classes:
+    return build_classes(planning.problem, planning.eligible, [])
+
+
+def _reachable(planning: YuniKornPlanning) -> BoolArray:
+    """Return the eligible allocations that some plan can have: (A,).
+
+    Unless a node has room without victims, they are on a usable node.
+    """
+    problem = planning.problem
+    if not problem.ask.required_node and any(
+        has_room(problem, node) for node in range(len(problem.nodes))
+    ):
+        return planning.eligible
+    known = problem.node >= 0
+    hosted = np.zeros(len(problem.node), dtype=np.bool_)
+    hosted[known] = problem.usable[problem.node[known]]
+    reachable: BoolArray = planning.eligible & hosted
+    return reachable
+
+
+def _costs(planning: YuniKornPlanning, profile: Profile) -> list[IntArray]:
+    """Return what must be equal within a class: the tier always, for law 1."""
+    terms = {term for measure in (*profile.levels, *profile.caps) for term in measure}
+    separable = planning.table.separable
+    arrays = [separable[term] for term in sorted((terms | {"D0"}) & separable.keys())]
+    return [*arrays, planning.table.rank] if "D1" in terms else arrays
