@@ -98,6 +98,7 @@ class _Turns:
         self._classes = {leaf: classes[queues == leaf] for leaf in leaves}
         self._last = cache(self._choose_last)
         self._gone = cache(self._add_up)
+        self._still_gone = cache(self._stay_gone)
         self._before = cache(self._order)
         self._rank = cache(lambda _: self._builder.new(0, len(leaves) - 1))
 
@@ -148,7 +149,7 @@ class _Turns:
         self._builder.equal(freed.plus(gone, -1), 0)
         return gone
 
-    def _still_gone(self, other: int, leaf: int, t: int) -> Linear:
+    def _stay_gone(self, other: int, leaf: int, t: int) -> Linear:
         """Return what is gone of another leaf at the turn of a leaf: nothing if it is back first.
 
         It is bounded from below only.
