@@ -211,9 +211,8 @@ def _planning(
     clock = parse_time(now) if isinstance(now, str) else now
     given = None if assignment is None else parse_assignment(assignment)
     snapshot = take_snapshot(state, clock, flavor_resources(given) if given else ())
-    preemptor = find_preemptor(
-        state, snapshot, pending or only_pending(state, pending_workloads(state))
-    )
+    wanted = pending or only_pending(state, pending_workloads(state))
+    preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if given is None else read_assignment(given, preemptor)
     return Planning(state, snapshot, preemptor, costs, fixed)
 

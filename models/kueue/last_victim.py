@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from math import gcd
 from typing import TYPE_CHECKING
 
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, variable
@@ -51,14 +52,13 @@ class LastVictims:
         bounded = [fr for fr in frs if quota[fr] != UNLIMITED]
         if any(builder.bounds(usage.after(node, fr))[0] > quota[fr] for fr in bounded):
             return
-        witnesses = []
-        for fr in bounded:
-            with_last = self.with_last(node, fr)
-            if builder.bounds(with_last)[1] > quota[fr]:
-                witness = builder.new_bool()
-                builder.at_least(with_last, quota[fr] + 1, when=[witness])
-                witnesses.append(witness)
-        builder.any_of([*witnesses, negation(self.touched(node))])
+        with_last = {fr: self.with_last(node, fr) for fr in bounded}
+        possible = (
+            (usage_then, quota[fr] + 1)
+            for fr, usage_then in with_last.items()
+            if builder.bounds(usage_then)[1] > quota[fr]
+        )
+        builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
 
     def _candidates_below(self, node: int) -> bool:
         if node in self._formulation.classes_of:
@@ -91,11 +91,12 @@ class LastVictims:
         highest = max(builder.bounds(up)[1] for up in passed.values())
         if highest == 0:
             return ZERO
-        added = builder.new(0, highest)
+        unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
+        added = Linear({builder.new(0, highest // unit): unit})
         for child, literal in self._last_of_cohort(node).items():
-            builder.equal(variable(added).plus(passed[child], -1), 0, when=[literal])
-        builder.equal(variable(added), 0, when=[negation(self.touched(node))])
-        return variable(added)
+            builder.equal(added.plus(passed[child], -1), 0, when=[literal])
+        builder.equal(added, 0, when=[negation(self.touched(node))])
+        return added
 
     def _passed_up(self, child: int, fr: int) -> Linear:
         """Return what putting a child's last victim back adds at its parent.

@@ -42,6 +42,11 @@ class Linear:
         """Return -self."""
         return Linear({v: -c for v, c in self.terms.items()}, -self.constant)
 
+    @property
+    def unit(self) -> int:
+        """The largest integer of which every value of the expression is a multiple, at least 1."""
+        return gcd(self.constant, *self.terms.values()) or 1
+
     def value(self, solution: Sequence[int]) -> int:
         """Return the value in a solution, given by variable index."""
         return self.constant + sum(c * solution[v] for v, c in self.terms.items())
@@ -113,23 +118,43 @@ class Builder:
         row.enforcement_literal.extend(list(when))
 
     def positive_part(self, linear: Linear) -> Linear:
-        """Return max(0, linear), with a new variable only where the sign is not known."""
+        """Return max(0, linear), with a new variable only where the sign is not known.
+
+        The variable counts units of the expression, so that amounts in bytes stay small.
+        """
         low, high = self.bounds(linear)
         if low >= 0:
             return linear
         if high <= 0:
             return ZERO
-        _refuse_overflow(linear, low, high)
-        result = self.new(0, high)
+        unit = linear.unit
+        _refuse_overflow(linear, low // unit, high // unit)
+        result = self.new(0, high // unit)
         row = self._proto.constraints.add().lin_max
         row.target.vars.append(result)
         row.target.coeffs.append(1)
         inside = row.exprs.add()
         inside.vars.extend(list(linear.terms))
-        inside.coeffs.extend(list(linear.terms.values()))
-        inside.offset = linear.constant
+        inside.coeffs.extend([c // unit for c in linear.terms.values()])
+        inside.offset = linear.constant // unit
         row.exprs.add().offset = 0
-        return variable(result)
+        return Linear({result: unit})
+
+    def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
+        """Return a literal per different condition ``linear >= bound``; true only if it holds.
+
+        Conditions that say the same get one literal: CP-SAT 9.15 has been seen to call a model
+        infeasible that had several such rows.
+        """
+        different = {
+            (tuple(sorted(linear.terms.items())), bound - linear.constant): (linear, bound)
+            for linear, bound in conditions
+        }
+        literals = []
+        for linear, bound in different.values():
+            literals.append(self.new_bool())
+            self.at_least(linear, bound, when=literals[-1:])
+        return literals
 
     def minimize(self, linear: Linear) -> None:
         """Set the objective; its constant is left out of the model."""

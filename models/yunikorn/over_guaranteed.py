@@ -109,17 +109,16 @@ class _Turns:
         for k in self._classes[leaf].tolist():
             going = variable(formulation.take[k])
             builder.at_most(going.plus(variable(touched), -formulation.classes.count(k)), 0)
-        witnesses = []
-        for g in guarantees:
-            if g.left < 0:
-                witness = builder.new_bool()
-                over = constant(-g.left).plus(self._gone(leaf, g.type), -1)
-                over = over.plus(self._last(leaf, g.type))
-                for other in self._others_below(leaf, g.queue):
-                    over = over.plus(self._still_gone(other, leaf, g.type), -1)
-                builder.at_least(over, 1, when=[witness])
-                witnesses.append(witness)
-        builder.any_of([*witnesses, negation(touched)])
+        exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
+        builder.any_of([*builder.witnesses(exceeded), negation(touched)])
+
+    def _over(self, leaf: int, g: Guarantee) -> Linear:
+        """Return what is used above a guarantee at the turn of a leaf."""
+        over = constant(-g.left).plus(self._gone(leaf, g.type), -1)
+        over = over.plus(self._last(leaf, g.type))
+        for other in self._others_below(leaf, g.queue):
+            over = over.plus(self._still_gone(other, leaf, g.type), -1)
+        return over
 
     def _others_below(self, leaf: int, queue: int) -> list[int]:
         within = self._formulation.columns.within[queue]
@@ -145,7 +144,8 @@ class _Turns:
         freed = self._formulation.freed(self._classes[leaf], t)
         if len(freed.terms) <= 1:
             return freed
-        gone = variable(self._builder.new(0, self._builder.bounds(freed)[1]))
+        most = self._builder.bounds(freed)[1]
+        gone = Linear({self._builder.new(0, most // freed.unit): freed.unit})
         self._builder.equal(freed.plus(gone, -1), 0)
         return gone
 
@@ -159,7 +159,7 @@ class _Turns:
         most = builder.bounds(gone)[1]
         if most == 0:
             return ZERO
-        still = variable(builder.new(0, most))
+        still = Linear({builder.new(0, most // gone.unit): gone.unit})
         back = self._before(other, leaf)
         builder.at_least(still.plus(gone, -1).plus(variable(back), most), 0)
         return still

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from planner.plan import Plan
+    from planner.plan import AnyPlan
 
 OPTIMAL: Final = 0
 FINDINGS: Final = 1
@@ -51,7 +51,7 @@ _OF_STATUS: Final = {
 }
 
 
-def exit_code(plan: Plan) -> int:
+def exit_code(plan: AnyPlan) -> int:
     """Return the code that a plan ends with, by its status."""
     return _OF_STATUS[plan.status]
 

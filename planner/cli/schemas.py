@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
-from planner.plan import Plan
+from planner.plan import AnyPlan
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
 from planner.report.catalogue import Catalogue
@@ -40,7 +40,16 @@ def schema_text(name: str) -> str:
 
 
 def _written(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema(by_alias=True, mode="serialization")
+    return _with_infinity(model.model_json_schema(by_alias=True, mode="serialization"))
+
+
+def _plan() -> dict[str, Any]:
+    """Return the schema of a plan of any scheduler."""
+    adapter: TypeAdapter[AnyPlan] = TypeAdapter(AnyPlan)
+    return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
+
+
+def _with_infinity(schema: dict[str, Any]) -> dict[str, Any]:
     for name, part in schema["$defs"].get("NodeShare", {}).get("properties", {}).items():
         if name in _SHARES:
             part["anyOf"] = [{"type": part.pop("type")}, {"const": "Infinity"}]
@@ -116,7 +125,8 @@ def _bare(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
 def _costs() -> dict[str, Any]:
     return {
         "title": "Costs",
-        "description": "Cost of evicting a workload, by namespace/name; others cost 1.",
+        "description": "Cost of evicting a workload, by namespace/name, or an allocation of "
+        "YuniKorn, by its key; others cost 1.",
         "type": "object",
         "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**40},
     }
@@ -129,7 +139,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
         "the file of solve --assignment",
         lambda: Assignment.model_json_schema(by_alias=True, mode="validation"),
     ),
-    "plan": Published("the output of solve --format json", lambda: _written(Plan)),
+    "plan": Published("the output of solve --format json", _plan),
     "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
     "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),

@@ -25,8 +25,8 @@ from planner.errors import InputError, PlannerError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.plan import Plan
-    from planner.state import State
+    from planner.plan import AnyPlan
+    from planner.state import AnyState
 
 EPILOG = """\b
 Examples:
@@ -34,6 +34,7 @@ Examples:
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
   planner solve cluster.json --objective min-cost --costs costs.json
   planner solve dump/ --all --format json -o plans.json
+  planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
 Objectives: no-regret (default), least-disruption, min-count, min-lost-work, min-cost;
@@ -51,7 +52,12 @@ TIME_LIMIT = "45"
 
 @click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
 @click.argument("state", metavar="STATE")
-@click.option("--pending", metavar="NS/NAME", help="The pending workload to plan for.")
+@click.option(
+    "--pending",
+    metavar="NAME",
+    help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
+    "allocation key or pod.",
+)
 @click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
 @click.option(
     "--objective",
@@ -67,7 +73,8 @@ TIME_LIMIT = "45"
     "--costs",
     metavar="FILE",
     type=FILE,
-    help="JSON object of workload (NS/NAME) to cost, for the objective min-cost.",
+    help="JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
+    "min-cost.",
 )
 @click.option(
     "--time-limit",
@@ -88,7 +95,13 @@ TIME_LIMIT = "45"
     "--assignment",
     metavar="FILE",
     type=FILE,
-    help="JSON object that fixes the flavors, in the form of a plan's assignment.",
+    help="Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+)
+@click.option(
+    "--laws",
+    type=click.Choice(["design", "code"]),
+    help="YuniKorn: the side to take where its written laws and its code differ; by default "
+    "design.",
 )
 @click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
@@ -106,6 +119,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     now: datetime | None,
     assignment: Path | None,
+    laws: str | None,
     max_size: int | None,
     verbose: bool,
     style: str | None,
@@ -113,9 +127,10 @@ def command(  # noqa: PLR0913 - one parameter an option
 ) -> int:
     """Plan whom to evict so that a pending workload can start.
 
-    STATE is what kubectl prints as JSON or YAML: a file, a folder of files, or - for standard
-    input. The answer is the least disruptive set of victims that the scheduler's rules permit,
-    with its proof, beside the set the scheduler itself would choose.
+    STATE is what kubectl prints of Kueue's objects as JSON or YAML, or YuniKorn's full state dump
+    with its queues.yaml: a file, a folder of files, or - for standard input. The answer is the
+    least disruptive set of victims that the scheduler's rules permit, with its proof, beside the
+    set the scheduler itself would choose.
     """
     if each and (pending or assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
@@ -123,13 +138,17 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.output import Target
 
     target = Target.choose(style, output)
-    given = {"costs": _read_json(costs), "assignment": _read_json(assignment)}
+    given = {
+        "costs": _read_json(costs),
+        "assignment": _read_json(assignment),
+        "laws": laws,
+    }
     read_state = _read(state, now, max_size, verbose=verbose)
     # What was read stays until the end. Otherwise each later full collection walks it all, and
     # over a large dump that takes seconds.
     gc.freeze()
 
-    def plan_for(key: str | None) -> Plan:
+    def plan_for(key: str | None) -> AnyPlan:
         with _file_named({"costs": costs, "assignment": assignment}):
             return api.solve(read_state, key, profile, time_limit=time_limit, **given)
 
@@ -153,7 +172,7 @@ def _read_json(path: Path | None) -> Any:  # noqa: ANN401 - any JSON
     return read_object(path)
 
 
-def _read(state: str, now: datetime | None, max_size: int | None, *, verbose: bool) -> State:
+def _read(state: str, now: datetime | None, max_size: int | None, *, verbose: bool) -> AnyState:
     from planner.cli.message import say
     from planner.reader import MAX_BYTES, Ignored, read
 
@@ -184,8 +203,8 @@ def _file_named(files: dict[str, Path | None]) -> Iterator[None]:
 
 
 def _plan_each(
-    keys: Sequence[str], plan_for: Callable[[str], Plan]
-) -> tuple[list[Plan], list[int]]:
+    keys: Sequence[str], plan_for: Callable[[str], AnyPlan]
+) -> tuple[list[AnyPlan], list[int]]:
     """Plan for every workload; one that cannot be planned for does not stop the others."""
     from planner.cli.message import say
     from planner.cli.progress import Progress
@@ -206,7 +225,7 @@ def _plan_each(
     return plans, codes
 
 
-def _print(plans: Sequence[Plan], target: Any, *, alone: bool) -> None:  # noqa: ANN401
+def _print(plans: Sequence[AnyPlan], target: Any, *, alone: bool) -> None:  # noqa: ANN401
     from importlib import import_module
 
     from planner.cli.message import warn
@@ -218,7 +237,7 @@ def _print(plans: Sequence[Plan], target: Any, *, alone: bool) -> None:  # noqa:
     target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))
 
 
-def _summarise(keys: Sequence[str], plans: Sequence[Plan]) -> None:
+def _summarise(keys: Sequence[str], plans: Sequence[AnyPlan]) -> None:
     from collections import Counter
 
     from planner.cli.message import write

@@ -82,6 +82,8 @@ def run(
     if effort is not None:
         solver.parameters.max_deterministic_time = effort
     status = solver.solve(builder.model)
+    if status == cp_model.INFEASIBLE and not solver.parameters.cp_model_presolve:
+        status = _second_opinion(solver, builder, deadline)
     if status == cp_model.MODEL_INVALID:
         message = f"CP-SAT calls the model invalid: {builder.model.validate()}"
         raise InternalError(message)
@@ -94,6 +96,21 @@ def run(
     # The solver's own integer, not the double it shows.
     bound = solver.response_proto.inner_objective_lower_bound + constant if objective else 0
     return Run("optimal" if status == cp_model.OPTIMAL else "feasible", solution, bound)
+
+
+def _second_opinion(
+    solver: cp_model.CpSolver, builder: Builder, deadline: Deadline
+) -> cp_model.CpSolverStatus:
+    """Solve what was called infeasible once more, with presolve.
+
+    Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has solutions.
+    What is found now can be checked; what two ways call infeasible is believed.
+    """
+    solver.parameters.cp_model_presolve = True
+    left = deadline.left()
+    if left is not None:
+        solver.parameters.max_time_in_seconds = left
+    return solver.solve(builder.model)
 
 
 def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Sequence[int] | None:

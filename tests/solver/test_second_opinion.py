@@ -1,0 +1,47 @@
+"""What CP-SAT calls infeasible without presolve is asked again with it.
+
+The model below has a solution (everything 0, one witness true), yet ortools 9.15.6755 calls it
+infeasible when presolve is off: three equal rows in bytes, each under a literal of its own, of
+which one has to be true.
+"""
+
+from __future__ import annotations
+
+from planner.models.shared.builder import Builder, Linear
+from planner.solver.engine import Deadline, run
+
+GIB = 2**31
+"""Of the size of memory in bytes; at 2**28 the answer is right."""
+
+
+def rows_in_bytes(builder: Builder) -> Linear:
+    """Return ``last - removed``, in bytes."""
+    removed, last = builder.new(0, 8 * GIB), builder.new_bool()
+    return Linear({removed: -1, last: GIB})
+
+
+def test_a_false_infeasible_is_found_out() -> None:
+    builder = Builder()
+    over = rows_in_bytes(builder)
+    literals = [builder.new_bool() for _ in range(3)]
+    for literal in literals:
+        builder.at_least(over, 1 - 5 * GIB, when=[literal])
+    builder.any_of(literals)
+    assert run(builder, None, Deadline()).outcome == "optimal"
+
+
+def test_equal_conditions_have_one_witness() -> None:
+    builder = Builder()
+    over = rows_in_bytes(builder)
+    rows = len(builder.model.proto.constraints)
+    witnesses = builder.witnesses([(over, 5), (over.shifted(2), 7), (over, 6)])
+    assert len(witnesses) == 2
+    assert len(builder.model.proto.constraints) == rows + 2
+
+
+def test_what_is_infeasible_stays_so() -> None:
+    builder = Builder()
+    over = rows_in_bytes(builder)
+    builder.at_least(over, GIB)
+    builder.at_most(over, GIB - 1)
+    assert run(builder, None, Deadline()).outcome == "infeasible"
