@@ -39,12 +39,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "verifier": "errors laws quantity state quota assignment plan objective",
         "solver": "errors quantity laws state quota assignment reference problem objective models"
         " plan verifier",
+        "scenario": "errors state reader plan",
+        "boosting": "errors quantity state quota assignment reference plan",
         "replay": "errors state reader quota reference assignment plan",
-        "report": "errors plan quantity laws assignment state quota",
+        "report": "errors plan quantity laws assignment state quota scenario boosting",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
-        " objective models plan verifier solver replay report api",
+        " objective models plan verifier solver replay report scenario boosting api",
         FACE: "errors state reader plan api",
     }.items()
 }
