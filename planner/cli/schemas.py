@@ -16,6 +16,7 @@ from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
 from planner.report.catalogue import Catalogue
 from planner.report.json import Plans
+from planner.scenario.comparison import WhatIf
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
@@ -141,6 +142,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "plan": Published("the output of solve --format json", _plan),
     "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
+    "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
     "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),
 }

@@ -1,0 +1,25 @@
+"""Reading a state that must be of Kueue."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from planner.errors import UnsupportedError
+from planner.reader import MAX_BYTES, read
+from planner.state import State
+
+
+def read_kueue(source: str, now: datetime | None, max_size: int | None) -> State:
+    """Read a state for a command that knows Kueue only.
+
+    Raises
+    ------
+    UnsupportedError
+        If the state is of YuniKorn.
+    InputError
+        If it cannot be read.
+    """
+    found = read(source, now=now, max_bytes=max_size or MAX_BYTES)
+    if not isinstance(found, State):
+        raise UnsupportedError(source, "is a state of YuniKorn", "a state of Kueue")
+    return found
