@@ -1,0 +1,128 @@
+"""The optimum for an ask of YuniKorn is the least over the legal sets recorded from the real core.
+
+Every line takes part. Where the ask fits at once, or may not preempt (YK-11, which the lists do
+not look at), ``planner.solve`` has nothing to search; there the search itself is asked.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from planner.objective.profiles import PROFILES
+from planner.solver.yunikorn.planning import Laws
+from tests.solver.yunikorn_truth import LAWS, YuniKornTruth, step, truths, value_of
+from tests.yunikorn.legality import SMALL
+from tests.yunikorn.recorded import lines
+
+SEEDS = range(2)
+
+
+@pytest.mark.parametrize("laws", LAWS)
+@pytest.mark.parametrize("name", SMALL)
+def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws) -> None:
+    compared = 0
+    for truth in truths(name, laws):
+        compared += 1
+        expected = "optimal" if truth.legal else "infeasible"
+        found = truth.solve("min-count")
+        assert found.status == expected, truth.id
+        if truth.legal:
+            assert found.victims in truth.legal, truth.id
+            assert len(found.victims) == min(map(len, truth.legal)), truth.id
+        for seed in SEEDS:
+            costs = truth.random_costs(seed)
+            found = truth.solve("min-cost", costs)
+            assert found.status == expected, truth.id
+            if truth.legal:
+                assert found.victims in truth.legal, truth.id
+                least = min(sum(costs[key] for key in victims) for victims in truth.legal)
+                assert sum(costs[key] for key in found.victims) == least, truth.id
+    assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name)))
+
+
+@pytest.mark.parametrize("profile", ["no-regret", "least-disruption"])
+@pytest.mark.parametrize("laws", LAWS)
+@pytest.mark.parametrize("name", SMALL)
+def test_the_answer_is_the_first_of_the_best_recorded_sets(
+    name: str, laws: Laws, profile: str
+) -> None:
+    """Best level by level under the caps; then the fewest; then first in the core's order."""
+    compared = 0
+    for truth in truths(name, laws):
+        found = truth.solve(profile)
+        assert found.status == ("optimal" if truth.legal else "infeasible"), truth.id
+        if not truth.legal:
+            assert not found.victims
+            continue
+        compared += 1
+        measured = truth.measured()
+        least, best = measured.best(PROFILES[profile], found.greedy)
+        assert found.victims in best, truth.id
+        assert found.victims == measured.first(best), truth.id
+        assert [level.value for level in found.levels] == least, truth.id
+        assert [level.bound for level in found.levels] == least, truth.id
+    assert compared
+
+
+@pytest.mark.parametrize("laws", LAWS)
+def test_the_last_tier_goes_only_where_no_legal_set_spares_it(laws: Laws) -> None:
+    spared = needed = 0
+    for truth in (one for name in SMALL for one in truths(name, laws)):
+        if not truth.legal or not truth.is_searched:
+            continue
+        plan = planner.solve(truth.state, truth.ask, laws=laws)
+        avoidable = any(not victims & truth.last_tier for victims in truth.legal)
+        assert plan.last_tier == (not avoidable), truth.id
+        assert plan.certificate is not None
+        (level,) = [one for one in plan.certificate.levels if one.term == "D0"]
+        assert (level.bound > 0) == plan.last_tier, truth.id
+        spared += avoidable
+        needed += not avoidable
+    assert not SMALL or (spared and needed)
+
+
+@pytest.mark.parametrize("laws", LAWS)
+@pytest.mark.parametrize("name", SMALL)
+def test_caps_of_a_lawful_core_are_kept(name: str, laws: Laws) -> None:
+    kept = 0
+    no_regret = PROFILES["no-regret"]
+    for truth in truths(name, laws):
+        found = truth.solve("no-regret")
+        greedy = found.greedy
+        if frozenset(greedy.keys) not in truth.legal:
+            continue
+        if greedy.last_tier and not found.victims & truth.last_tier:
+            continue  # sparing the last tier comes before any cap
+        kept += 1
+        terms = truth.measured().terms[found.victims]
+        for cap in no_regret.caps:
+            assert value_of(terms, cap) <= value_of(greedy.terms, cap), truth.id
+    assert kept
+
+
+@pytest.mark.parametrize("laws", LAWS)
+@pytest.mark.parametrize("name", SMALL)
+def test_the_core_is_outside_the_rules_exactly_where_it_was_recorded(name: str, laws: Laws) -> None:
+    """Where the core itself does not decide twice the same, only its recorded decision counts."""
+    field = {"design": "greedyLegal", "code": "greedyCode"}[laws]
+    compared = 0
+    for truth in truths(name, laws):
+        expect = truth.line["expect"]
+        greedy = planner.greedy(truth.state, truth.ask, laws=laws)
+        if expect["triggered"] and set(greedy.keys) == set(expect["victims"]):
+            compared += 1
+            assert (greedy.outside_rules == ()) == expect["legality"][field], truth.id
+        elif expect["canonicalUnique"]:
+            assert not expect["triggered"], truth.id
+            assert not greedy.keys, truth.id
+    assert compared
+
+
+def test_lines_of_every_kind_take_part() -> None:
+    """Some fit at once or may not preempt; nearly all are planned."""
+    every = [YuniKornTruth(line, "design") for name in SMALL for line in lines(name, step(name))]
+    if not every:
+        pytest.skip("no recorded lists")
+    searched = sum(truth.is_searched for truth in every)
+    assert len(every) * 0.9 < searched < len(every)

@@ -1,0 +1,160 @@
+"""What the recorded legal sets say of an ask of YuniKorn: the best there is, among them all."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import planner
+from planner.models.yunikorn.candidates import adjusted_priorities, eligible
+from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.objective.yunikorn import yunikorn_term_table
+from planner.plan import Level, YuniKornPlan
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.solver.certificate import describe_levels
+from planner.solver.engine import Deadline
+from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
+from planner.solver.yunikorn.solve import search_yunikorn
+from tests.yunikorn.legality import candidates_of, last_tier_of, sets_of
+from tests.yunikorn.recorded import FULL, Line, lines
+
+EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 8
+"""A good sample by default; all lines with PLANNER_TEST_ALL set."""
+
+LAWS: tuple[Laws, ...] = ("design", "code")
+
+Terms = Mapping[str, int]
+Victims = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer, whether ``planner.solve`` gave it or the search within it."""
+
+    status: str
+    victims: Victims
+    greedy: YuniKornPlan
+    levels: tuple[Level, ...]
+
+
+class YuniKornTruth:
+    """One recorded line whose legal sets are all known, on one side of the laws."""
+
+    def __init__(self, line: Line, laws: Laws) -> None:
+        self.id: str = line["id"]
+        self.line = line
+        self.laws: Laws = laws
+        self.state = read_yunikorn_objects(line, where=self.id)
+        self.ask: str = line["ask"]["allocationKey"]
+        self.keys = candidates_of(line)
+        self.last_tier = last_tier_of(line)
+        self.legal: set[Victims] = set().union(*sets_of(line, f"yunikorn-{laws}").values())
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether preemption is in question: the ask does not fit now, and may preempt (YK-11)."""
+        conditions = self.line["expect"]["preconditions"]
+        may = all(conditions[name] for name in ("preemptionEnabled", "allowPreemptOther"))
+        return may and conditions["notTriggered"] and not conditions["allocatableNow"]
+
+    def solve(self, objective: str, costs: Mapping[str, int] | None = None) -> Found:
+        """Return the program's answer; the search's, where the program has no need to search."""
+        if not self.is_searched:
+            return self._search(objective, costs)
+        plan = planner.solve(self.state, self.ask, objective, costs, laws=self.laws)
+        assert plan.greedy is not None
+        levels = plan.certificate.levels if plan.certificate else ()
+        return Found(plan.status, frozenset(plan.keys), plan.greedy, levels)
+
+    def _search(self, objective: str, costs: Mapping[str, int] | None) -> Found:
+        """Search as if the ask might preempt: the lists do not look at YK-11."""
+        planning = self.planning(costs)
+        greedy = planning.greedy_plan()
+        found = search_yunikorn(planning, PROFILES[objective], Deadline(), greedy)
+        positions: Sequence[int] = ()
+        if found.search.incumbent is not None:
+            positions = found.search.classes.take(found.search.incumbent)
+        victims = [planning.problem.allocations[one].allocation_key for one in positions]
+        levels = describe_levels(found.answer.levels)
+        return Found(found.answer.outcome, frozenset(victims), greedy, levels)
+
+    def planning(self, costs: Mapping[str, int] | None = None) -> YuniKornPlanning:
+        """Return the problem of the ask with its terms, as if it might preempt."""
+        planning = plan_ask(self.state, self.ask, self.laws, None, costs)
+        if not planning.problem.may_preempt:
+            problem = replace(planning.problem, may_preempt=True)
+            allowed, adjusted = eligible(problem), adjusted_priorities(problem)
+            planning.problem, planning.eligible = problem, allowed
+            now = planning.cluster.now
+            planning.table = yunikorn_term_table(problem, now, allowed, adjusted, costs)
+        return planning
+
+    def random_costs(self, seed: int) -> dict[str, int]:
+        """Return a random cost for every candidate."""
+        chance = random.Random(f"{self.id}/{seed}")  # noqa: S311 - test data
+        return {key: chance.randint(0, 9) for key in self.keys}
+
+    def measured(self) -> Measured:
+        """Return the legal sets with their terms."""
+        return Measured(self)
+
+
+class Measured:
+    """The legal sets of a line with every term; the terms themselves are tested elsewhere."""
+
+    def __init__(self, truth: YuniKornTruth) -> None:
+        planning = truth.planning()
+        keys = [one.allocation_key for one in planning.problem.allocations]
+        self.last_tier = truth.last_tier
+        self.order = {key: int(planning.problem.order[i]) for i, key in enumerate(keys)}
+        self.terms: dict[Victims, Terms] = {
+            victims: planning.table.evaluate([keys.index(key) for key in victims])
+            for victims in truth.legal
+        }
+
+    def sparing(self) -> list[Victims]:
+        """Return the legal sets without the last tier; all, if none is (law 1)."""
+        spared = [victims for victims in self.terms if not victims & self.last_tier]
+        return spared or list(self.terms)
+
+    def keeping(self, caps: Mapping[Measure, int], among: Collection[Victims]) -> list[Victims]:
+        """Return the sets that keep to all caps."""
+        return [
+            victims
+            for victims in among
+            if all(value_of(self.terms[victims], cap) <= most for cap, most in caps.items())
+        ]
+
+    def best(self, profile: Profile, greedy: YuniKornPlan) -> tuple[list[int], list[Victims]]:
+        """Return the least levels under the caps that can be met together, and who has them."""
+        among = self.sparing() if ("D0",) in profile.levels else list(self.terms)
+        for cap in profile.caps if greedy.victims else ():
+            among = self.keeping({cap: value_of(greedy.terms, cap)}, among) or among
+        least = min(self.levels(profile, victims) for victims in among)
+        return least, [one for one in among if self.levels(profile, one) == least]
+
+    def levels(self, profile: Profile, victims: Victims) -> list[int]:
+        """Return the levels of a profile, then the number of victims."""
+        values = [value_of(self.terms[victims], level) for level in profile.levels]
+        return [*values, len(victims)]
+
+    def first(self, among: Collection[Victims]) -> Victims:
+        """Return the first set by the core's candidate order."""
+        return min(among, key=lambda victims: sorted(self.order[key] for key in victims))
+
+
+def value_of(terms: Terms, measure: Measure) -> int:
+    """Return a measure of some terms."""
+    return sum(terms[term] for term in measure)
+
+
+def step(name: str) -> int:
+    """Return the step between the lines of a file; where they are few, all take part."""
+    return 1 if FULL is None or "/" in name else EVERY
+
+
+def truths(name: str, laws: Laws) -> Iterator[YuniKornTruth]:
+    """Yield every so-manieth line of a file."""
+    return (YuniKornTruth(line, laws) for line in lines(name, step(name)))
