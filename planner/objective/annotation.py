@@ -11,6 +11,8 @@ All annotations share one prefix, ``preemption-planner.io/``:
     eviction loses no progress.
 ``restart-seconds``
     How long the workload needs until it is as far as before, 60 by default.
+``milestones``
+    What an eviction costs by run time, such as ``0s:0,1h:50,4h:10``; nothing by default.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from datetime import datetime
 from typing import Final
 
 from planner.errors import SchemaError
+from planner.objective.milestone import milestone_cost, parse_milestones
 from planner.state import Workload, parse_time
 
 PREFIX: Final = "preemption-planner.io/"
@@ -28,17 +31,26 @@ DEFAULT_RESTART_S: Final = 60
 DEFAULT_GRACE_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
+PREEMPTED: Final = "Preempted"
+"""The reason of evictions that made room for another workload."""
+
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
-    """What evicting one workload loses, in whole seconds of its run."""
+    """What evicting one workload loses, in whole seconds of its run.
+
+    ``milestone_cost`` is in the units of whoever gave the milestones, ``preemptions`` how often
+    it was preempted before.
+    """
 
     last_tier: bool
     running_s: int
     lost_s: int
     restart_s: int
+    milestone_cost: int = 0
+    preemptions: int = 0
 
 
 def read_disruption(workload: Workload, now: datetime) -> Disruption:
@@ -67,6 +79,8 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
         running_s=running_s,
         lost_s=lost_s,
         restart_s=DEFAULT_RESTART_S if restart_s is None else restart_s,
+        milestone_cost=_milestone_cost(workload, running_s),
+        preemptions=_preemptions(workload),
     )
 
 
@@ -87,6 +101,22 @@ def _is_last_tier(workload: Workload) -> bool:
     if tier not in {"normal", "last"}:
         raise _unusable(workload, "tier", tier, 'should be "normal" or "last"')
     return tier == "last"
+
+
+def _milestone_cost(workload: Workload, running_s: int) -> int:
+    text = workload.metadata.annotations.get(PREFIX + "milestones")
+    if text is None:
+        return 0
+    try:
+        return milestone_cost(parse_milestones(text), running_s)
+    except ValueError as error:
+        raise _unusable(workload, "milestones", text, str(error)) from None
+
+
+def _preemptions(workload: Workload) -> int:
+    """Count earlier preemptions; Kueue counts evictions by reason, and for each reason by cause."""
+    evictions = workload.status.scheduling_stats.evictions
+    return sum(eviction.count for eviction in evictions if eviction.reason == PREEMPTED)
 
 
 def _seconds(workload: Workload, name: str) -> int | None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from planner.errors import LookupFailed
 from planner.objective.annotation import read_disruption
-from planner.objective.terms import TermTable, ranks, separable_terms, unit_weight
+from planner.objective.terms import TermTable, places, ranks, separable_terms, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
+from planner.quota.request import counts_after_reclaim
 from planner.quota.snapshot import Admitted, Snapshot
 
 
@@ -46,8 +47,10 @@ def term_table(
         separable=separable_terms(
             [workload.key for workload in problem.workloads],
             [_size(workload, snapshot) for workload in problem.workloads],
+            [_pods(workload, snapshot) for workload in problem.workloads],
             disruptions,
             rank,
+            places(problem.order, eligible),
             problem.evicted,
             costs or {},
         ),
@@ -66,6 +69,15 @@ def term_table(
 def _size(workload: Admitted, snapshot: Snapshot) -> int:
     frs = snapshot.tree.frs
     return sum(unit_weight(frs[fr].resource) * amount for fr, amount in workload.usage.items())
+
+
+def _pods(workload: Admitted, snapshot: Snapshot) -> int:
+    """Count the pods that still run: those admitted, without what is reclaimable."""
+    left = counts_after_reclaim(workload.workload, snapshot.configuration)
+    admission = workload.workload.status.admission
+    admitted = admission.pod_set_assignments if admission else ()
+    held = {pods.name: pods.count for pods in admitted if pods.count is not None}
+    return sum(min(count, held.get(name, count)) for name, count in left.items())
 
 
 def _needs(problem: Problem, eligible: BoolArray) -> list[int]:

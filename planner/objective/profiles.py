@@ -28,6 +28,12 @@ class Profile:
     levels: tuple[Measure, ...]
     caps: tuple[Measure, ...] = ()
 
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All terms that the levels and caps are made of, each once, in order."""
+        measures = (*self.levels, *self.caps)
+        return tuple(dict.fromkeys(term for measure in measures for term in measure))
+
 
 def measure_id(measure: Measure) -> str:
     """Return the id of a measure, such as ``D4+D5``."""
@@ -71,6 +77,38 @@ PROFILES: Final[Mapping[str, Profile]] = {
             levels=(("D0",), ("D1",), ("D4", "D5"), ("D2",)),
         ),
         Profile("min-cost", "the smallest sum of the costs the user gives", levels=(("cost",),)),
+        Profile(
+            "kueue-like",
+            "the best set by what Kueue's candidate order goes for: lowest priorities, then those "
+            "admitted last",
+            levels=(("D1",), ("D3",), ("time",), ("D2",)),
+        ),
+        Profile(
+            "fewest-pods",
+            "the fewest pods, once tier and priority are settled",
+            levels=(("D0",), ("D1",), ("D2p",), ("D4",)),
+        ),
+        Profile(
+            "fewest-tenants",
+            "the fewest queues touched, once tier and priority are settled",
+            levels=(("D0",), ("D1",), ("D8",), ("D2",), ("D4",)),
+        ),
+        Profile(
+            "milestones",
+            "the least cost by the milestones that workloads publish (KEP-83)",
+            levels=(("D0",), ("D1",), ("D6",), ("D2",)),
+        ),
+        Profile(
+            "exact-fit",
+            "the least freed beyond the need, once tier and priority are settled",
+            levels=(("D0",), ("D1",), ("D7",), ("D2",), ("D4",)),
+        ),
+        Profile(
+            "weighted",
+            "one sum: the work lost, and for each eviction ten minutes of its size, a day more "
+            "for the last tier",
+            levels=(("D4", "D5", "toll"), ("D8",)),
+        ),
     )
 }
 """All profiles by name; the first is the default."""

@@ -21,6 +21,11 @@ from planner.problem.array import BoolArray, IntArray
 ACCELERATOR: Final = 32_000
 """How many of the internal size units one accelerator is; one milli-core is 1."""
 
+TOLL_S: Final = 600
+LAST_TIER_TOLL_S: Final = 86_400
+"""What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
+minutes, and a day more for the last tier (objectives.md, "Named alternatives", weighted)."""
+
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST: Final = 2**45
@@ -43,11 +48,17 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D0", "last-tier victims", "workloads", per_workload=True),
         Term("D1", "highest victim priority", "rank", per_workload=False),
         Term("D2", "workloads evicted", "workloads", per_workload=True),
+        Term("D2p", "pods evicted", "pods", per_workload=True),
         Term("D3", "priority weight", "weight", per_workload=True),
         Term("D4", "lost work", "accelerator-seconds", per_workload=True),
         Term("D5", "restart cost", "accelerator-seconds", per_workload=True),
+        Term("D6", "milestone cost", "cost units", per_workload=True),
         Term("D7", "over-freed", "1/32000 accelerator", per_workload=False),
         Term("D8", "queues touched", "queues", per_workload=False),
+        Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
+        Term("D12", "places in the candidate order", "ranks", per_workload=True),
+        Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
+        Term("time", "time that the victims ran", "seconds", per_workload=True),
         Term("count", "victims, those already being evicted included", "workloads", True),  # noqa: FBT003
         Term("cost", "cost given by the user", "cost units", True),  # noqa: FBT003
     )
@@ -90,6 +101,23 @@ class TermTable:
     alternative: Callable[[Sequence[int]], int]
     disruptions: Sequence[Disruption]
 
+    def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
+        """Refuse an objective with terms that this state has no source for.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is such a term.
+        """
+        known = self.evaluate(())
+        for term in terms:
+            if term not in known:
+                raise UnsupportedError(
+                    f"objective {objective}",
+                    f"{term} ({TERMS[term].title}) cannot be known from this state",
+                    hint="choose an objective without it; `planner laws` lists them",
+                )
+
     def evaluate(self, chosen: Iterable[int]) -> dict[str, int]:
         """Return every term of a victim set, given by positions of the workloads."""
         listed = list(chosen)
@@ -118,6 +146,19 @@ def work(size: int, seconds: int) -> int:
     return -(-size * seconds // ACCELERATOR)
 
 
+def _toll_s(disruption: Disruption) -> int:
+    return TOLL_S + disruption.last_tier * LAST_TIER_TOLL_S
+
+
+def places(order: IntArray, eligible: BoolArray) -> IntArray:
+    """Return the place of each workload among the eligible in the scheduler's order: (W,).
+
+    The first has 1; what is not eligible has the place it would have.
+    """
+    before = np.searchsorted(np.sort(order[eligible]), order, side="left")
+    return before.astype(np.int64) + 1
+
+
 def ranks(priority: IntArray, eligible: BoolArray) -> IntArray:
     """Rank priorities among the distinct ones of the eligible, from 1: (W,)."""
     distinct = np.unique(priority[eligible])
@@ -127,8 +168,10 @@ def ranks(priority: IntArray, eligible: BoolArray) -> IntArray:
 def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
     names: Sequence[str],
     sizes: Sequence[int],
+    pods: Sequence[int],
     disruptions: Sequence[Disruption],
     rank: IntArray,
+    place: IntArray,
     evicted: BoolArray,
     costs: Mapping[str, int],
 ) -> dict[str, IntArray]:
@@ -140,8 +183,12 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         (W,) under which ``costs`` knows them; one it does not name costs 1.
     sizes
         (W,) in 1/32000 accelerator.
+    pods
+        (W,) how many each of them runs.
     rank, evicted
         As in the table.
+    place
+        (W,) in the scheduler's candidate order, from 1.
 
     Raises
     ------
@@ -157,9 +204,15 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
     return {
         "D0": array(d.last_tier for d in disruptions) * alive,
         "D2": alive,
+        "D2p": array(pods) * alive,
         "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
         "D4": array(work(size, d.lost_s) for size, d in pairs) * alive,
         "D5": array(work(size, d.restart_s) for size, d in pairs) * alive,
+        "D6": array(d.milestone_cost for d in disruptions) * alive,
+        "D10": array(d.preemptions for d in disruptions) * alive,
+        "D12": place * alive,
+        "toll": array(work(size, _toll_s(d)) for size, d in pairs) * alive,
+        "time": array(d.running_s for d in disruptions) * alive,
         "count": np.ones(len(names), dtype=np.int64),
         "cost": array(costs.get(name, 1) for name in names),
     }

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
 from planner.errors import LookupFailed
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
-from planner.objective.terms import TermTable, ranks, separable_terms, unit_weight
+from planner.objective.terms import TermTable, places, ranks, separable_terms, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.state.yunikorn import Allocation
 
 NANOSECONDS = 10**9
+
+NOT_TOLD: Final = frozenset({"D6", "D10"})
+"""Terms without a source: a dump has neither annotations nor earlier preemptions."""
 
 
 def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
@@ -77,10 +81,18 @@ def yunikorn_term_table(
     nobody = np.zeros(len(keys), dtype=np.bool_)
     weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
+    separable = separable_terms(
+        keys,
+        [_size(allocation) for allocation in problem.allocations],
+        [1] * len(keys),
+        disruptions,
+        rank,
+        places(problem.order, eligible),
+        nobody,
+        costs or {},
+    )
     return TermTable(
-        separable=separable_terms(
-            keys, [_size(a) for a in problem.allocations], disruptions, rank, nobody, costs or {}
-        ),
+        separable={term: each for term, each in separable.items() if term not in NOT_TOLD},
         rank=rank,
         queue=problem.queue,
         evicted=nobody,

@@ -17,7 +17,13 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
 
     None is dropped where the search starts from the scheduler's own answer, which meets them
     all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
+
+    Raises
+    ------
+    UnsupportedError
+        If the state cannot tell a term of the profile.
     """
+    search.rules.table.refuse_missing(profile.name, profile.terms)
     if not greedy.victims:
         return ""
     impossible: list[str] = []

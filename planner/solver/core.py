@@ -104,6 +104,7 @@ def minimise(search: Search, measure: Measure) -> Least:
 def minimise_whole(search: Search, measure: Measure) -> Least:
     """Find the least value of a measure that is no sum, on all classes alive."""
     if search.known_value(measure) == 0:
+        search.limit(measure, 0)
         return Least("optimal")
     result = search.run_on(search.alive, measure)
     value = search.known_value(measure)

@@ -80,9 +80,39 @@ def test_tier_and_restart_time() -> None:
     assert not read_disruption(workload(tier="normal"), CLOCK).last_tier
 
 
+def test_milestones_give_a_cost_by_run_time() -> None:
+    """It runs for 3000 s: five sixths of the way from 0 to 50, which is 41 and two thirds."""
+    assert read_disruption(workload(milestones="0s:0,1h:50,4h:10"), CLOCK).milestone_cost == 42
+    assert read_disruption(workload(), CLOCK).milestone_cost == 0
+
+
+def test_only_preemptions_are_past_preemptions() -> None:
+    (item,) = running("w", "a", 1)
+    assert read_disruption(Workload.model_validate(item), CLOCK).preemptions == 0
+    item["status"]["schedulingStats"] = {
+        "evictions": [
+            {"reason": "Preempted", "underlyingCause": "", "count": 3},
+            {"reason": "Preempted", "underlyingCause": "Other", "count": 1},
+            {"reason": "PodsReadyTimeout", "count": 8},
+        ]
+    }
+    assert read_disruption(Workload.model_validate(item), CLOCK).preemptions == 4
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("milestones", ""),
+        ("milestones", "0s"),
+        ("milestones", "1h:5"),
+        ("milestones", "0s:0,1h:5,1h:6"),
+        ("milestones", "0s:0,2h:5,1h:6"),
+        ("milestones", "0s:0,soon:5"),
+        ("milestones", "0s:0,1.5s:5"),
+        ("milestones", "0s:-1"),
+        ("milestones", "0s:1.5"),
+        ("milestones", "0s:0,"),
+        ("milestones", "0s:1000000001"),
         ("tier", "Last"),
         ("tier", ""),
         ("last-checkpoint", "yesterday"),

@@ -34,6 +34,12 @@ DEFAULT_ORDER: tuple[Measure, ...] = (
         ("min-count", (("count",), ("D2",), ("D3",), LOST_WORK), ()),
         ("min-lost-work", (("D0",), ("D1",), LOST_WORK, ("D2",)), ()),
         ("min-cost", (("cost",),), ()),
+        ("kueue-like", (("D1",), ("D3",), ("time",), ("D2",)), ()),
+        ("fewest-pods", (("D0",), ("D1",), ("D2p",), ("D4",)), ()),
+        ("fewest-tenants", (("D0",), ("D1",), ("D8",), ("D2",), ("D4",)), ()),
+        ("milestones", (("D0",), ("D1",), ("D6",), ("D2",)), ()),
+        ("exact-fit", (("D0",), ("D1",), ("D7",), ("D2",), ("D4",)), ()),
+        ("weighted", (("D4", "D5", "toll"), ("D8",)), ()),
     ],
 )
 def test_levels_and_caps(name: str, levels: tuple[Measure, ...], caps: tuple[Measure, ...]) -> None:
@@ -42,6 +48,10 @@ def test_levels_and_caps(name: str, levels: tuple[Measure, ...], caps: tuple[Mea
         levels,
         caps,
     )
+
+
+def test_terms_of_a_profile_are_named_once() -> None:
+    assert PROFILES["no-regret"].terms == ("D0", "D1", "D2", "D3", "D4", "D5", "D7", "D8")
 
 
 def test_the_default_is_the_one_without_regret() -> None:

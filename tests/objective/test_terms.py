@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,13 +18,17 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX
 from planner.objective.kueue import term_table
-from planner.objective.terms import ACCELERATOR, TermTable, unit_weight
+from planner.objective.terms import ACCELERATOR, TERMS, TermTable, places, unit_weight
 from planner.problem.kueue import build_problem
 from planner.solver.engine import Deadline, run
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.random_trees import Instance, fair_instances, instances
 
-ALL_MEASURES = (("D0",), ("D1",), ("D2",), ("D3",), ("D4", "D5"), ("D7",), ("D8",), ("count",))
+ALL_MEASURES = (
+    *((term,) for term in TERMS if term not in {"D4", "D5"}),
+    ("D4", "D5"),
+    ("D4", "D5", "toll"),
+)
 
 CLUSTER: list[Object] = [
     *cohort("org"),
@@ -31,7 +37,14 @@ CLUSTER: list[Object] = [
     # Quota since 12:50, so 600 s at 13:00; 2 gpus and 16 cores are 2.5 accelerators.
     *running("big", "b", {"gpu": 2, "cpu": 16}, 5, minute=50),
     # 3000 s, 1 gpu.
-    *running("small", "b", 1, 1, minute=10, annotations={PREFIX + "tier": "last"}),
+    *running(
+        "small",
+        "b",
+        1,
+        1,
+        minute=10,
+        annotations={PREFIX + "tier": "last", PREFIX + "milestones": "0s:0,1h:50,4h:10"},
+    ),
     # 60 s and 30 s to restart, 1 gpu.
     *running("mine", "a", 1, 1, minute=59, annotations={PREFIX + "restart-seconds": "30"}),
     *running("leaving", "a", 1, 3, minute=0, evicted=True),
@@ -82,6 +95,65 @@ def test_last_tier(names: tuple[str, ...], expected: int) -> None:
 def test_priorities_by_rank(names: tuple[str, ...], highest: int, weight: int) -> None:
     assert terms(*names)["D1"] == highest
     assert terms(*names)["D3"] == weight
+
+
+def test_milestones_and_run_time() -> None:
+    assert (terms("small")["D6"], terms("small", "mine", "leaving")["D6"]) == (42, 42)
+    assert terms("big")["D6"] == 0
+    assert terms("big", "small", "mine", "leaving")["time"] == 600 + 3000 + 60
+
+
+def test_an_eviction_is_worth_ten_minutes_and_one_of_the_last_tier_a_day_more() -> None:
+    assert terms("big")["toll"] == 1500
+    assert terms("small", "mine")["toll"] == 600 + 86_400 + 600
+
+
+def test_pods_are_those_that_still_run() -> None:
+    """Six were admitted of the eight of the first podset, and two of the other are done."""
+    (item,) = running("gang", "a", 8)
+    template = item["spec"]["podSets"][0]
+    item["spec"]["podSets"] = [{**template, "count": 8}, {**template, "name": "more", "count": 5}]
+    (assigned,) = item["status"]["admission"]["podSetAssignments"]
+    item["status"]["admission"]["podSetAssignments"] = [
+        {**assigned, "count": 6},
+        {**assigned, "name": "more", "count": 5},
+    ]
+    item["status"]["reclaimablePods"] = [{"name": "more", "count": 2}]
+    parts = (queue("a", 16, within="LowerPriority"), [item], running("one", "a", 1))
+    problem, snapshot, _ = problem_of(state_of(*parts, pending("a", 16)))
+    table = term_table(problem, snapshot, eligible(problem))
+    pods = {w.key: table.evaluate([i])["D2p"] for i, w in enumerate(problem.workloads)}
+    assert pods == {"ns/gang": 6 + 3, "ns/one": 1}
+
+
+def test_preemptions_of_the_past_add_up() -> None:
+    stats = {"schedulingStats": {"evictions": [{"reason": "Preempted", "count": 3}]}}
+    twice = [*running("v", "a", 1), *running("w", "a", 1)]
+    for item in twice:
+        item["status"] |= stats
+    problem, snapshot, _ = problem_of(
+        state_of(queue("a", 2, within="LowerPriority"), twice, pending("a", 2))
+    )
+    assert term_table(problem, snapshot, eligible(problem)).evaluate([0, 1])["D10"] == 6
+
+
+def test_places_are_counted_among_the_eligible() -> None:
+    order = np.array([4, 0, 2, 3, 1])
+    allowed = np.array([True, False, True, False, True])
+    assert places(order, allowed).tolist() == [3, 1, 2, 3, 1]
+
+
+def test_places_add_up_to_the_distance_in_the_order() -> None:
+    """Kueue's order: already evicted, then other queues, then low priority, then newest."""
+    assert [terms(name)["D12"] for name in ("leaving", "small", "big", "mine")] == [0, 2, 3, 4]
+    assert terms("small", "big", "mine", "leaving")["D12"] == 9
+
+
+def test_a_term_without_a_source_is_refused_by_name() -> None:
+    table = replace(table_of(), separable={"D2": table_of().separable["D2"]})
+    table.refuse_missing("mine", ["D1", "D2"])
+    with pytest.raises(UnsupportedError, match=r"objective mine: D6 \(milestone cost\)"):
+        table.refuse_missing("mine", ["D1", "D6"])
 
 
 def test_workloads_and_queues() -> None:

@@ -43,7 +43,7 @@ class Truth:
 
     def solve(
         self,
-        objective: str,
+        objective: str | Profile,
         costs: Mapping[str, int] | None = None,
         time_limit: float | None = None,
     ) -> Plan:

@@ -1,0 +1,72 @@
+"""What an eviction costs by how long the workload has run, as KEP-83 proposed it.
+
+The cost is given at some run times, such as ``0s:0,1h:50,4h:10``. Between two points it is on
+the straight line that joins them, after the last it stays as it is there. Values on a line are
+rounded up, so that everything stays an integer.
+
+Source: objectives.md, "Notation" and term D6; KEP-83, deferred alternative "disruption cost".
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from planner.quota.yunikorn.properties import SECOND, parse_duration
+
+HIGHEST_COST: Final = 10**9
+EXPECTED: Final = (
+    "points TIME:COST from 0s on, later ones last, costs whole numbers up to 1000000000, "
+    'such as "0s:0,1h:50,4h:10"'
+)
+
+Milestones = tuple[tuple[int, int], ...]
+"""Points of whole seconds of run time, strictly ascending from 0, and the cost there."""
+
+_COST = re.compile(r"[0-9]{1,10}")
+
+
+def parse_milestones(text: str) -> Milestones:
+    """Read milestones.
+
+    Raises
+    ------
+    ValueError
+        If the text cannot be used.
+    """
+    points = tuple(_parse_point(point) for point in text.split(","))
+    times = [time for time, _ in points]
+    if times[0] != 0 or any(later <= time for time, later in pairwise(times)):
+        raise ValueError(EXPECTED)
+    return points
+
+
+def milestone_cost(points: Milestones, running_s: int) -> int:
+    """Return the cost after some seconds of run time, 0 or more."""
+    for (start, cost), (end, next_cost) in pairwise(points):
+        if running_s < end:
+            return cost - (cost - next_cost) * (running_s - start) // (end - start)
+    return points[-1][1]
+
+
+def parse_seconds(text: str) -> int:
+    """Read a duration as Go writes it, such as ``1h30m``, in whole seconds.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or negative, or has a fraction of a second.
+    """
+    nanoseconds = parse_duration(text)
+    if nanoseconds is None or nanoseconds < 0 or nanoseconds % SECOND:
+        message = 'a duration in whole seconds, such as "90s", "30m" or "1h30m"'
+        raise ValueError(message)
+    return nanoseconds // SECOND
+
+
+def _parse_point(text: str) -> tuple[int, int]:
+    time, colon, cost = text.strip().partition(":")
+    if not colon or not _COST.fullmatch(cost) or int(cost) > HIGHEST_COST:
+        raise ValueError(EXPECTED)
+    return parse_seconds(time), int(cost)

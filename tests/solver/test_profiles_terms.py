@@ -1,0 +1,84 @@
+"""Profiles over terms that only annotations and counters tell: the least over all legal sets.
+
+The recorded lines have neither, so they get them at random; no rule of Kueue looks at them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from copy import deepcopy
+
+import pytest
+
+import planner
+from planner.api import pending_workloads
+from planner.errors import UnsupportedError
+from planner.objective.annotation import PREFIX
+from planner.objective.profiles import PROFILES, Profile
+from tests import recorded
+from tests.conftest import ROOT
+from tests.solver.truth import Truth
+
+FILES = ("small-classical-flat", "small-classical-hier", "small-fair-flat")
+STEP = 20
+PROFILES_TESTED = (
+    PROFILES["milestones"],
+    PROFILES["weighted"],
+    PROFILES["fewest-pods"],
+    Profile("repeat", "repeat victims first", levels=(("D10",), ("D2p",), ("D12",))),
+    Profile("order", "the head of the order", levels=(("D12",),)),
+)
+
+
+def annotated(line: recorded.Line) -> recorded.Line:
+    """Return a recorded line whose workloads tell milestones, tiers and earlier preemptions."""
+    chance = random.Random(line["id"])  # noqa: S311 - test data
+    line = deepcopy(line)
+    for item in line["state"]["items"]:
+        if item["kind"] != "Workload" or "admission" not in item.get("status", {}):
+            continue
+        costs = [chance.randint(0, 30) for _ in range(3)]
+        item["metadata"].setdefault("annotations", {}).update(
+            {
+                PREFIX + "milestones": f"0s:{costs[0]},10m:{costs[1]},5h:{costs[2]}",
+                PREFIX + "tier": chance.choice(["normal", "normal", "last"]),
+            }
+        )
+        count = chance.randint(0, 3)
+        item["status"]["schedulingStats"] = {"evictions": [{"reason": "Preempted", "count": count}]}
+    return line
+
+
+def annotated_truths(name: str) -> Iterator[Truth]:
+    for number, line in enumerate(recorded.lines(name)):
+        if number % STEP == 0 and line["expect"].get("exhaustive"):
+            line = annotated(line)  # noqa: PLW2901 - the same line, telling more
+            truth = Truth(line, recorded.state_of(line))
+            if truth.legal:
+                yield truth
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_optimum_is_the_first_of_the_best_legal_sets(name: str) -> None:
+    compared = costly = 0
+    for truth in annotated_truths(name):
+        measured = truth.measured()
+        for profile in PROFILES_TESTED:
+            compared += 1
+            plan = truth.solve(profile)
+            assert plan.greedy is not None
+            assert plan.status == "optimal", truth.id
+            assert frozenset(plan.keys) == measured.canonical(profile, plan.greedy), truth.id
+            costly += plan.terms["D6"] > 0
+    assert compared >= 5
+    assert costly
+
+
+def test_yunikorn_has_no_milestones_and_says_so() -> None:
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    pending = pending_workloads(state)[0]
+    with pytest.raises(UnsupportedError, match=r"objective milestones: D6 \(milestone cost\)"):
+        planner.solve(state, pending, objective="milestones")
+    for name in ("fewest-pods", "weighted", "kueue-like", "exact-fit", "fewest-tenants"):
+        assert planner.solve(state, pending, objective=name).status == "optimal"
