@@ -1,0 +1,256 @@
+"""``planner solve`` on the bundled YuniKorn cluster, and on asks that cannot be planned for."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import planner
+from planner.cli.schemas import schema_text
+from planner.state import YuniKornState
+from tests.cli.running import call, cluster, write
+from tests.conftest import ROOT
+from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
+
+QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart"
+POD = "serving/ranker-2"
+
+Json = dict[str, Any]
+
+
+def solved(path: Path, *options: str | Path) -> Json:
+    """Run solve and return the JSON plan."""
+    result = call("solve", path, "--format", "json", *options)
+    assert result.exit_code in {0, 3, 4, 5}, result.stderr
+    value: Json = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(value)
+    return value
+
+
+def victims(plan: Json) -> list[str]:
+    return [victim["allocation"] for victim in plan["victims"]]
+
+
+def quickstart() -> YuniKornState:
+    state = planner.read(QUICKSTART)
+    assert isinstance(state, YuniKornState)
+    return state
+
+
+def crowd(**of_ask: Any) -> Json:
+    """Build a full node of 4 GPUs: ``low`` runs on all, ``high`` may have 2.
+
+    Three asks wait: one can be helped, one is larger than any node, one may not preempt.
+    """
+    running = [allocation(f"run-{i}", {"gpu": 1}, i) for i in range(1, 5)]
+    never: Json = {"x": {"allowPreemptOther": False}}
+    asks = (
+        ask("ask", {"gpu": 1}, **of_ask),
+        ask("huge", {"gpu": 9}),
+        ask("polite", {"gpu": 1}, **never),
+    )
+    return cluster_value(
+        [queue("low"), queue("high", guaranteed={"gpu": 2})],
+        [node("n1", {"gpu": 4})],
+        [
+            application("runs", "root.low", *running),
+            application("asks", "root.high", asks=asks),
+        ],
+    )
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, crowd())
+
+
+@pytest.mark.parametrize("options", [(), ("--laws", "design"), ("--laws", "code")])
+def test_fewer_victims_than_the_core_takes(options: tuple[str, ...]) -> None:
+    """One executor with the room that the core makes with a worker and an executor."""
+    plan = solved(QUICKSTART, *options)
+    laws = options[-1] if options else "design"
+    assert (plan["status"], plan["rules"]) == ("optimal", f"yunikorn-{laws}")
+    assert len(plan["victims"]) == 1
+    assert len(plan["greedy"]["victims"]) == 2
+    assert {victim["priority"] for victim in plan["victims"]} == {100}
+    levels = plan["certificate"]["levels"]
+    assert all(level["value"] == level["bound"] for level in levels)
+    assert all(verdict["holds"] for verdict in plan["certificate"]["verdicts"])
+
+
+@pytest.mark.parametrize("style", ["table", "plain", "json"])
+def test_every_format_names_both_answers(style: str) -> None:
+    result = call("solve", QUICKSTART, "--format", style)
+    assert (result.exit_code, result.stderr) == (0, "")
+    plan = solved(QUICKSTART)
+    for victim in (*plan["victims"], *plan["greedy"]["victims"]):
+        assert victim["pod"] in result.stdout
+
+
+def test_table_at_80_columns() -> None:
+    """A remark at the end of a row of the queues may reach further; nothing is cut."""
+    result = call("solve", QUICKSTART, "--format", "table", env={"COLUMNS": "80"})
+    shown = [line.rstrip() for line in result.stdout.splitlines()]
+    wide = [line for line in shown if len(line) > 80 and line.strip(" ─")]
+    assert all(line.endswith("still below") for line in wide)
+    assert "PROVED OPTIMAL" in result.stdout
+    assert "laws as designed" in result.stdout
+    assert "…" not in result.stdout
+
+
+def test_laws_as_coded_are_named() -> None:
+    shown = call("solve", QUICKSTART, "--format", "table", "--laws", "code").stdout
+    assert "laws as designed" not in shown
+
+
+def test_ask_by_its_key_and_by_its_pod() -> None:
+    (key,) = [
+        one.allocation_key
+        for each in quickstart().partitions[0].applications
+        for one in each.requests
+    ]
+    alone, by_key, by_pod = (
+        solved(QUICKSTART, *options) for options in ((), ("--pending", key), ("--pending", POD))
+    )
+    for plan in (alone, by_key, by_pod):
+        plan["certificate"]["wall_time_s"] = 0
+        assert (plan["preemptor"], plan["pod"]) == (key, POD)
+    assert alone == by_key == by_pod
+
+
+def test_unknown_ask() -> None:
+    result = call("solve", QUICKSTART, "--pending", "serving/nobody")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+    assert 'no ask "serving/nobody" is pending' in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_costs_by_allocation_key_decide(dump: Path, tmp_path: Path) -> None:
+    words = ("--pending", "ask", "--objective", "min-cost", "--costs")
+    for cheap in ("run-2", "run-4"):
+        prices = {f"run-{i}": 9 for i in range(1, 5)} | {cheap: 3}
+        plan = solved(dump, *words, write(tmp_path, prices, "costs.json"))
+        assert victims(plan) == [cheap]
+        assert plan["terms"]["cost"] == 3
+
+
+def test_cost_of_an_allocation_that_is_not_there(dump: Path, tmp_path: Path) -> None:
+    costs = write(tmp_path, {"typo": 1}, "costs.json")
+    words = ("--pending", "ask", "--objective", "min-cost", "--costs")
+    result = call("solve", dump, *words, costs)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "there is no allocation typo" in result.stderr
+
+
+def test_assignment_means_nothing_here(tmp_path: Path) -> None:
+    flavors = write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "flavors.json")
+    result = call("solve", QUICKSTART, "--assignment", flavors)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "YuniKorn knows no flavors" in result.stderr
+
+
+@pytest.mark.parametrize("laws", ["design", "code"])
+def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str) -> None:
+    result = call("solve", write(tmp_path, cluster()), "--laws", laws)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f'"{laws}" means nothing for Kueue' in result.stderr
+
+
+def test_other_laws_than_these_two() -> None:
+    result = call("solve", QUICKSTART, "--laws", "spirit")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'spirit' is not one of 'design', 'code'" in result.stderr
+
+
+def test_several_asks_are_listed(dump: Path) -> None:
+    result = call("solve", dump)
+    assert (result.exit_code, result.stdout) == (2, "")
+    for word in ("ask", "huge", "polite", "--pending", "--all"):
+        assert word in result.stderr
+
+
+def test_all(dump: Path) -> None:
+    result = call("solve", dump, "--all", "--format", "json")
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
+    assert [(plan["preemptor"], plan["status"]) for plan in value["plans"]] == [
+        ("ask", "optimal"),
+        ("huge", "infeasible"),
+        ("polite", "infeasible"),
+    ]
+    assert result.exit_code == 3
+    assert "3 pending: 1 optimal, 2 infeasible" in result.stderr
+
+
+@pytest.mark.parametrize("style", ["table", "plain"])
+def test_all_in_other_formats(dump: Path, style: str) -> None:
+    shown = call("solve", dump, "--all", "--format", style).stdout
+    assert all(name in shown for name in ("ask", "huge", "polite"))
+
+
+@pytest.mark.parametrize(
+    ("pending", "said"),
+    [("huge", "no node may host it"), ("polite", "preemptionPolicy Never")],
+)
+def test_infeasible_is_an_answer_with_its_reason(dump: Path, pending: str, said: str) -> None:
+    plan = solved(dump, "--pending", pending)
+    assert plan["status"] == "infeasible"
+    assert said in plan["explanation"]
+    assert plan["victims"] == []
+    assert call("solve", dump, "--pending", pending).exit_code == 3
+
+
+def test_preemption_switched_off(tmp_path: Path) -> None:
+    value = crowd()
+    value["queues"]["partitions"][0]["preemption"] = {"enabled": False}
+    plan = solved(write(tmp_path, value), "--pending", "ask")
+    assert plan["status"] == "infeasible"
+    assert "switched off" in plan["explanation"]
+
+
+def test_nothing_has_to_go(tmp_path: Path) -> None:
+    value = crowd()
+    value["nodes"][0]["nodesInfo"].append({"nodeID": "n2", "capacity": {"gpu": 1}})
+    plan = solved(write(tmp_path, value), "--pending", "ask")
+    assert (plan["status"], plan["victims"]) == ("optimal", [])
+
+
+def test_before_the_delay_is_over_there_is_a_plan_and_a_note(tmp_path: Path) -> None:
+    """The delay of 30 s is the core's own default; the ask has been waiting for 10 of them."""
+    path = write(tmp_path, crowd(requestTime=crowd()["now"] - 10 * 10**9))
+    plan = solved(path, "--pending", "ask")
+    assert plan["status"] == "optimal"
+    assert len(plan["victims"]) == 1
+    assert plan["notes"] == ["ask: the preemption delay of root.high lasts 20 s more"]
+    assert plan["greedy"]["victims"] == []
+    assert "lasts 20 s more" in call("solve", path, "--pending", "ask").stderr
+
+
+def test_no_time_at_all_leaves_the_core_s_own_plan() -> None:
+    result = call("solve", QUICKSTART, "--time-limit", "0", "--format", "json")
+    assert result.exit_code == 4
+    plan = json.loads(result.stdout)
+    assert plan["status"] == "feasible"
+    assert victims(plan) == victims(plan["greedy"])
+    assert "not proved best within the time limit" in plan["explanation"]
+    levels = plan["certificate"]["levels"]
+    assert all(level["bound"] <= level["value"] for level in levels)
+
+
+def test_no_time_and_no_plan_of_the_core_proves_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path, crowd(requestTime=crowd()["now"] - 10 * 10**9))
+    result = call("solve", path, "--pending", "ask", "--time-limit", "0", "--format", "json")
+    assert result.exit_code == 5
+    plan = json.loads(result.stdout)
+    assert (plan["status"], plan["victims"]) == ("unknown", [])
+    assert "nothing proved" in plan["explanation"]
+
+
+def test_output_is_repeatable() -> None:
+    shown = [call("solve", QUICKSTART, "--format", "plain").stdout for _ in range(2)]
+    first, second = (re.sub(r"seconds=[0-9.]+", "", text) for text in shown)
+    assert first == second
