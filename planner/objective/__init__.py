@@ -1,9 +1,10 @@
 """What disruption means: named integer terms with units, and profiles that order them.
 
-annotation.py  what administrators tell about a workload: tier, checkpoint, restart time
-milestone.py   what an eviction costs by run time
-terms.py       the terms, per workload and for a whole plan
-kueue.py       the terms of a pending workload of Kueue
-yunikorn.py    the terms of an ask of YuniKorn
-profiles.py    profiles as data: caps, then lexicographic levels
+annotation.py    what administrators tell about a workload: tier, checkpoint, restart time
+milestone.py     what an eviction costs by run time
+terms.py         the terms, per workload and for a whole plan
+kueue.py         the terms of a pending workload of Kueue
+yunikorn.py      the terms of an ask of YuniKorn
+profiles.py      profiles as data: caps, then lexicographic levels
+profile_file.py  profiles that users write, as TOML
 """

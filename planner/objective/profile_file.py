@@ -1,0 +1,114 @@
+"""Profiles that users write themselves, as TOML files.
+
+A file has these keys, and no others::
+
+    name = "gentle"                       # the file's own name when left out
+    summary = "pods first, then work"     # may be left out
+    levels = ["D0", "D1", "D2p", "D4+D5"] # minimised one after the other
+    caps = ["D4+D5"]                      # not above the scheduler's own plan; may be left out
+
+Terms are joined by ``+`` where they have one unit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from planner.errors import InputError, ParseError, SchemaError
+from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.objective.terms import TERMS
+
+SUFFIX: Final = ".toml"
+MAX_BYTES: Final = 2**20
+_KEYS: Final = ("name", "summary", "levels", "caps")
+
+
+def read_profile(path: str | Path) -> Profile:
+    """Read a profile from a TOML file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    ParseError
+        If it is no TOML, or too large.
+    SchemaError
+        If a key is missing, unknown or unusable.
+    """
+    path = Path(path)
+    document = _load(path)
+    for key in document:
+        if key not in _KEYS:
+            raise SchemaError(f"{path}: {key}", "there is no such key", ", ".join(_KEYS))
+    name = _text(path, document, "name", path.stem)
+    if name in PROFILES:
+        raise SchemaError(f"{path}: name", f'"{name}" is a profile of the program', "another name")
+    levels = _measures(path, document, "levels")
+    if not levels:
+        raise SchemaError(f"{path}: levels", "nothing to minimise", 'a list such as ["D0", "D2"]')
+    return Profile(
+        name, _text(path, document, "summary", ""), levels, _measures(path, document, "caps")
+    )
+
+
+def find_profile(name: str) -> Profile:
+    """Return the profile of a name; one that ends in ``.toml`` is a file.
+
+    Raises
+    ------
+    InputError
+        If there is no such profile, or its file cannot be used.
+    """
+    if name.endswith(SUFFIX):
+        return read_profile(name)
+    if name not in PROFILES:
+        names = f"{', '.join(PROFILES)}, or a file NAME{SUFFIX}"
+        raise SchemaError("objective", f'there is no profile "{name}"', names)
+    return PROFILES[name]
+
+
+def _load(path: Path) -> Mapping[str, object]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(str(path), error.strerror or "cannot be read", "a TOML file") from None
+    if len(data) > MAX_BYTES:
+        raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ParseError(str(path), f"not TOML: {error}") from None
+
+
+def _text(path: Path, document: Mapping[str, object], key: str, default: str) -> str:
+    value = document.get(key, default)
+    if not isinstance(value, str) or (key == "name" and not value):
+        raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", "a text")
+    return value
+
+
+def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Measure, ...]:
+    value = document.get(key, [])
+    if not isinstance(value, list):
+        raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", 'a list such as ["D0"]')
+    return tuple(_measure(f"{path}: {key}[{i}]", text) for i, text in enumerate(value))
+
+
+def _measure(where: str, text: object) -> Measure:
+    """Read a term, or several of one unit joined by ``+``."""
+    if not isinstance(text, str):
+        raise SchemaError(where, f"{text!r} cannot be used", 'a text such as "D4+D5"')
+    measure = tuple(part.strip() for part in text.split("+"))
+    for term in measure:
+        if term not in TERMS:
+            raise SchemaError(where, f'there is no term "{term}"', ", ".join(TERMS))
+    units = dict.fromkeys(TERMS[term].unit for term in measure)
+    if len(units) > 1:
+        raise SchemaError(where, f"{' and '.join(units)} do not add up", "terms of one unit")
+    if len(set(measure)) < len(measure):
+        raise SchemaError(where, f'"{text}" names a term twice', "each term once")
+    return measure

@@ -1,0 +1,89 @@
+"""Profiles from TOML files: read as written, and refused by file and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.errors import InputError, ParseError, SchemaError
+from planner.objective.profile_file import find_profile, read_profile
+from planner.objective.profiles import PROFILES, Profile
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "gentle.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_keys(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        'name = "mine"\nsummary = "pods, then work"\n'
+        'levels = ["D0", "D2p", "D4 + D5"]\ncaps = ["D4+D5", "D2"]\n',
+    )
+    expected = Profile(
+        "mine",
+        "pods, then work",
+        levels=(("D0",), ("D2p",), ("D4", "D5")),
+        caps=(("D4", "D5"), ("D2",)),
+    )
+    assert read_profile(path) == expected
+    assert find_profile(str(path)) == expected
+
+
+def test_levels_are_enough_and_the_file_gives_the_name(tmp_path: Path) -> None:
+    assert read_profile(written(tmp_path, 'levels = ["D6"]')) == Profile("gentle", "", (("D6",),))
+
+
+def test_names_are_those_of_the_program() -> None:
+    assert find_profile("min-count") is PROFILES["min-count"]
+    with pytest.raises(SchemaError, match=r'there is no profile "best"'):
+        find_profile("best")
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "found"),
+    [
+        ("", "levels", "nothing to minimise"),
+        ("levels = []", "levels", "nothing to minimise"),
+        ('levels = "D0"', "levels", "'D0' cannot be used"),
+        ('levels = ["D0", 2]', "levels[1]", "2 cannot be used"),
+        ('levels = ["D0", "D99"]', "levels[1]", 'there is no term "D99"'),
+        ('levels = [""]', "levels[0]", 'there is no term ""'),
+        ('levels = ["D2+D4"]', "levels[0]", "workloads and accelerator-seconds do not add up"),
+        ('levels = ["D4+D4"]', "levels[0]", '"D4+D4" names a term twice'),
+        ('levels = ["D0"]\ncaps = ["D2", "x"]', "caps[1]", 'there is no term "x"'),
+        ('levels = ["D0"]\nlevel = ["D2"]', "level", "there is no such key"),
+        ('levels = ["D0"]\nname = 3', "name", "3 cannot be used"),
+        ('levels = ["D0"]\nname = ""', "name", "'' cannot be used"),
+        ('levels = ["D0"]\nname = "min-count"', "name", "is a profile of the program"),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, where: str, found: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(SchemaError) as caught:
+        read_profile(path)
+    assert caught.value.where == f"{path}: {where}"
+    assert found in caught.value.found
+    assert caught.value.expected
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "data", [b"levels = [", b"\xff\xfe", b"levels = " + b"[" * 5000, b"#" * (2**20 + 1)]
+)
+def test_what_is_no_toml_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "gentle.toml"
+    path.write_bytes(data)
+    with pytest.raises(ParseError) as caught:
+        read_profile(path)
+    assert caught.value.where == str(path)
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.toml", tmp_path):
+        with pytest.raises(InputError) as caught:
+            read_profile(path)
+        assert caught.value.where == str(path)
