@@ -42,11 +42,13 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "scenario": "errors state reader plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "replay": "errors state reader quota reference assignment plan",
-        "report": "errors plan quantity laws assignment state quota scenario boosting",
+        "explanation": "errors quantity laws state quota assignment problem objective models plan"
+        " solver scenario",
+        "report": "errors plan quantity laws assignment state quota scenario boosting explanation",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
-        " objective models plan verifier solver replay report scenario boosting api",
+        " objective models plan verifier solver replay report scenario boosting explanation api",
         FACE: "errors state reader plan api",
     }.items()
 }

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
 
 from planner.errors import InternalError
 from planner.models.kueue.candidates import attempts, restricted_while_borrowing
@@ -22,6 +26,32 @@ from planner.solver.levels import Answer, solve_levels
 from planner.solver.search import Search
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A search that is ready for its levels, and what was said about its caps."""
+
+    rules: KueueRules
+    search: Search
+    dropped: str
+
+
+def prepare(
+    planning: Planning,
+    profile: Profile,
+    deadline: Deadline,
+    greedy: Plan,
+    apart: Collection[int] = (),
+) -> Prepared:
+    """Set up the search for a planned workload that needs one, with the caps of its profile.
+
+    ``apart`` are positions of workloads that get a class of their own, so that a question can
+    be asked about each of them.
+    """
+    rules = _rules(planning)
+    search = _search(planning, rules, deadline, profile, greedy, apart)
+    return Prepared(rules, search, cap(search, profile, greedy))
+
+
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
@@ -32,12 +62,11 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     """
     started = time.monotonic()
     greedy = planning.greedy_plan()
-    settled = _settled(planning)
-    if settled is not None:
-        return _without_solver(planning, profile, greedy, *settled)
-    rules = _rules(planning)
-    search = _search(planning, rules, deadline, profile, greedy)
-    dropped = cap(search, profile, greedy)
+    answer_at_once = settled(planning)
+    if answer_at_once is not None:
+        return _without_solver(planning, profile, greedy, *answer_at_once)
+    prepared = prepare(planning, profile, deadline, greedy)
+    rules, search, dropped = prepared.rules, prepared.search, prepared.dropped
     answer = solve_levels(search, profile.levels)
     certificate = certify(
         planning.state.digest,
@@ -71,7 +100,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     return planning.accepted(plan)
 
 
-def _settled(planning: Planning) -> tuple[Status, str] | None:
+def settled(planning: Planning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: nothing has to go, or nothing can."""
     assignment = planning.decision.assignment
     if assignment.mode == "NoFit":
@@ -133,13 +162,22 @@ def _rules(planning: Planning) -> KueueRules:
     )
 
 
-def _search(
-    planning: Planning, rules: KueueRules, deadline: Deadline, profile: Profile, greedy: Plan
+def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
+    planning: Planning,
+    rules: KueueRules,
+    deadline: Deadline,
+    profile: Profile,
+    greedy: Plan,
+    apart: Collection[int],
 ) -> Search:
     """Set up the search: classes, and Kueue's own answer to start from."""
     only_borrowing = tuple(rules.attempts) == (True,)
     allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
     costs = _costs(planning, profile)
+    if apart:
+        alone: IntArray = np.zeros(len(planning.problem.workloads), dtype=np.int64)
+        alone[list(apart)] = np.arange(1, len(apart) + 1)
+        costs.append(alone)
     classes = build_classes(planning.problem, allowed, rules.restricted, costs)
     search = Search(rules, classes, deadline, list(range(len(classes))))
     if greedy.victims and not greedy.outside_rules:

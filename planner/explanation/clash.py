@@ -1,0 +1,281 @@
+"""Why nothing: the minimal set of laws that leave no plan, and what is missing.
+
+The laws are dropped one by one from the exact model, which CP-SAT solves for any victim set at
+all. The bounds that speed a search up assume all laws, so none of them is used here. Dropping a
+law only ever adds victim sets; a law that can be dropped while there is still no plan is
+therefore not needed, and what is left at the end is minimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from planner.explanation.inquiry import Inquiry
+from planner.explanation.record import LawInWords, Shortfall
+from planner.laws import (
+    FS_BORROWING,
+    FS_BORROWS_CONTESTED,
+    FS_FITS,
+    FS_HOLDS_CONTESTED,
+    FS_RECLAIM,
+    FS_SHARES,
+    FS_WITHIN_CLUSTER_QUEUE,
+    KQ_ATTEMPT,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_FITS,
+    KQ_HOLDS_CONTESTED,
+    KQ_OVER_QUOTA,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    KQ_WITHOUT_BORROWING,
+    Law,
+)
+from planner.models.kueue.build import assemble
+from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
+from planner.models.kueue.columns import Columns, build_classes
+from planner.problem.kueue import Problem
+from planner.quantity import format_units
+from planner.solver.engine import Deadline, Outcome, run
+
+# Least telling first: they are tried for dropping in this order, so that of several minimal
+# sets the one that names policies is found.
+CLASSICAL: Final = (
+    KQ_ATTEMPT,
+    KQ_WITHOUT_BORROWING,
+    KQ_HOLDS_CONTESTED,
+    KQ_OVER_QUOTA,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    KQ_RECLAIM,
+    KQ_FITS,
+)
+FAIR: Final = (
+    FS_HOLDS_CONTESTED,
+    FS_BORROWS_CONTESTED,
+    FS_BORROWING,
+    FS_SHARES,
+    FS_WITHIN_CLUSTER_QUEUE,
+    FS_RECLAIM,
+    FS_FITS,
+)
+
+
+def laws_of(problem: Problem) -> tuple[Law, ...]:
+    """Return the laws that can be dropped, in the order in which that is tried."""
+    return CLASSICAL if problem.fair is None else FAIR
+
+
+def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
+    """Say whether any victim set keeps to the laws whose ids are given, and to no others.
+
+    Shares are compared in integers, where Kueue rounds: at equal shares this may call a set
+    possible that Kueue refuses.
+    """
+    without = {law.id for law in laws_of(problem)} - kept
+    allowed = eligible(problem, without)
+    restricted = restricted_while_borrowing(problem)
+    columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
+    both = KQ_ATTEMPT.id in without and problem.fair is None
+    permitted = (True, False) if both else attempts(problem, allowed)
+    formulation = assemble(problem, columns, permitted, without)
+    return run(formulation.builder, None, deadline).outcome
+
+
+def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
+    """Return the ids of a minimal clashing set, and whether it is proved to be one.
+
+    Empty where all laws together do permit a set: only rounding of shares is then in the way.
+    """
+    kept = {law.id for law in laws_of(problem)}
+    outcome = feasible(problem, kept, deadline)
+    if outcome != "infeasible":
+        return set(), outcome == "optimal"
+    proved = True
+    for law in laws_of(problem):
+        outcome = feasible(problem, kept - {law.id}, deadline)
+        if outcome == "infeasible":
+            kept.discard(law.id)
+        proved = proved and outcome in {"infeasible", "optimal"}
+    return kept, proved
+
+
+def clash_in_words(problem: Problem, ids: set[str]) -> tuple[LawInWords, ...]:
+    """Return clashing laws in the order of their ids, with what each says here."""
+    return tuple(
+        LawInWords(law=law.id, title=law.title, text=_WORDS[law.name](problem))
+        for law in sorted(laws_of(problem), key=lambda law: law.id)
+        if law.id in ids
+    )
+
+
+def shortfalls(inquiry: Inquiry) -> tuple[Shortfall, ...]:
+    """Return every flavor-resource that is short.
+
+    Where no flavor could be assigned, these are all flavors of the queue for the resources that
+    the workload asks for, with the most that the queue could ever use of them.
+    """
+    if inquiry.planning.decision.assignment.mode == "NoFit":
+        return _of_no_flavor(inquiry)
+    problem, planning = inquiry.planning.problem, inquiry.planning
+    found = []
+    for fr in problem.requested:
+        available = max(0, problem.available[fr])
+        short = problem.request[fr] - problem.available[fr]
+        if problem.request[fr] > available:
+            held = sum(problem.holding[planning.eligible, fr].tolist())
+            index = planning.snapshot.fr(*problem.frs[fr])
+            most = planning.snapshot.tree.potential(planning.preemptor.queue, index)
+            found.append(
+                _shortfall(problem.frs[fr], problem.request[fr], available, short, held, most)
+            )
+    return tuple(found)
+
+
+def _of_no_flavor(inquiry: Inquiry) -> tuple[Shortfall, ...]:
+    planning, snapshot = inquiry.planning, inquiry.planning.snapshot
+    queue = planning.preemptor.queue
+    asked: dict[str, int] = {}
+    for request in planning.preemptor.pod_sets:
+        for resource, amount in request.totals.items():
+            asked[resource] = asked.get(resource, 0) + amount
+    found = []
+    for group in snapshot.queues[queue].spec.resource_groups:
+        for flavor in group.flavors:
+            for resource in group.covered_resources:
+                index = snapshot.fr_or_none(flavor.name, resource)
+                if index is None or not asked.get(resource):
+                    continue
+                available = max(0, snapshot.usage.available(queue, index))
+                short = asked[resource] - snapshot.usage.available(queue, index)
+                if short > 0:
+                    most = snapshot.tree.potential(queue, index)
+                    fr = snapshot.tree.frs[index]
+                    found.append(_shortfall(fr, asked[resource], available, short, 0, most))
+    return tuple(found)
+
+
+def _shortfall(  # noqa: PLR0913, PLR0917 - one number each
+    fr: tuple[str, str], requested: int, available: int, short: int, held: int, most: int
+) -> Shortfall:
+    flavor, resource = fr
+    text = (
+        f"{format_units(requested, resource)} {resource} asked in flavor {flavor}, "
+        f"{format_units(available, resource)} available, {format_units(short, resource)} short; "
+    )
+    text += (
+        f"the queue can never use more than {format_units(most, resource)} there"
+        if most < requested
+        else f"candidates hold {format_units(held, resource)}"
+    )
+    return Shortfall(
+        flavor=flavor,
+        resource=resource,
+        requested=requested,
+        available=available,
+        short=short,
+        held_by_candidates=held,
+        most=most,
+        text=text,
+    )
+
+
+def _fits(problem: Problem) -> str:
+    short = [
+        f"{format_units(problem.request[fr] - problem.available[fr], problem.frs[fr].resource)} "
+        f"{problem.frs[fr]}"
+        for fr in problem.requested
+        if problem.request[fr] > max(0, problem.available[fr])
+    ]
+    return f"{' and '.join(short)} must be freed"
+
+
+def _protected(problem: Problem, law: str) -> int:
+    """Count the workloads that one law alone keeps from being candidates."""
+    return int((eligible(problem, {law}) & ~eligible(problem)).sum())
+
+
+def _policy(field: str, value: str, count: int) -> str:
+    return f"{field} is {value}, which protects {_workloads(count)}"
+
+
+def _workloads(count: int) -> str:
+    return f"{count} workload{'' if count == 1 else 's'}"
+
+
+def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
+    return (classical if problem.fair is None else fair).id
+
+
+def _within(problem: Problem) -> str:
+    law = _fair_or(problem, FS_WITHIN_CLUSTER_QUEUE, KQ_WITHIN_CLUSTER_QUEUE)
+    value = problem.policy.within_cluster_queue
+    mine = problem.preemptor_priority
+    text = _policy("withinClusterQueue", value, _protected(problem, law))
+    return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
+
+
+def _reclaim(problem: Problem) -> str:
+    law = _fair_or(problem, FS_RECLAIM, KQ_RECLAIM)
+    value = problem.policy.reclaim_within_cohort
+    mine = problem.preemptor_priority
+    text = _policy("reclaimWithinCohort", value, _protected(problem, law))
+    return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
+
+
+def _holds(problem: Problem) -> str:
+    count = int((~problem.names_contested).sum())
+    return f"{_workloads(count)} hold nothing of what is short"
+
+
+def _borrow(problem: Problem) -> str:
+    count = int((restricted_while_borrowing(problem) & eligible(problem)).sum())
+    borrow = problem.policy.borrow_within_cohort
+    limit = borrow.max_priority_threshold
+    most = "" if limit is None else f" up to maxPriorityThreshold {limit}"
+    return _policy("borrowWithinCohort", borrow.policy + most, count)
+
+
+def _without_borrowing(problem: Problem) -> str:
+    return f"ClusterQueue {problem.names[problem.own_queue]} must stay within its nominal quota"
+
+
+def _attempt(problem: Problem) -> str:
+    made = attempts(problem, eligible(problem))
+    tried = " and ".join("with borrowing" if one else "without borrowing" for one in made)
+    return f"Kueue tries {tried} only"
+
+
+def _over_quota(problem: Problem) -> str:
+    count = _protected(problem, _fair_or(problem, FS_BORROWING, KQ_OVER_QUOTA))
+    text = "other queues and cohorts give only what is over their quota"
+    return f"{text}; {_workloads(count)} are in one that is not" if count else text
+
+
+def _borrows_contested(problem: Problem) -> str:
+    count = _protected(problem, FS_BORROWS_CONTESTED.id)
+    return f"{_workloads(count)} are in queues that borrow nothing of what is short"
+
+
+def _shares(problem: Problem) -> str:
+    strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
+    own = problem.names[problem.own_queue]
+    return (
+        f"with the request, the side of ClusterQueue {own} would be the more unfair ({strategies})"
+    )
+
+
+_WORDS: Final[Mapping[str, Callable[[Problem], str]]] = {
+    KQ_FITS.name: _fits,
+    KQ_WITHOUT_BORROWING.name: _without_borrowing,
+    KQ_HOLDS_CONTESTED.name: _holds,
+    KQ_WITHIN_CLUSTER_QUEUE.name: _within,
+    KQ_RECLAIM.name: _reclaim,
+    KQ_BORROW_WITHIN_COHORT.name: _borrow,
+    KQ_OVER_QUOTA.name: _over_quota,
+    KQ_ATTEMPT.name: _attempt,
+    FS_BORROWS_CONTESTED.name: _borrows_contested,
+    FS_BORROWING.name: _over_quota,
+    FS_SHARES.name: _shares,
+}
+"""What each law says of a problem, by the name of the law."""

@@ -1,0 +1,195 @@
+"""The answers of ``planner explain`` as records."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner.plan import SCHEMA_VERSION, Amount, Record, Status
+
+Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
+
+
+class LawInWords(Record):
+    """A law, and what it says here, with the numbers it decides on."""
+
+    law: str
+    title: str
+    text: str
+
+
+class Standing(Record):
+    """A workload as the scheduler's rules see it.
+
+    ``candidate`` says whether the rules permit it as a victim at all; ``law`` is then the one
+    that made it a candidate, and otherwise the first that excludes it. ``reason`` is the
+    scheduler's code for it, ``position`` its place among ``candidates`` in the scheduler's
+    order, from 1; both only for a candidate. ``by_scheduler`` and ``by_plan`` say whether it is
+    a victim of the scheduler's own plan, and of the optimal one. ``necessary`` says whether it
+    is in every optimal plan, ``None`` where that is not known.
+    """
+
+    workload: str
+    cluster_queue: str
+    priority: int
+    candidate: bool
+    law: LawInWords
+    reason: str = ""
+    position: int | None = None
+    candidates: int = 0
+    usage: tuple[Amount, ...] = ()
+    by_scheduler: bool = False
+    by_plan: bool = False
+    necessary: bool | None = None
+
+
+class TermDifference(Record):
+    """One disruption term of the plan, and of the plan that is compared with it.
+
+    ``level`` is the place of a term among the levels of the objective, from 1, ``None`` where
+    the term is no level.
+    """
+
+    term: str
+    title: str
+    unit: str
+    plan: int
+    other: int
+    level: int | None = None
+
+
+class Alternative(Record):
+    """The best plan that spares a workload, or that takes it.
+
+    ``status`` is that of a plan: ``infeasible`` says it is proved that there is none.
+    ``within_caps`` says whether it keeps to the caps of the objective; where no such plan is
+    possible, the best one without the caps is given. ``more`` and ``fewer`` are the victims
+    that it has and the plan has not, and the other way round.
+    """
+
+    condition: Literal["sparing", "taking"]
+    workload: str
+    status: Status
+    within_caps: bool
+    victims: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    fewer: tuple[str, ...] = ()
+    terms: tuple[TermDifference, ...] = ()
+
+
+class Optima(Record):
+    """All plans that equal the optimal one in every level of the objective.
+
+    ``count`` is how many there are, at least that many where ``complete`` is false. ``plans``
+    are the first of them, as many as were asked for, the canonical one first.
+    """
+
+    count: int
+    complete: bool
+    plans: tuple[tuple[str, ...], ...]
+
+
+class Shortfall(Record):
+    """What is missing of one flavor-resource, and what all candidates together hold of it.
+
+    Amounts in the scheduler's integer unit, and as Kubernetes writes them. In a flavor that
+    was not assigned, ``most`` is what the ClusterQueue could use if nothing ran.
+    """
+
+    flavor: str
+    resource: str
+    requested: int
+    available: int
+    short: int
+    held_by_candidates: int
+    most: int
+    text: str
+
+
+class Change(Record):
+    """The smallest change of one value that makes a plan exist, found by solving again.
+
+    ``edit`` is what ``planner whatif --set`` takes. ``step`` is how much is added to a number,
+    in the unit of ``before`` and ``after``; ``victims`` are those of the optimal plan on the
+    changed state, none where the workload then just fits.
+    """
+
+    edit: str
+    path: str
+    before: str
+    after: str
+    step: str = ""
+    victims: tuple[str, ...]
+    text: str
+
+
+class Clash(Record):
+    """Why there is no plan at all.
+
+    ``laws`` clash: with any one of them dropped, and none imposed outside the set, there would
+    be a plan. Empty where no law is at fault, such as when no flavor can be assigned. ``proved``
+    says that the solver came to an end in time.
+    """
+
+    laws: tuple[LawInWords, ...]
+    proved: bool
+    shortfalls: tuple[Shortfall, ...]
+    changes: tuple[Change, ...]
+    tried_all: bool
+
+
+class Explanation(Record):
+    """The answer to a question about a pending workload, in words and in records.
+
+    ``status`` is that of the optimal plan under ``objective``, whose victims are ``victims``.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: Literal["kueue"] = "kueue"
+    rules: Literal["kueue-classical", "kueue-fair"]
+    question: Question
+    answer: str
+    preemptor: str
+    cluster_queue: str
+    priority: int
+    objective: str
+    status: Status
+    victims: tuple[str, ...]
+    workloads: tuple[Standing, ...] = ()
+    alternative: Alternative | None = None
+    optima: Optima | None = None
+    clash: Clash | None = None
+
+
+class Party(Record):
+    """One side of a preemption as a message tells it; ``None`` where it does not.
+
+    ``path`` is the way from the root cohort down to the ClusterQueue. ``workload`` is
+    namespace/name, as the message says it or as the state knows the UID.
+    """
+
+    workload: str | None = None
+    uid: str | None = None
+    job_uid: str | None = None
+    cluster_queue: str | None = None
+    path: tuple[str, ...] = ()
+    effective_priority: int | None = None
+    base_priority: int | None = None
+    boost: int | None = None
+
+
+class PreemptionMessage(Record):
+    """What Kueue's text about a preemption says: who, whom, why.
+
+    ``reason`` is the scheduler's code, ``None`` where the text gives none; ``law`` says what
+    stands behind it under classical preemption or fair sharing.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    kind: Literal["Preempted", "PreemptedWorkload"]
+    reason: str | None = None
+    law: str | None = None
+    preemptor: Party
+    victim: Party
+    text: str

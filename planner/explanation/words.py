@@ -1,0 +1,87 @@
+"""Answers in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.explanation.record import Alternative, Clash, Optima, Standing, TermDifference
+from planner.objective.profiles import Profile
+from planner.plan import Plan
+
+
+def about_plan(plan: Plan, standings: Sequence[Standing], optima: Optima | None) -> str:
+    """Say what the plan is, how many of its victims are necessary, and how many plans equal it."""
+    if plan.status == "unknown" or not standings:
+        return plan.explanation
+    needed = sum(bool(place.necessary) for place in standings)
+    text = f"{plan.explanation}; {needed} of {len(standings)} victims are in every optimal plan"
+    if optima is None:
+        return plan.explanation
+    if optima.count == 1 and optima.complete:
+        return f"{text}, which is the only one"
+    least = "" if optima.complete else "at least "
+    return f"{text}, of which there are {least}{optima.count:,}"
+
+
+def about_standing(plan: Plan, place: Standing) -> str:
+    """Say why a workload is a victim, or is none."""
+    name, law = place.workload, place.law
+    if not place.candidate:
+        return f"{name} may not be evicted for {plan.preemptor}: {law.law} {law.text}"
+    where = f"{place.reason}, place {place.position} of {place.candidates} in Kueue's order"
+    if not place.by_plan:
+        return f"{name} is a candidate ({where}), but the plan does without it"
+    text = f"{name} is a candidate because {law.text} ({law.law} {where})"
+    if place.necessary is None:
+        return text
+    return f"{text}; " + (
+        "it is necessary: every optimal plan has it"
+        if place.necessary
+        else "it is not necessary: another plan without it is as good"
+    )
+
+
+def about_alternative(profile: Profile, other: Alternative) -> str:
+    """Say what the best plan that spares or takes a workload costs."""
+    what = "without it" if other.condition == "sparing" else "with it"
+    if other.status == "infeasible":
+        return f"There is no legal plan {what}"
+    if other.status == "unknown":
+        return f"No plan {what} was found in time"
+    best = "The best plan" if other.status == "optimal" else "The best plan found in time"
+    caps = "" if other.within_caps else f", outside the caps of {profile.name},"
+    worse = first_difference(profile, other.terms)
+    if worse is None:
+        cost = "equals the plan in every level"
+    else:
+        cost = f"has {worse.title} {worse.other:,} instead of {worse.plan:,} {worse.unit}"
+    return f"{best} {what}{caps} {cost}"
+
+
+def first_difference(profile: Profile, terms: Sequence[TermDifference]) -> TermDifference | None:
+    """Return the first level in which two plans differ, ``None`` if there is none.
+
+    Of a level that is a sum of terms, its first term stands for all, with the sums as values.
+    """
+    by_id = {term.term: term for term in terms}
+    for level in profile.levels:
+        parts = [by_id[term] for term in level]
+        ours, theirs = sum(t.plan for t in parts), sum(t.other for t in parts)
+        if ours != theirs:
+            title = " and ".join(part.title for part in parts)
+            return parts[0].model_copy(update={"plan": ours, "other": theirs, "title": title})
+    return None
+
+
+def about_nothing(plan: Plan, clash: Clash) -> str:
+    """Say what clashes, and which change is the first that helps."""
+    text = plan.explanation
+    if clash.laws:
+        text = "no plan exists: " + "; ".join(f"{law.law} {law.text}" for law in clash.laws)
+    if clash.changes:
+        return f"{text}. A plan would exist with {clash.changes[0].text}"
+    return (
+        f"{text}. No single change of those tried would make a plan exist"
+        if (clash.tried_all)
+        else text
+    )

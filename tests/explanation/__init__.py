@@ -1,0 +1,1 @@
+"""Tests of the solver: the answer is the best, proved, unique, and honest about time."""
