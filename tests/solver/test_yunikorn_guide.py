@@ -1,0 +1,107 @@
+"""YuniKorn's own examples, ask after ask, with the planner's optimum instead of the core's answer.
+
+Source: Apache YuniKorn 1.5.0, user guide, "Preemption". They end as it says for both.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from planner.plan import YuniKornPlan
+from planner.solver.yunikorn.planning import pending_asks
+from planner.state import YuniKornState
+from planner.state.yunikorn import Allocation, Application, Ask
+from tests.yunikorn.test_guide import DOCUMENTED, GUIDE, in_use, pods_in, read_folder
+
+Amounts = dict[str, int]
+ENOUGH = 100
+"""More steps than any example has."""
+
+
+def changed_by(amounts: Amounts, more: Amounts, sign: int) -> Amounts:
+    return {t: amounts.get(t, 0) + sign * more.get(t, 0) for t in amounts.keys() | more.keys()}
+
+
+def placed(ask: Ask, node: str, now: int) -> Allocation:
+    """Return an ask as an allocation that was made now."""
+    fields = ask.model_dump(by_alias=True)
+    common = {name: fields[name] for name in fields if name in ALLOCATION_FIELDS}
+    return Allocation.model_validate({**common, "allocationTime": now, "nodeId": node})
+
+
+ALLOCATION_FIELDS = {field.alias or name for name, field in Allocation.model_fields.items()}
+
+
+def carried_out(state: YuniKornState, plan: YuniKornPlan, node: str) -> YuniKornState:
+    """Return the state once the victims are gone and the ask has its place on a node."""
+    (partition,) = state.partitions
+    gone = set(plan.keys)
+    room = {one.node_id: dict(one.available or {}) for one in partition.nodes}
+    applications: list[Application] = []
+    for application in partition.applications:
+        kept = [one for one in application.allocations if one.allocation_key not in gone]
+        for one in application.allocations:
+            if one.allocation_key in gone:
+                room[one.node_id] = changed_by(room[one.node_id], one.resource, 1)
+        left = [one for one in application.requests if one.allocation_key != plan.preemptor]
+        for ask in application.requests:
+            if ask.allocation_key == plan.preemptor:
+                room[node] = changed_by(room[node], ask.resource, -1)
+                kept.append(placed(ask, node, state.now))
+        update = {"allocations": tuple(kept), "requests": tuple(left)}
+        applications.append(application.model_copy(update=update))
+    nodes = [one.model_copy(update={"available": room[one.node_id]}) for one in partition.nodes]
+    after = partition.model_copy(
+        update={"applications": tuple(applications), "nodes": tuple(nodes)}
+    )
+    return state.model_copy(update={"partitions": (after,)})
+
+
+def free_node(state: YuniKornState, key: str) -> str:
+    """Return the first node on which an ask fits as it is."""
+    (partition,) = state.partitions
+    (ask,) = [
+        one for each in partition.applications for one in each.requests if one.allocation_key == key
+    ]
+    return min(
+        one.node_id
+        for one in partition.nodes
+        if all((one.available or {}).get(t, 0) >= n for t, n in ask.resource.items())
+    )
+
+
+def next_plan(state: YuniKornState) -> YuniKornPlan | None:
+    """Return the plan of the first ask that can be placed."""
+    for key in pending_asks(state):
+        plan = planner.solve(state, key)
+        if plan.status == "optimal":
+            return plan
+    return None
+
+
+def run(state: YuniKornState) -> tuple[YuniKornState, list[YuniKornPlan]]:
+    """Carry out plan after plan until nothing changes."""
+    plans: list[YuniKornPlan] = []
+    while (plan := next_plan(state)) is not None and len(plans) < ENOUGH:
+        assert planner.verify(state, plan).accepted
+        plans.append(plan)
+        state = carried_out(state, plan, plan.node or free_node(state, plan.preemptor))
+    return state, plans
+
+
+@pytest.mark.parametrize("name", GUIDE)
+def test_example_ends_as_documented(name: str) -> None:
+    state, plans = run(read_folder(name))
+    assert in_use(state) == {leaf: later for leaf, (_, later) in DOCUMENTED[name].items()}
+    for plan in plans:
+        assert plan.greedy is not None
+        assert len(plan.victims) <= len(plan.greedy.victims)
+
+
+def test_pods_that_opted_out_are_spared() -> None:
+    before = read_folder("guide-priority-class")
+    after, plans = run(before)
+    assert pods_in(after, "queue-2") == pods_in(before, "queue-2")
+    assert plans
+    assert not any(plan.last_tier for plan in plans)
