@@ -14,6 +14,7 @@ from planner.cli.group import PREFIX, PlannerGroup
 
 COMMANDS: Final = {
     "solve": "Plan whom to evict for a pending workload, and prove it.",
+    "boost": "Find the priority boosts that make Kueue carry out a plan.",
     "whatif": "Show what an edit of policies, quotas or priorities changes.",
     "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
     "laws": "List the rules, the disruption terms and the objectives.",

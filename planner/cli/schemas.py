@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
+from planner.boosting.answer import Boosts
 from planner.plan import AnyPlan
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
@@ -142,6 +143,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "plan": Published("the output of solve --format json", _plan),
     "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
+    "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
     "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),

@@ -1,0 +1,123 @@
+"""``planner boost``: priority boosts that make Kueue itself carry out a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.option import (
+    complete_objective,
+    format_option,
+    moment,
+    objective,
+    output_option,
+    seconds,
+    size,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from planner.boosting.answer import Boosts
+
+EPILOG = """\b
+Examples:
+  planner boost cluster.json
+  planner boost cluster.json --pending team-a/train --objective min-lost-work
+  planner boost cluster.json --format plain | grep ^kubectl > boosts.sh
+
+A boost is the annotation kueue.x-k8s.io/priority-boost of a Workload, which Kueue adds to its
+priority when the feature gate PriorityBoost is on. It stays until you take it away, and counts
+in every later preemption, too.
+
+Smallest: the fewest workloads touched, then the least sum of changes. Exit code 0 means proved
+smallest for a plan proved optimal, 3 that no boosts can do it, 4 that these do and smaller ones
+may, 5 that none were found.
+
+""" + epilog()
+
+GATE: Final = "PriorityBoost"
+TIME_LIMIT: Final = "45"
+
+
+@click.command(
+    epilog=EPILOG, short_help="Find the priority boosts that make Kueue carry out a plan."
+)
+@click.argument("state", metavar="STATE")
+@click.option(
+    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
+)
+@click.option(
+    "--objective",
+    "profile",
+    metavar="NAME",
+    type=objective,
+    shell_complete=complete_objective,
+    default="no-regret",
+    show_default=True,
+    help="What the plan minimises, level by level.",
+)
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=seconds,
+    default=TIME_LIMIT,
+    show_default=True,
+    help="For the plan, and once more for the boosts; none: as long as it takes.",
+)
+@click.option(
+    "--now",
+    metavar="TIME",
+    type=moment,
+    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
+)
+@click.option(
+    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
+)
+@format_option
+@output_option
+def command(  # noqa: PLR0913 - one parameter an option
+    state: str,
+    *,
+    pending: str | None,
+    profile: str,
+    time_limit: float | None,
+    now: datetime | None,
+    max_size: int | None,
+    style: str | None,
+    output: Path | None,
+) -> int:
+    """Find the smallest priority boosts after which Kueue itself evicts the planned victims.
+
+    STATE is what kubectl prints of Kueue's objects, as for solve. The plan is made with the
+    feature gate PriorityBoost on. Every answer was decided anew by the replay of Kueue's own
+    algorithm, and is printed as commands that set the annotations; nothing is run.
+    """
+    from planner import api
+    from planner.boosting.find import find_boosts
+    from planner.cli.kueue_state import read_kueue
+    from planner.cli.message import warn
+    from planner.cli.output import Target
+    from planner.report.boost import render
+    from planner.scenario.edit import edit
+
+    target = Target.choose(style, output)
+    found = read_kueue(state, now, max_size)
+    gate_on = found.configuration.gate(GATE)
+    boosting = found if gate_on else edit(found, [f"configuration.featureGates.{GATE}=true"])
+    plan = api.solve(boosting, pending, profile, time_limit=time_limit)
+    warn(plan.notes)
+    answer = find_boosts(boosting, plan, gate_on=gate_on, time_limit=time_limit)
+    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    return _exit_code(answer)
+
+
+def _exit_code(answer: Boosts) -> int:
+    """Return the code of the answer; boosts for a plan that is not proved best prove nothing."""
+    if answer.status == "smallest" and answer.plan.status != "optimal":
+        return NOT_PROVED
+    codes = {"smallest": OPTIMAL, "found": NOT_PROVED, "impossible": INFEASIBLE}
+    return codes.get(answer.status, NO_PLAN)

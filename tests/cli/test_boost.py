@@ -1,0 +1,67 @@
+"""``planner boost``: the boosts in every format, and its exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import BIG, call, cluster, write
+from tests.cluster import configuration
+from tests.conftest import ROOT
+
+COMMAND = (
+    "kubectl annotate workloads.kueue.x-k8s.io -n ns big kueue.x-k8s.io/priority-boost=-1 "
+    "--overwrite"
+)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+def test_json(dump: Path) -> None:
+    result = call("boost", dump, "--format", "json")
+    assert result.exit_code == 0
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("boost"))).validate(value)
+    assert value["status"] == "smallest"
+    assert value["commands"] == [COMMAND]
+    assert value["gate_on"] is False
+    (boost,) = value["boosts"]
+    assert (boost["workload"], boost["boost"], boost["role"]) == (BIG, -1, "victim")
+
+
+@pytest.mark.parametrize("style", ["table", "plain"])
+def test_commands_stand_on_lines_of_their_own(dump: Path, style: str) -> None:
+    result = call("boost", dump, "--format", style, env={"COLUMNS": "60"})
+    assert result.exit_code == 0
+    assert COMMAND in result.stdout.splitlines()
+
+
+def test_table_says_that_the_gate_is_off(dump: Path, tmp_path: Path) -> None:
+    said = "feature gate PriorityBoost on; here it is off"
+    assert said in call("boost", dump, "--format", "table").stdout
+    gate = configuration(featureGates={"PriorityBoost": True})
+    on = write(tmp_path, cluster(gate), "on.json")
+    text = call("boost", on, "--format", "table").stdout
+    assert said not in text
+    assert COMMAND in text
+
+
+def test_no_plan(tmp_path: Path) -> None:
+    result = call("boost", write(tmp_path, cluster(asks=100)))
+    assert result.exit_code == 3
+    assert "kubectl" not in result.stdout
+
+
+def test_no_time(dump: Path) -> None:
+    assert call("boost", dump, "--time-limit", "0").exit_code in {4, 5}
+
+
+def test_yunikorn_is_refused() -> None:
+    result = call("boost", ROOT / "instances" / "yunikorn" / "quickstart")
+    assert result.exit_code == 2
+    assert "YuniKorn" in result.stderr
