@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
 from planner.boosting.answer import Boosts
+from planner.explanation.record import Explanation, PreemptionMessage
 from planner.plan import AnyPlan
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
@@ -145,6 +146,10 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
+    "explanation": Published("the output of explain --format json", lambda: _written(Explanation)),
+    "message": Published(
+        "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
+    ),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
     "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),
 }

@@ -54,7 +54,8 @@ def about_alternative(profile: Profile, other: Alternative) -> str:
     if worse is None:
         cost = "equals the plan in every level"
     else:
-        cost = f"has {worse.title} {worse.other:,} instead of {worse.plan:,} {worse.unit}"
+        cost = f"differs first in {worse.title}: {worse.other:,} instead of {worse.plan:,}"
+        cost += "" if worse.unit in worse.title else f" {worse.unit}"
     return f"{best} {what}{caps} {cost}"
 
 

@@ -1,0 +1,193 @@
+"""``planner explain``: questions and answers in every format."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import BIG, SMALL, call, cluster, listed, write
+from tests.cluster import cohort, pending, queue, running
+from tests.conftest import ROOT
+
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+MESSAGE = (
+    "Preempted to accommodate a workload (UID: uid-pending, JobUID: UNKNOWN) due to reclamation "
+    "within the cohort; preemptor path: /all/lender; preemptee path: /all/borrower"
+)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> Path:
+    """Return a cluster in which a policy alone forbids what would make room."""
+    parts = (
+        cohort("all"),
+        queue("lender", 4, "all"),
+        queue("borrower", 0, "all"),
+        running("big", "borrower", 4),
+        pending("lender", 3),
+    )
+    return write(tmp_path, listed(*parts))
+
+
+def explained(*args: str | Path, code: int = 0, schema: str = "explanation") -> Any:
+    """Return an answer as JSON that obeys its schema."""
+    result = call("explain", *args, "--format", "json")
+    assert result.exit_code == code, result.stderr
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text(schema))).validate(value)
+    return value
+
+
+def test_plan(dump: Path) -> None:
+    value = explained(dump)
+    assert value["question"] == "why-this-plan"
+    assert value["victims"] == [BIG]
+    (big,) = value["workloads"]
+    assert big["workload"] == BIG
+    assert big["necessary"] is True
+    assert big["law"]["law"] == "KQ-05"
+    assert big["reason"] == "InCohortReclamation"
+    assert big["law"]["text"].endswith("ClusterQueue borrower uses 8 of 0 gpu in flavor default")
+    assert (big["position"], big["candidates"]) == (5, 5)
+    assert not big["by_scheduler"]
+    assert value["optima"] == {"count": 1, "complete": True, "plans": [[BIG]]}
+
+
+def test_why_this_victim(dump: Path) -> None:
+    """Without the one of 4, the four of 1 remain: three victims more."""
+    value = explained(dump, "--victim", BIG)
+    assert value["question"] == "why-this-victim"
+    other = value["alternative"]
+    assert other["condition"] == "sparing"
+    assert set(other["more"]) == set(SMALL)
+    assert other["fewer"] == [BIG]
+    (count,) = (term for term in other["terms"] if term["term"] == "D2")
+    assert (count["plan"], count["other"]) == (1, 4)
+    assert "it is necessary" in value["answer"]
+    assert "workloads evicted: 4 instead of 1" in value["answer"]
+
+
+def test_why_not_that_one(dump: Path) -> None:
+    value = explained(dump, "--victim", SMALL[0])
+    assert value["question"] == "why-not-that-one"
+    assert value["workloads"][0]["candidate"]
+    assert value["workloads"][0]["by_scheduler"]
+    assert set(value["alternative"]["more"]) >= {SMALL[0]}
+
+
+@pytest.mark.parametrize(
+    ("victim", "law", "said"),
+    [
+        ("ns/pending", "KQ-03", "it holds no quota: it is pending"),
+        ("ns/own", "KQ-04", "withinClusterQueue of ClusterQueue lender is Never"),
+        ("ns/alone", "KQ-03", "ClusterQueue alone shares no cohort with ClusterQueue lender"),
+        (
+            "ns/modest",
+            "KQ-07",
+            "ClusterQueue modest is not over its quota: it uses 1 of 1 gpu in flavor default",
+        ),
+    ],
+)
+def test_first_law_that_excludes(tmp_path: Path, victim: str, law: str, said: str) -> None:
+    more = (
+        running("own", "lender", 1, 50),
+        queue("alone", 1),
+        running("alone", "alone", 1),
+        queue("modest", 1, "all"),
+        running("modest", "modest", 1),
+    )
+    value = explained(
+        write(tmp_path, cluster(*more)), "--pending", "ns/pending", "--victim", victim
+    )
+    (place,) = value["workloads"]
+    assert not place["candidate"]
+    assert (place["law"]["law"], place["law"]["text"]) == (law, said)
+    assert value["alternative"] is None
+
+
+def test_why_nothing(stuck: Path) -> None:
+    value = explained(stuck, code=3)
+    assert value["question"] == "why-nothing"
+    assert [law["law"] for law in value["clash"]["laws"]] == ["KQ-01", "KQ-05"]
+    (short,) = value["clash"]["shortfalls"]
+    assert (short["requested"], short["available"], short["short"]) == (3, 0, 3)
+    edits = {change["edit"] for change in value["clash"]["changes"]}
+    assert "clusterqueue/lender.preemption.reclaimWithinCohort=LowerPriority" in edits
+    for edit in edits:
+        assert call("whatif", stuck, "--set", edit).exit_code == 0, edit
+
+
+def test_victim_asked_about_where_nothing_goes(stuck: Path) -> None:
+    value = explained(stuck, "--victim", BIG, code=3)
+    assert value["question"] == "why-not-that-one"
+    assert value["workloads"][0]["law"]["law"] == "KQ-05"
+    assert value["clash"]["changes"]
+
+
+def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
+    lines = call("explain", dump, "--victim", BIG).stdout.splitlines()
+    assert "fewer            ns/big" in lines
+    assert sum(line.startswith("term ") for line in lines) > 7
+
+
+def test_plain_text_of_nothing(stuck: Path) -> None:
+    lines = call("explain", stuck).stdout.splitlines()
+    assert "proved           yes changes_all_tried=yes" in lines
+    assert [line.split()[1] for line in lines if line.startswith("clash")] == ["KQ-01", "KQ-05"]
+    assert sum(line.startswith("change ") for line in lines) >= 2
+
+
+def test_tables(dump: Path) -> None:
+    text = call("explain", dump, "--victim", BIG, "--format", "table").stdout
+    assert "Why this victim" in text
+    assert "Sparing" in text
+    assert "+3" in text
+
+
+def test_tables_of_nothing(stuck: Path) -> None:
+    text = call("explain", stuck, "--format", "table", env={"COLUMNS": "140"}).stdout
+    assert "Why nothing" in text
+    assert "reclaimWithinCohort" in text
+    assert "3 gpu asked in flavor default, 0 available, 3 short" in text
+
+
+def test_message_is_taken_apart(dump: Path) -> None:
+    value = explained(dump, "--message", MESSAGE, schema="message")
+    assert value["reason"] == "InCohortReclamation"
+    assert value["preemptor"]["workload"] == "ns/pending"
+    assert value["victim"]["path"] == ["all", "borrower"]
+    plain = call("explain", dump, "--message", MESSAGE).stdout.splitlines()
+    assert "law              KQ-05" in plain
+    table = call("explain", dump, "--message", MESSAGE, "--format", "table").stdout
+    assert "ns/pending" in table
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--victim", "ns/nobody"), "there is no workload ns/nobody"),
+        (("--pending", "ns/nobody"), "there is no workload ns/nobody"),
+        (("--message", "nothing"), "no text of Kueue"),
+        (("--message", MESSAGE, "--victim", BIG), "--message goes neither"),
+        (("--limit", "0"), "--limit"),
+    ],
+)
+def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
+    result = call("explain", dump, *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_yunikorn_is_refused() -> None:
+    result = call("explain", YUNIKORN)
+    assert result.exit_code == 2
+    assert "YuniKorn" in result.stderr
