@@ -47,11 +47,11 @@ def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Altern
 
     It keeps to the caps of the objective if any such plan does.
     """
-    for capped in (True, False) if inquiry.case.profile.caps else (True,):
-        prepared = inquiry.prepared([position], capped=capped)
-        outcome = _solve(inquiry, prepared, position, condition)
-        if outcome != "infeasible":
-            break
+    capped = True
+    prepared, outcome = _solved(inquiry, position, condition, capped=True)
+    if outcome == "infeasible" and inquiry.case.profile.caps:
+        capped = False
+        prepared, outcome = _solved(inquiry, position, condition, capped=False)
     found = prepared.search.incumbent
     if found is None:
         return Alternative(
@@ -91,8 +91,11 @@ def differences(inquiry: Inquiry, other: Plan) -> tuple[TermDifference, ...]:
     )
 
 
-def _solve(inquiry: Inquiry, prepared: Prepared, position: int, condition: Condition) -> Outcome:
+def _solved(
+    inquiry: Inquiry, position: int, condition: Condition, *, capped: bool
+) -> tuple[Prepared, Outcome]:
     """Solve all levels with one workload spared or taken."""
+    prepared = inquiry.prepared([position], capped=capped)
     search = prepared.search
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
@@ -100,12 +103,12 @@ def _solve(inquiry: Inquiry, prepared: Prepared, position: int, condition: Condi
         search.alive = [other for other in search.alive if other != k]
     elif k is None or k not in search.alive:
         search.incumbent = None
-        return "infeasible"
+        return prepared, "infeasible"
     else:
         search.forced[k] = 1
     if taken != (condition == "taking"):
         search.incumbent = None
-    return solve_levels(search, inquiry.case.profile.levels).outcome
+    return prepared, solve_levels(search, inquiry.case.profile.levels).outcome
 
 
 def _verified(inquiry: Inquiry, prepared: Prepared, counts: Sequence[int], *, proved: bool) -> Plan:
