@@ -11,6 +11,7 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.request import counts_after_reclaim
 from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.tree import NO_PARENT
 
 
 def term_table(
@@ -63,7 +64,18 @@ def term_table(
         needs=[_needs(problem, eligible)],
         alternative=lambda _: 0,
         disruptions=disruptions,
+        groups=[_groups(problem, position) for position in range(len(problem.workloads))],
     )
+
+
+def _groups(problem: Problem, position: int) -> tuple[str, ...]:
+    """Return the queue, the cohorts above it and the namespace of a workload."""
+    node = int(problem.queue[position])
+    groups = [f"queue/{problem.names[node]}"]
+    while (node := problem.parent[node]) != NO_PARENT:
+        groups.append(f"cohort/{problem.names[node]}")
+    namespace, _, _ = problem.workloads[position].key.partition("/")
+    return (*groups, f"namespace/{namespace}")
 
 
 def _size(workload: Admitted, snapshot: Snapshot) -> int:

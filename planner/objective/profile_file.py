@@ -7,23 +7,38 @@ A file has these keys, and no others::
     levels = ["D0", "D1", "D2p", "D4+D5"] # minimised one after the other
     caps = ["D4+D5"]                      # not above the scheduler's own plan; may be left out
 
-Terms are joined by ``+`` where they have one unit.
+    [protect]                             # how long a workload may run before it is evicted
+    min_runtime = "30m"
+    [protect.queue]                       # also cohort, namespace; the longest that applies counts
+    team-a = "2h"
+
+    [budget]                              # how many evictions there are at most
+    total = 3
+    [budget.namespace]                    # also queue, cohort
+    ml = 0
+
+Terms are joined by ``+`` where they have one unit. A queue of YuniKorn is named by its path, and
+stands for all queues below it, too.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from planner.errors import InputError, ParseError, SchemaError
+from planner.objective.milestone import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.terms import TERMS
+from planner.objective.wishes import EVERYBODY, Group, Wishes
 
 SUFFIX: Final = ".toml"
 MAX_BYTES: Final = 2**20
-_KEYS: Final = ("name", "summary", "levels", "caps")
+_MOST: Final = 2**40
+_KEYS: Final = ("name", "summary", "levels", "caps", "protect", "budget")
+_GROUPS: Final = ("queue", "cohort", "namespace")
 
 
 def read_profile(path: str | Path) -> Profile:
@@ -50,7 +65,14 @@ def read_profile(path: str | Path) -> Profile:
     if not levels:
         raise SchemaError(f"{path}: levels", "nothing to minimise", 'a list such as ["D0", "D2"]')
     return Profile(
-        name, _text(path, document, "summary", ""), levels, _measures(path, document, "caps")
+        name,
+        _text(path, document, "summary", ""),
+        levels,
+        _measures(path, document, "caps"),
+        Wishes(
+            min_runtime_s=_by_group(path, document, "protect", "min_runtime", _runtime),
+            budget=_by_group(path, document, "budget", "total", _evictions),
+        ),
     )
 
 
@@ -96,6 +118,47 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     if not isinstance(value, list):
         raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", 'a list such as ["D0"]')
     return tuple(_measure(f"{path}: {key}[{i}]", text) for i, text in enumerate(value))
+
+
+def _by_group(
+    path: Path,
+    document: Mapping[str, object],
+    key: str,
+    everybody: str,
+    read: Callable[[str, object], int],
+) -> dict[Group, int]:
+    """Read a table with one value for everybody, and tables of values by the names of groups."""
+    where = f"{path}: {key}"
+    found = {}
+    for name, value in _table(where, document.get(key, {})).items():
+        if name == everybody:
+            found[EVERYBODY] = read(f"{where}.{name}", value)
+        elif name in _GROUPS:
+            for each, own in _table(f"{where}.{name}", value).items():
+                found[f"{name}/{each}"] = read(f"{where}.{name}.{each}", own)
+        else:
+            expected = ", ".join((everybody, *_GROUPS))
+            raise SchemaError(f"{where}.{name}", "there is no such key", expected)
+    return found
+
+
+def _table(where: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise SchemaError(where, f"{value!r} cannot be used", "a table")
+    return value
+
+
+def _runtime(where: str, value: object) -> int:
+    try:
+        return parse_seconds(value if isinstance(value, str) else "")
+    except ValueError as error:
+        raise SchemaError(where, f"{value!r} cannot be used", str(error)) from None
+
+
+def _evictions(where: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
+        raise SchemaError(where, f"{value!r} cannot be used", "a whole number, 0 or more")
+    return value
 
 
 def _measure(where: str, text: object) -> Measure:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.objective.terms import TERMS
+from planner.objective.wishes import NO_WISHES, Wishes
 
 Measure = tuple[str, ...]
 """A sum of terms, such as ("D4", "D5")."""
@@ -20,13 +21,14 @@ class Profile:
     """A named objective: hard caps, then levels minimised one after the other.
 
     ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
-    the last level the canonical tie-break makes the answer unique.
+    the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
     """
 
     name: str
     summary: str
     levels: tuple[Measure, ...]
     caps: tuple[Measure, ...] = ()
+    wishes: Wishes = NO_WISHES
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -88,6 +88,8 @@ class TermTable:
         The position of the alternative that given victims are for.
     disruptions
         (W,) what evicting each workload loses.
+    groups
+        (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
     """
 
     separable: Mapping[str, IntArray]
@@ -100,6 +102,7 @@ class TermTable:
     needs: Sequence[Sequence[int]]
     alternative: Callable[[Sequence[int]], int]
     disruptions: Sequence[Disruption]
+    groups: Sequence[tuple[str, ...]]
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
         """Refuse an objective with terms that this state has no source for.

@@ -102,7 +102,16 @@ def yunikorn_term_table(
         needs=[_needs(problem, node) for node in range(len(problem.nodes))],
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
+        groups=[_groups(problem, position) for position in range(len(keys))],
     )
+
+
+def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:
+    """Return the queue of an allocation and those above it, and the namespace of its pod."""
+    names = problem.queues[int(problem.queue[position])].path.split(".")
+    queues = tuple(f"queue/{'.'.join(names[:depth])}" for depth in range(1, len(names) + 1))
+    namespace, slash, _ = (problem.allocations[position].pod or "").partition("/")
+    return (*queues, f"namespace/{namespace}") if slash else queues
 
 
 def _needs(problem: YuniKornProblem, node: int) -> list[int]:

@@ -10,10 +10,13 @@ from planner.plan import AnyPlan
 from planner.solver.core import find_any
 from planner.solver.engine import Outcome
 from planner.solver.search import Search
+from planner.solver.wishes import impose
 
 
 def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     """Bound the capped measures by the scheduler's own; say in words which caps were dropped.
+
+    The wishes of the profile come first: they are never dropped.
 
     None is dropped where the search starts from the scheduler's own answer, which meets them
     all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
@@ -24,6 +27,8 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         If the state cannot tell a term of the profile.
     """
     search.rules.table.refuse_missing(profile.name, profile.terms)
+    if profile.wishes:
+        impose(search, profile.wishes)
     if not greedy.victims:
         return ""
     impossible: list[str] = []
@@ -44,11 +49,24 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
             (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
     text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
     if impossible:
+        outside = "wishes of the objective" if profile.wishes else "rules"
         text += (
-            "; the scheduler's own answer is outside the rules, and no legal one that keeps the "
-            f"caps before it keeps its value of {', '.join(impossible)}"
+            f"; the scheduler's own answer is outside the {outside}, and no legal one that keeps "
+            f"the caps before it keeps its value of {', '.join(impossible)}"
         )
     return text
+
+
+def blame_wishes(search: Search, profile: Profile) -> str:
+    """Say of a search without an answer that the wishes leave none; empty if the rules do."""
+    if not profile.wishes:
+        return ""
+    free = Search(search.rules, search.classes, search.deadline, list(range(len(search.classes))))
+    outcome = find_any(free, free.alive)
+    if outcome == "infeasible":
+        return ""
+    permitted = "the rules permit a plan, but none" if outcome == "optimal" else "no plan"
+    return f"{permitted} keeps the wishes of {profile.name}: {profile.wishes.in_words()}"
 
 
 def refuse_worse(
@@ -56,11 +74,15 @@ def refuse_worse(
 ) -> None:
     """Cross-check: lexicographically, the optimum is never worse than the scheduler's own plan.
 
+    Where the profile has wishes it may be: they do not bind the scheduler.
+
     Raises
     ------
     InternalError
         If it is.
     """
+    if profile.wishes:
+        return
 
     def values(of: Mapping[str, int], measures: tuple[Measure, ...]) -> list[int]:
         return [sum(of[term] for term in measure) for measure in measures]

@@ -29,7 +29,8 @@ class Search:
 
     ``alive`` are the classes that can still be part of an answer; ``forced`` the members that
     every answer still possible has, per class; ``limits`` the measures that are bounded above
-    (caps and earlier levels); ``incumbent`` the best answer so far. What the model admits and
+    (caps and earlier levels); ``conditions`` what else every answer keeps to, a class that is
+    left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
     the scheduler's own arithmetic does not is ``cut`` off.
     """
 
@@ -39,6 +40,7 @@ class Search:
     alive: list[int]
     forced: dict[int, int] = field(default_factory=dict)
     limits: dict[Measure, int] = field(default_factory=dict)
+    conditions: list[RowOverClasses] = field(default_factory=list)
     incumbent: Counts | None = None
     cut: list[Counts] = field(default_factory=list)
 
@@ -162,8 +164,8 @@ class Search:
             builder.at_most(express(formulation, self.rules.table, limited), limit)
         for k, count in (self.forced | members).items():
             builder.at_least(variable(take[k]), count)
-        for linear, bound in rows:
-            by_variable = {take[k]: coefficient for k, coefficient in linear.terms.items()}
+        for linear, bound in (*self.conditions, *rows):
+            by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
             builder.at_least(Linear(by_variable), bound)
         for counts in self.cut:
             self._cut_off(formulation, take, counts)

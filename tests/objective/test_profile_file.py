@@ -37,6 +37,18 @@ def test_levels_are_enough_and_the_file_gives_the_name(tmp_path: Path) -> None:
     assert read_profile(written(tmp_path, 'levels = ["D6"]')) == Profile("gentle", "", (("D6",),))
 
 
+def test_protection_and_budgets(tmp_path: Path) -> None:
+    found = read_profile(
+        written(
+            tmp_path,
+            'levels = ["D2"]\n[protect]\nmin_runtime = "30m"\nqueue = { "root.a" = "2h" }\n'
+            "[budget]\ntotal = 3\n[budget.namespace]\nml = 0\n",
+        )
+    )
+    assert found.wishes.min_runtime_s == {"all": 1800, "queue/root.a": 7200}
+    assert found.wishes.budget == {"all": 3, "namespace/ml": 0}
+
+
 def test_names_are_those_of_the_program() -> None:
     assert find_profile("min-count") is PROFILES["min-count"]
     with pytest.raises(SchemaError, match=r'there is no profile "best"'):
@@ -56,6 +68,14 @@ def test_names_are_those_of_the_program() -> None:
         ('levels = ["D4+D4"]', "levels[0]", '"D4+D4" names a term twice'),
         ('levels = ["D0"]\ncaps = ["D2", "x"]', "caps[1]", 'there is no term "x"'),
         ('levels = ["D0"]\nlevel = ["D2"]', "level", "there is no such key"),
+        ('levels = ["D0"]\nprotect = 3', "protect", "3 cannot be used"),
+        ('levels = ["D0"]\nprotect.min_runtime = 3', "protect.min_runtime", "3 cannot be used"),
+        ('levels = ["D0"]\nprotect.queue.a = "1d"', "protect.queue.a", "'1d' cannot be used"),
+        ('levels = ["D0"]\nprotect.total = 3', "protect.total", "there is no such key"),
+        ('levels = ["D0"]\nbudget.queue = 3', "budget.queue", "3 cannot be used"),
+        ('levels = ["D0"]\nbudget.total = -1', "budget.total", "-1 cannot be used"),
+        ('levels = ["D0"]\nbudget.total = true', "budget.total", "True cannot be used"),
+        ('levels = ["D0"]\nbudget.user.me = 1', "budget.user", "there is no such key"),
         ('levels = ["D0"]\nname = 3', "name", "3 cannot be used"),
         ('levels = ["D0"]\nname = ""', "name", "'' cannot be used"),
         ('levels = ["D0"]\nname = "min-count"', "name", "is a profile of the program"),

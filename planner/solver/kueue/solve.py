@@ -16,7 +16,7 @@ from planner.objective.profiles import Profile
 from planner.plan import Certificate, Plan, Status
 from planner.problem.array import IntArray
 from planner.solver.certificate import certify
-from planner.solver.comparison import cap, refuse_worse
+from planner.solver.comparison import blame_wishes, cap, refuse_worse
 from planner.solver.engine import Deadline
 from planner.solver.kueue.certificate import solver_free_bounds
 from planner.solver.kueue.explanation import explain_infeasible, victims_in_words
@@ -78,7 +78,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         cut_off=len(search.cut),
     )
     if search.incumbent is None:
-        return _no_plan(planning, profile, answer, certificate, greedy)
+        return _no_plan(planning, profile, answer, certificate, greedy, search)
     positions = planning.in_candidate_order(search.classes.take(search.incumbent))
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
@@ -135,14 +135,19 @@ def _without_solver(
     return planning.accepted(plan) if status == "optimal" else plan
 
 
-def _no_plan(
-    planning: Planning, profile: Profile, answer: Answer, certificate: Certificate, greedy: Plan
+def _no_plan(  # noqa: PLR0913, PLR0917 - what the plan says
+    planning: Planning,
+    profile: Profile,
+    answer: Answer,
+    certificate: Certificate,
+    greedy: Plan,
+    search: Search,
 ) -> Plan:
     infeasible = answer.outcome == "infeasible"
     return planning.subject.plan(
         "optimum",
         "infeasible" if infeasible else "unknown",
-        explain_infeasible(planning.problem, planning.eligible)
+        blame_wishes(search, profile) or explain_infeasible(planning.problem, planning.eligible)
         if infeasible
         else "nothing found within the time limit, and nothing proved",
         objective=profile.name,

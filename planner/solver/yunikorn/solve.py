@@ -14,7 +14,7 @@ from planner.objective.yunikorn import chosen_node, has_room
 from planner.plan import Certificate, Status, YuniKornPlan
 from planner.problem.array import BoolArray, IntArray
 from planner.solver.certificate import certify
-from planner.solver.comparison import cap, refuse_worse
+from planner.solver.comparison import blame_wishes, cap, refuse_worse
 from planner.solver.core import Least, find_any
 from planner.solver.engine import Deadline
 from planner.solver.levels import Answer, LevelResult, solve_levels
@@ -165,7 +165,8 @@ def _no_plan(
     return planning.subject.plan(
         "optimum",
         "infeasible" if infeasible else "unknown",
-        explain_infeasible(
+        blame_wishes(found.search, profile)
+        or explain_infeasible(
             planning.problem, _all_classes(planning), planning.eligible, planning.subject.rules
         )
         if infeasible

@@ -1,0 +1,76 @@
+"""What users wish on top of a scheduler's rules: run time to be granted, budgets of evictions.
+
+Source: objectives.md and user-needs.md; KEP-83, "waiting time before preemption".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from planner.objective.terms import TermTable
+from planner.problem.array import BoolArray
+
+EVERYBODY: Final = "all"
+"""The group that everybody is in."""
+
+Group = str
+"""``all``, or a kind and a name: ``queue/team-a``, ``cohort/org``, ``namespace/ml``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """Conditions of an objective; they bind like rules, and are none of the scheduler's.
+
+    ``min_runtime_s`` says for groups how many seconds a workload may run before it may be
+    evicted; where several apply, the longest counts. ``budget`` says of how many evictions a
+    group suffers at most. What is being evicted already goes anyway: neither touches it.
+    """
+
+    min_runtime_s: Mapping[Group, int] = field(default_factory=dict)
+    budget: Mapping[Group, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything is wished."""
+        return bool(self.min_runtime_s or self.budget)
+
+    def protected(self, table: TermTable) -> BoolArray:
+        """Say who must be left alone because they have not run for long enough: (W,)."""
+        found = np.zeros(len(table.groups), dtype=np.bool_)
+        for position, groups in enumerate(table.groups):
+            granted = [self.min_runtime_s.get(group, 0) for group in (EVERYBODY, *groups)]
+            found[position] = table.disruptions[position].running_s < max(granted)
+        return found & ~table.evicted
+
+    def counted(self, table: TermTable, group: Group) -> BoolArray:
+        """Say whose eviction a group's budget counts: (W,)."""
+        inside = [group == EVERYBODY or group in groups for groups in table.groups]
+        return np.array(inside, dtype=np.bool_) & ~table.evicted
+
+    def are_kept(self, table: TermTable, victims: Iterable[int]) -> bool:
+        """Say whether victims, given by positions of the workloads, keep to all wishes."""
+        listed = list(victims)
+        if self.protected(table)[listed].any():
+            return False
+        return all(
+            int(self.counted(table, group)[listed].sum()) <= most
+            for group, most in self.budget.items()
+        )
+
+    def in_words(self) -> str:
+        """Return all wishes in words."""
+        return "; ".join(
+            [f"{_who(g)} run for {s} s before an eviction" for g, s in self.min_runtime_s.items()]
+            + [f"at most {most} evictions of {_who(g)}" for g, most in self.budget.items()]
+        )
+
+
+NO_WISHES: Final = Wishes()
+
+
+def _who(group: Group) -> str:
+    kind, _, name = group.partition("/")
+    return "all together" if group == EVERYBODY else f"{kind} {name}"
