@@ -35,6 +35,7 @@ from planner.objective.terms import TERMS
 from planner.objective.wishes import EVERYBODY, Group, Wishes
 
 SUFFIX: Final = ".toml"
+FRONT: Final = "pareto:"
 MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
 _KEYS: Final = ("name", "summary", "levels", "caps", "protect", "budget")
@@ -90,6 +91,21 @@ def find_profile(name: str) -> Profile:
         names = f"{', '.join(PROFILES)}, or a file NAME{SUFFIX}"
         raise SchemaError("objective", f'there is no profile "{name}"', names)
     return PROFILES[name]
+
+
+def parse_front(text: str) -> tuple[Measure, Measure]:
+    """Read the two measures of a Pareto front, such as ``pareto:D2,D4``.
+
+    Raises
+    ------
+    SchemaError
+        If they are not two, or one cannot be used.
+    """
+    parts = text.removeprefix(FRONT).split(",")
+    if not text.startswith(FRONT) or len(parts) != 2 or parts[0].strip() == parts[1].strip():  # noqa: PLR2004 - a pair
+        raise SchemaError("objective", f'"{text}" cannot be used', f'two measures: "{FRONT}D2,D4"')
+    first, second = (_measure("objective", part) for part in parts)
+    return first, second
 
 
 def _load(path: Path) -> Mapping[str, object]:

@@ -26,16 +26,18 @@ class Wishes:
     """Conditions of an objective; they bind like rules, and are none of the scheduler's.
 
     ``min_runtime_s`` says for groups how many seconds a workload may run before it may be
-    evicted; where several apply, the longest counts. ``budget`` says of how many evictions a
+    evicted; where several apply, the longest counts. ``budget`` says how many evictions a
     group suffers at most. What is being evicted already goes anyway: neither touches it.
+    ``most`` bounds measures, which must be among the levels or caps of the objective.
     """
 
     min_runtime_s: Mapping[Group, int] = field(default_factory=dict)
     budget: Mapping[Group, int] = field(default_factory=dict)
+    most: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether anything is wished."""
-        return bool(self.min_runtime_s or self.budget)
+        return bool(self.min_runtime_s or self.budget or self.most)
 
     def protected(self, table: TermTable) -> BoolArray:
         """Say who must be left alone because they have not run for long enough: (W,)."""
@@ -53,6 +55,9 @@ class Wishes:
     def are_kept(self, table: TermTable, victims: Iterable[int]) -> bool:
         """Say whether victims, given by positions of the workloads, keep to all wishes."""
         listed = list(victims)
+        terms = table.evaluate(listed)
+        if any(sum(terms[t] for t in measure) > most for measure, most in self.most.items()):
+            return False
         if self.protected(table)[listed].any():
             return False
         return all(
@@ -65,6 +70,7 @@ class Wishes:
         return "; ".join(
             [f"{_who(g)} run for {s} s before an eviction" for g, s in self.min_runtime_s.items()]
             + [f"at most {most} evictions of {_who(g)}" for g, most in self.budget.items()]
+            + [f"{'+'.join(measure)} at most {most}" for measure, most in self.most.items()]
         )
 
 

@@ -28,6 +28,8 @@ def impose(search: Search, wishes: Wishes) -> None:
     for group, most in wishes.budget.items():
         inside = np.flatnonzero(counted[group][first]).tolist()
         search.conditions.append((Linear(dict.fromkeys(inside, -1)), -most))
+    for measure, most in wishes.most.items():
+        search.limit(measure, most)
     search.incumbent = None
     if chosen is not None and wishes.are_kept(table, chosen):
         search.incumbent = search.classes.counts(chosen)
