@@ -12,9 +12,10 @@ touches another value, and k of them reach no further than k.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from heapq import heappop, heappush
+from itertools import combinations
 
 from planner.boosting.orders import count_orders, every_order, priorities_for
 from planner.boosting.pool import Candidate, candidates_of
@@ -51,7 +52,9 @@ class Search:
         )
         self.today = {one.key: one.priority for one in self.pool}
         self._own = {one.key: one.workload.workload.spec.priority or 0 for one in self.pool}
-        self._answers: dict[tuple[object, ...], bool] = {}
+        numbers: dict[Hashable, int] = {}
+        self._kind = {one.key: numbers.setdefault(one.kind, len(numbers)) for one in self.pool}
+        self._answers: dict[tuple[int, ...], bool] = {}
         self._refused = 0
 
     @property
@@ -83,7 +86,7 @@ class Search:
         """Say whether Kueue takes exactly the planned victims at some priorities."""
         values = {**self.today, **choice}
         order = sorted(self.pool, key=lambda one: one.place(values[one.key]))
-        kinds = tuple(one.kind for one in order)
+        kinds = tuple(self._kind[one.key] for one in order)
         if kinds not in self._answers:
             self._answers[kinds] = self.trial.targets(values) == self.trial.victims
         if not self._answers[kinds]:
@@ -179,8 +182,9 @@ class Search:
         """Try all choices from the smallest number of workloads up."""
         most = len(self.pool) if best is None else len(best)
         for touched in range(1, most + 1):
-            for some in combinations(self.pool, touched):
-                for choice in self._choices(some, best):
+            columns = {one.key: self._values(one, touched) for one in self.pool}
+            for some in combinations(columns, touched):
+                for choice in self._choices({key: columns[key] for key in some}, best):
                     if self._late():
                         return Found(best, proved=False)
                     if self.works(choice):
@@ -190,22 +194,24 @@ class Search:
                 break
         return Found(best, proved=self.complete)
 
-    def _choices(self, some: Sequence[Candidate], best: Choice | None) -> Iterator[Choice]:
-        """Yield the choices for some workloads, the smallest first, all smaller than the best."""
+    def _choices(
+        self, columns: Mapping[str, Sequence[int]], best: Choice | None
+    ) -> Iterator[Choice]:
+        """Yield the choices of some workloads' values, the smallest first, all below the best."""
         limit = None if best is None else self.size(best)
-        keys = [one.key for one in some]
-        columns = [self._values(one, len(some)) for one in some]
-        if limit is not None and len(some) == limit[0]:
+        if limit is not None and len(columns) == limit[0]:
             # The others change by at least 1 each.
-            room = limit[1] - len(some)
-            columns = [
-                [value for value in column if abs(value - self.today[key]) <= room]
-                for key, column in zip(keys, columns, strict=True)
-            ]
-        choices = [dict(zip(keys, values, strict=True)) for values in product(*columns)]
-        for choice in sorted(choices, key=self.size):
-            if limit is None or self.size(choice) < limit:
-                yield choice
+            room = limit[1] - len(columns)
+            columns = {
+                key: [value for value in column if abs(value - self.today[key]) <= room]
+                for key, column in columns.items()
+            }
+        today = [self.today[key] for key in columns]
+        for values in _cheapest_first(list(columns.values()), today):
+            choice = dict(zip(columns, values, strict=True))
+            if limit is not None and self.size(choice) >= limit:
+                return
+            yield choice
 
     def _values(self, one: Candidate, steps: int) -> list[int]:
         """Return the priorities to try for a candidate, the closest to today's first."""
@@ -220,3 +226,27 @@ class Search:
             v for v in values if one.permits(v) and -LARGEST_BOOST <= v - own <= LARGEST_BOOST
         ]
         return sorted(fitting, key=lambda value: (abs(value - one.priority), value))
+
+
+def _cheapest_first(
+    columns: Sequence[Sequence[int]], today: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to take a value of each column, those closest to today's values first.
+
+    Every column has its own closest first. A way comes from the one before it by a step in one
+    column, in or after the one of the last step, so that each is met once.
+    """
+    if not all(columns):
+        return
+
+    def entry(steps: tuple[int, ...], last: int) -> tuple[int, tuple[int, ...], int]:
+        taken = zip(columns, steps, today, strict=True)
+        return sum(abs(column[step] - now) for column, step, now in taken), steps, last
+
+    ahead = [entry((0,) * len(columns), 0)]
+    while ahead:
+        _, steps, last = heappop(ahead)
+        yield tuple(column[step] for column, step in zip(columns, steps, strict=True))
+        for i in range(last, len(columns)):
+            if steps[i] + 1 < len(columns[i]):
+                heappush(ahead, entry((*steps[:i], steps[i] + 1, *steps[i + 1 :]), i))

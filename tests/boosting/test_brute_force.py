@@ -25,9 +25,9 @@ GATE = "configuration.featureGates.PriorityBoost=true"
 REACH = 2
 """The grid has every boost from -2 to 2 for every workload that runs."""
 
-MOST_RUNNING = 5
+MOST_RUNNING = 4
 LEAST_CANDIDATES = 3
-INSTANCES = 5
+INSTANCES = 8
 Size = tuple[int, int]
 
 
