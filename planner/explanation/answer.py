@@ -63,7 +63,7 @@ def explain_plan(  # noqa: PLR0913 - the public signature
     if inquiry.plan.status == "infeasible":
         clash = _clash(inquiry)
         return _explanation(inquiry, "why-nothing", about_nothing(inquiry.plan, clash), clash=clash)
-    needed = necessary(inquiry)
+    needed = necessary(inquiry, inquiry.plan.keys)
     standings = tuple(
         standing(inquiry, key).model_copy(update={"necessary": needed[key]})
         for key in inquiry.plan.keys
@@ -112,7 +112,7 @@ def explain_workload(  # noqa: PLR0913 - the public signature
     other: Alternative | None = None
     question: Question = "why-this-victim" if place.by_plan else "why-not-that-one"
     if place.by_plan:
-        place = place.model_copy(update={"necessary": necessary(inquiry)[victim]})
+        place = place.model_copy(update={"necessary": necessary(inquiry, [victim])[victim]})
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
     if place.candidate and position is not None and asked:
         other = alternative(inquiry, position, "sparing" if place.by_plan else "taking")

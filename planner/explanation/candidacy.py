@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from planner.errors import InternalError
 from planner.explanation.inquiry import Inquiry
 from planner.explanation.record import LawInWords, Standing
 from planner.laws import (
@@ -190,7 +191,7 @@ def _not_over_quota(problem: Problem, position: int) -> str:
             return _within_quota(problem, node, frs)
         node = problem.parent[node]
     message = "every node on the way is over its quota"
-    raise AssertionError(message)
+    raise InternalError(message)
 
 
 def _while_borrowing(problem: Problem, position: int) -> str:

@@ -17,29 +17,33 @@ from planner.solver.levels import solve_levels
 Condition = Literal["sparing", "taking"]
 
 
-def necessary(inquiry: Inquiry) -> dict[str, bool | None]:
-    """Say of every victim of an optimal plan whether all optimal plans have it.
+def necessary(inquiry: Inquiry, victims: Sequence[str]) -> dict[str, bool | None]:
+    """Say of victims of an optimal plan whether all optimal plans have them.
 
     A victim is necessary if no plan without it equals the optimum in every level. Of a class of
     workloads that nothing tells apart, all are necessary or none: none where not all must go.
+    Every optimal plan found clears all victims that it lacks; when there is none that lacks any
+    of the others, those are necessary. ``None`` says that time was up.
     """
     if inquiry.plan.status != "optimal" or not inquiry.searched:
-        return dict.fromkeys(inquiry.plan.keys)
+        return dict.fromkeys(victims)
     search = inquiry.among_optima().search
-    answers: dict[str, bool | None] = {}
+    chosen = set(inquiry.plan.keys)
+    left: dict[int, list[str]] = {}
     for k, members in enumerate(search.classes.members):
         keys = [inquiry.key(position) for position in members]
-        going = [key for key in keys if key in inquiry.plan.keys]
-        if not going:
-            continue
-        outcome: Outcome = "optimal"
-        if len(going) == len(keys):
-            others = search.fork()
-            fewer = (Linear({k: -1}), 1 - len(keys))
-            outcome = others.run_on(others.alive, rows=[fewer]).outcome
-        verdict = {"optimal": False, "infeasible": True}.get(outcome)
-        answers |= dict.fromkeys(going, verdict)
-    return answers
+        if chosen.issuperset(keys) and not set(victims).isdisjoint(keys):
+            left[k] = keys
+    outcome: Outcome = "optimal"
+    while left and outcome == "optimal":
+        others = search.fork()
+        fewer = (Linear(dict.fromkeys(left, -1)), 1 - sum(map(len, left.values())))
+        outcome = others.run_on(others.alive, rows=[fewer]).outcome
+        if outcome == "optimal":
+            left = {k: keys for k, keys in left.items() if others.answer[k] == len(keys)}
+    verdict = True if outcome == "infeasible" else None
+    held = {key for keys in left.values() for key in keys}
+    return {key: verdict if key in held else False for key in victims}
 
 
 def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Alternative:

@@ -13,10 +13,10 @@ def about_plan(plan: Plan, standings: Sequence[Standing], optima: Optima | None)
     """Say what the plan is, how many of its victims are necessary, and how many plans equal it."""
     if plan.status == "unknown" or not standings:
         return plan.explanation
+    if optima is None or any(place.necessary is None for place in standings):
+        return plan.explanation
     needed = sum(bool(place.necessary) for place in standings)
     text = f"{plan.explanation}; {needed} of {len(standings)} victims are in every optimal plan"
-    if optima is None:
-        return plan.explanation
     if optima.count == 1 and optima.complete:
         return f"{text}, which is the only one"
     least = "" if optima.complete else "at least "
