@@ -25,6 +25,7 @@ IMPOSSIBLE = (
 )
 NOT_A_CANDIDATE = "no boosts can make Kueue evict {victim}: it is no candidate of its search"
 UNKNOWN = "no boosts that work were found within the limit, and it is not proved that none do"
+OTHER_FLAVORS = "; with some boosts Kueue would choose other flavors than the plan's"
 
 
 def find_boosts(
@@ -33,7 +34,9 @@ def find_boosts(
     """Return the smallest boosts after which Kueue evicts exactly a plan's victims.
 
     Every boost that is returned was proved by deciding anew, with the replay of Kueue's own
-    algorithm, on the state with the annotations set.
+    algorithm, on the state with the annotations set. The flavors stay those of the plan. Among
+    cohorts of equal shares Kueue chooses at random (kueue-semantics.md, 6.4); the replay takes
+    one of them.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def find_boosts(
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
     if found.choice is None:
         if not found.proved:
-            return "unknown", UNKNOWN
+            return "unknown", UNKNOWN if search.complete else UNKNOWN + OTHER_FLAVORS
         count = search.orders
         orders = "the only order" if count == 1 else f"each of the {count} orders"
         candidates = _counted(len(search.pool), "candidate")
