@@ -68,15 +68,15 @@ class Wishes:
     def in_words(self) -> str:
         """Return all wishes in words."""
         return "; ".join(
-            [f"{_who(g)} run for {s} s before an eviction" for g, s in self.min_runtime_s.items()]
-            + [f"at most {most} evictions of {_who(g)}" for g, most in self.budget.items()]
-            + [f"{'+'.join(measure)} at most {most}" for measure, most in self.most.items()]
+            [f"no eviction{_of(g)} before {s} s of run time" for g, s in self.min_runtime_s.items()]
+            + [f"evictions{_of(g)}: at most {most}" for g, most in self.budget.items()]
+            + [f"{'+'.join(measure)}: at most {most}" for measure, most in self.most.items()]
         )
 
 
 NO_WISHES: Final = Wishes()
 
 
-def _who(group: Group) -> str:
+def _of(group: Group) -> str:
     kind, _, name = group.partition("/")
-    return "all together" if group == EVERYBODY else f"{kind} {name}"
+    return "" if group == EVERYBODY else f" in {kind} {name}"

@@ -120,6 +120,14 @@ def test_groups(wishes: Wishes, victim: str | None) -> None:
     assert plan.status == ("optimal" if victim else "infeasible")
 
 
+def test_wishes_in_words() -> None:
+    wishes = Wishes({"all": 60, "queue/a": 90}, {"all": 2, "cohort/org": 1}, {("D4", "D5"): 7})
+    assert wishes.in_words() == (
+        "no eviction before 60 s of run time; no eviction in queue a before 90 s of run time; "
+        "evictions: at most 2; evictions in cohort org: at most 1; D4+D5: at most 7"
+    )
+
+
 def test_where_the_rules_leave_nothing_the_wishes_are_not_blamed() -> None:
     state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
     profile = Profile("mine", "", (("D2",),), wishes=Wishes(budget={"all": 0}))
@@ -138,7 +146,7 @@ def test_yunikorn_keeps_them_too() -> None:
         profile = Profile("mine", "", levels, wishes=Wishes(budget={group: 0}))
         plan = planner.solve(state, objective=profile)
         if plan.status == "infeasible":
-            assert "none keeps the wishes of mine: at most 0 evictions of" in plan.explanation
+            assert "none keeps the wishes of mine: evictions in queue " in plan.explanation
         else:
             assert queue_of not in {victim.queue for victim in plan.victims}  # type: ignore[union-attr]
             assert value_of(plan.terms, ("D2",)) >= value_of(free.terms, ("D2",))
