@@ -43,13 +43,13 @@ class _Edit:
 
 
 def smallest_changes(inquiry: Inquiry) -> tuple[tuple[Change, ...], bool]:
-    """Return every single change that works, and whether all were tried in time.
+    """Return every single change that works, and whether all were tried.
 
     Of a number it is the smallest step up; of a policy every value that works is given, the
-    others of the field having been tried as well.
+    others of the field having been tried as well. For an inactive queue nothing is tried.
     """
     if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
-        return (), True
+        return (), False
     found = []
     for search in (_priorities, _policies, _quotas, _gates):
         for one in search(inquiry):

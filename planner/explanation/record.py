@@ -129,7 +129,8 @@ class Clash(Record):
 
     ``laws`` clash: with any one of them dropped, and none imposed outside the set, there would
     be a plan. Empty where no law is at fault, such as when no flavor can be assigned. ``proved``
-    says that the solver came to an end in time.
+    says that the solver came to an end in time; ``tried_all`` that all changes were tried: not
+    where time was up, nor where the queue is inactive.
     """
 
     laws: tuple[LawInWords, ...]

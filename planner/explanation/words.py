@@ -29,6 +29,8 @@ def about_standing(plan: Plan, place: Standing) -> str:
     if not place.candidate:
         return f"{name} may not be evicted for {plan.preemptor}: {law.law} {law.text}"
     where = f"{place.reason}, place {place.position} of {place.candidates} in Kueue's order"
+    if not plan.victims:
+        return f"{name} is a candidate ({where})"
     if not place.by_plan:
         return f"{name} is a candidate ({where}), but the plan does without it"
     text = f"{name} is a candidate because {law.text} ({law.law} {where})"
@@ -78,7 +80,7 @@ def about_nothing(plan: Plan, clash: Clash) -> str:
     """Say what clashes, and which change is the first that helps."""
     text = plan.explanation
     if clash.laws:
-        text = "no plan exists: " + "; ".join(f"{law.law} {law.text}" for law in clash.laws)
+        text = "No plan exists: " + "; ".join(f"{law.law} {law.text}" for law in clash.laws)
     if clash.changes:
         return f"{text}. A plan would exist with {clash.changes[0].text}"
     return (

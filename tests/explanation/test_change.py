@@ -152,3 +152,24 @@ def test_two_policies_at_once_are_no_single_change() -> None:
     # Either policy alone leaves 2 of the 4 where they are: each clashes with KQ-01 by itself.
     assert {law.law for law in clash.laws} in ({"KQ-01", "KQ-04"}, {"KQ-01", "KQ-05"})
     assert not any(".preemption." in change.path for change in clash.changes)
+
+
+def test_inactive_queue_is_not_mended_by_numbers() -> None:
+    state = state_of(queue("a", 2, stop="Hold"), pending("a", 3))
+    explained = explain_plan(state, PENDING, MIN_COUNT)
+    assert explained.answer == "ClusterQueue a is inactive: its stopPolicy is Hold"
+    assert explained.clash is not None
+    assert not explained.clash.changes
+    assert not explained.clash.tried_all
+
+
+def test_no_flavor_is_mended_by_quota() -> None:
+    """3 of 2 could never be; with 3, the workload of 2 that runs has to go."""
+    state = state_of(queue("a", 2, within="LowerPriority"), running("x", "a", 2), pending("a", 3))
+    clash = clash_of(state)
+    assert not clash.laws
+    (short,) = clash.shortfalls
+    assert (short.requested, short.available, short.most) == (3, 0, 2)
+    (change,) = clash.changes
+    assert change.edit == "clusterqueue/a.quota.default/gpu.nominal=3"
+    assert change.victims == ("ns/x",)
