@@ -8,7 +8,8 @@ from typing import Any, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
-from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Plan, Verification, YuniKornPlan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
@@ -146,7 +147,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state, pending, assignment, now
         As for ``planner.greedy``.
     objective
-        The name of a profile, or a profile.
+        The name of a profile, the path of a TOML file that holds one, or a profile.
     costs
         Cost per ``namespace/name`` or allocation key, non-negative integers, for the profile
         ``min-cost``; what is not named costs 1.
@@ -163,7 +164,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    profile = _profile(objective)
+    profile = objective if isinstance(objective, Profile) else find_profile(objective)
     if time_limit is not None and not time_limit >= 0:
         raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
     deadline = Deadline.after(time_limit)
@@ -215,15 +216,6 @@ def _planning(
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if given is None else read_assignment(given, preemptor)
     return Planning(state, snapshot, preemptor, costs, fixed)
-
-
-def _profile(objective: str | Profile) -> Profile:
-    if isinstance(objective, Profile):
-        return objective
-    profile = PROFILES.get(objective)
-    if profile is None:
-        raise SchemaError("objective", f'there is no profile "{objective}"', ", ".join(PROFILES))
-    return profile
 
 
 def _checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:

@@ -133,7 +133,13 @@ def test_objectives_are_those_of_the_program() -> None:
 
 def test_annotations_are_those_of_the_program() -> None:
     names = [name.strip("`").removeprefix(PREFIX) for name, _ in rows("annotation")]
-    assert sorted(names) == ["checkpoint-seconds", "last-checkpoint", "restart-seconds", "tier"]
+    assert names == [
+        "tier",
+        "last-checkpoint",
+        "checkpoint-seconds",
+        "milestones",
+        "restart-seconds",
+    ]
     assert rows("annotation")[-1][1].endswith(f"{DEFAULT_RESTART_S} by default")
 
 

@@ -69,11 +69,14 @@ def moment(text: str) -> datetime:
 
 
 def objective(name: str) -> str:
-    """Look up the name of a profile; the profiles are loaded only now."""
+    """Look up the name of a profile, or take that of a TOML file; they are loaded only now."""
+    from planner.objective.profile_file import SUFFIX
     from planner.objective.profiles import PROFILES
 
-    if name not in PROFILES:
-        raise click.BadParameter(f"{name!r} is not one of {', '.join(PROFILES)}")
+    if name not in PROFILES and not name.endswith(SUFFIX):
+        raise click.BadParameter(
+            f"{name!r} is not one of {', '.join(PROFILES)}, or a file NAME{SUFFIX}"
+        )
     return name
 
 

@@ -40,6 +40,8 @@ ANSWERS: Final = {
     "unknown": ("UNKNOWN", "bold yellow"),
 }
 NOTHING: Final = "-"
+RARELY_SHOWN: Final = frozenset({"D2p", "D6", "D10", "D12", "toll", "time"})
+"""Terms that a table leaves out unless the objective minimises them; the other formats have all."""
 NAMES_CUT: Final = "... {count:,} more, use --format json"
 SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
 DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
@@ -131,7 +133,7 @@ def broken_rules(plan: AnyPlan) -> Iterable[RenderableType]:
 
 def disruption(plan: AnyPlan) -> Iterable[RenderableType]:
     """Return both disruption vectors side by side, the levels of the objective first."""
-    rows = term_rows(plan)
+    rows = [row for row in term_rows(plan) if row.level or row.id not in RARELY_SHOWN]
     if not (rows and (plan.victims or (plan.greedy and plan.greedy.victims))):
         return
     columns: list[Column[TermRow]] = [
