@@ -72,8 +72,8 @@ def build_classes(
     key = np.column_stack(
         [
             problem.queue[positions],
-            restricted[positions],
-            problem.evicted[positions],
+            restricted[positions].astype(np.int64),
+            problem.evicted[positions].astype(np.int64),
             *(cost[positions] for cost in costs),
             problem.holding[positions],
         ]
