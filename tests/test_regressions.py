@@ -34,23 +34,25 @@ class Case:
     """What is expected of one pending workload or ask.
 
     ``greedy`` is in the scheduler's order; ``optimum`` is ``None`` where no plan exists. ``short``
-    is what is missing before any eviction, as a count and a resource, where Kueue assigns a flavor
-    at all. ``lost`` is the lost work of greedy and optimum in accelerator-seconds.
+    is what is missing before any eviction, flavor by flavor, of the resource ``of``, where Kueue
+    assigns flavors at all. ``lost`` is the lost work of greedy and optimum in accelerator-seconds.
     """
 
     name: str
     pending: str
     greedy: tuple[str, ...] = ()
     optimum: tuple[str, ...] | None = None
-    short: tuple[int, str] | None = None
+    short: tuple[int, ...] = ()
     lost: tuple[int, int] = (0, 0)
+    of: str = GPU
 
     @property
     def line(self) -> str:
         """The line by which the dump states its answer."""
         kueue = self.name.startswith("kueue")
         who = "Kueue evicts" if kueue else "YuniKorn preempts"
-        short = f"short of {self.short[0]} {self.short[1]}; " if self.short else ""
+        amounts = " + ".join(map(str, self.short))
+        short = f"short of {amounts} {self.of}; " if self.short else ""
         count = len(self.greedy) or "nobody"
         best = "and no plan exists" if self.optimum is None else f"the optimum {len(self.optimum)}"
         return f"{self.pending}: {short}{who} {count}, {best}."
@@ -62,7 +64,7 @@ KUEUE = (
         "vision/finetune",
         ("vision/eval-4", "vision/eval-3", "vision/eval-2", "vision/eval-1", "vision/sweep"),
         ("vision/sweep", "vision/pretrain"),
-        (8, GPU),
+        (8,),
         ((40 + 50 + 60 + 70 + 4 * 120) * MINUTE, 4 * (120 + 5) * MINUTE),
     ),
     Case(
@@ -70,7 +72,7 @@ KUEUE = (
         "render/urgent",
         ("render/scene-3",),
         ("render/scene-3",),
-        (2, GPU),
+        (2,),
         (2 * 30 * MINUTE, 2 * 30 * MINUTE),
     ),
     Case(
@@ -78,7 +80,7 @@ KUEUE = (
         "green/probe",
         ("red/scan-4",),
         ("blue/crawl-2",),
-        (2, GPU),
+        (2,),
         (2 * 20 * MINUTE, 0),
     ),
     Case(
@@ -86,7 +88,7 @@ KUEUE = (
         "green/probe",
         ("blue/job-3",),
         ("blue/job-3",),
-        (2, GPU),
+        (2,),
         (2 * 10 * MINUTE, 2 * 10 * MINUTE),
     ),
     Case(
@@ -94,7 +96,7 @@ KUEUE = (
         "c-guaranteed/claim",
         ("a-borrowing/serve",),
         ("c-borrowing/scratch",),
-        (4, GPU),
+        (4,),
         (4 * 300 * MINUTE, 4 * 60 * MINUTE),
     ),
     Case(
@@ -102,7 +104,7 @@ KUEUE = (
         "alpha/report",
         ("alpha/note-5",),
         ("alpha/note-5",),
-        (1, GPU),
+        (1,),
         (20 * MINUTE, 20 * MINUTE),
     ),
     Case("kueue-16049-larger-than-nominal", "tenant-a/important"),
@@ -111,26 +113,27 @@ KUEUE = (
         "service/api",
         ("best-effort/small-2", "best-effort/small-1"),
         ("best-effort/large",),
-        (64, "cpu"),
+        (64,),
         ((50 + 60) * MINUTE, 2 * 10 * MINUTE),
+        of="cpu",
     ),
     Case(
         "kueue-6774-zero-weights",
         "idle-b/wants-two",
         ("idle-a/fold-3",),
         ("idle-a/fold-3",),
-        (2, GPU),
+        (2,),
         (2 * 30 * MINUTE, 2 * 30 * MINUTE),
     ),
-    Case("kueue-6774-zero-weights", "idle-a/wants-two", short=(2, GPU)),
-    Case("kueue-14487-weight-zero-preemptor", "scavenger/leftover", short=(2, GPU)),
+    Case("kueue-6774-zero-weights", "idle-a/wants-two", short=(2,)),
+    Case("kueue-14487-weight-zero-preemptor", "scavenger/leftover", short=(2,)),
     Case("kueue-6814-placeholder-queue", "urgent/too-large"),
     Case(
         "kueue-6814-placeholder-queue",
         "urgent/fits",
         ("relaxed/longrun",),
         ("relaxed/longrun",),
-        (8, GPU),
+        (8,),
         (8 * 120 * MINUTE, 8 * 120 * MINUTE),
     ),
     Case("kueue-1337-borrower-finds-nobody", "gold/demo"),
@@ -139,7 +142,7 @@ KUEUE = (
         "standard-a/release",
         ("best-effort/crawl-2", "best-effort/crawl-1", "best-effort/label"),
         ("best-effort/crawl-2", "best-effort/crawl-1", "best-effort/label"),
-        (8, GPU),
+        (8,),
         ((2 * 40 + 2 * 80 + 4 * 200) * MINUTE, (2 * 40 + 2 * 80 + 4 * 200) * MINUTE),
     ),
     Case(
@@ -147,16 +150,16 @@ KUEUE = (
         "birds/song",
         ("plants/moss",),
         ("plants/moss",),
-        (4, GPU),
+        (4,),
         (5 * 90 * MINUTE, 5 * 90 * MINUTE),
     ),
-    Case("kueue-2681-lender-uses-its-own", "day/solver", short=(2, "cpu")),
+    Case("kueue-2681-lender-uses-its-own", "day/solver", short=(2,), of="cpu"),
     Case(
         "kueue-2720-reclaim-in-the-next-flavor",
         "maps/route",
         ("tiles/east",),
         ("tiles/west",),
-        (4, GPU),
+        (4,),
         (4 * 40 * MINUTE, 4 * 5 * MINUTE),
     ),
     Case(
@@ -164,7 +167,7 @@ KUEUE = (
         "genomics/urgent",
         ("genomics/fold",),
         ("genomics/align-1",),
-        (4, GPU),
+        (4,),
         (4 * 150 * MINUTE, 4 * 2 * MINUTE),
     ),
     Case(
@@ -172,16 +175,16 @@ KUEUE = (
         "right/job",
         ("left/second-2", "left/second-1"),
         ("left/second-2", "left/second-1"),
-        (2, GPU),
+        (2,),
         ((10 + 20) * MINUTE, (10 + 20) * MINUTE),
     ),
-    Case("kueue-7393-borrowed-cpu-blocks-gpu", "train/epoch", short=(4, GPU)),
+    Case("kueue-7393-borrowed-cpu-blocks-gpu", "train/epoch", short=(4,)),
     Case(
         "kueue-9406-share-from-another-flavor",
         "chem/reaction",
         ("phys/plasma-2",),
         ("phys/plasma-2",),
-        (4, GPU),
+        (4,),
         (4 * 50 * MINUTE, 4 * 50 * MINUTE),
     ),
     Case("kueue-1331-lending-limit", "north/huge"),
@@ -190,7 +193,7 @@ KUEUE = (
         "south/small",
         ("north/ice-5",),
         ("north/ice-5",),
-        (2, GPU),
+        (2,),
         (2 * 10 * MINUTE, 2 * 10 * MINUTE),
     ),
     Case(
@@ -198,8 +201,25 @@ KUEUE = (
         "blue/wants-ten",
         ("red/train",),
         ("red/train", "blue/sweep"),
-        (10, GPU),
+        (10,),
         (12 * 60 * MINUTE, (12 * 60 + 8 * 90) * MINUTE),
+    ),
+    Case("kueue-4961-weight-zero-keeps-its-own", "paid/more", short=(2,)),
+    Case(
+        "kueue-4961-weight-zero-keeps-its-own",
+        "hobby/own",
+        ("paid/order-2",),
+        ("paid/order-2",),
+        (2,),
+        (2 * 60 * MINUTE, 2 * 60 * MINUTE),
+    ),
+    Case(
+        "kueue-3909-two-podsets-two-flavors",
+        "llm/high",
+        ("llm/low",),
+        ("llm/low",),
+        (8, 16),
+        (24 * 60 * MINUTE, 24 * 60 * MINUTE),
     ),
 )
 
@@ -220,18 +240,43 @@ YUNIKORN = (
         lost=((600 + 1200) * 4 // 32, (600 + 1200 + 1800) * 4 // 32),
     ),
     Case("yunikorn-3113-over-in-another-type", "training/fit-2"),
+    Case(
+        "yunikorn-1877-opted-out-last",
+        "training/fit-1",
+        ("batch/spider-4", "batch/spider-3"),
+        ("batch/spider-4", "batch/spider-3"),
+        lost=((2400 + 3200) * 2 // 32, (2400 + 3200) * 2 // 32),
+    ),
+    Case(
+        "yunikorn-1659-opted-out-if-nothing-else",
+        "training/fit-1",
+        ("batch/ledger-2",),
+        ("batch/ledger-2",),
+        lost=(1600 * 4 // 32, 1600 * 4 // 32),
+    ),
+    Case("yunikorn-2131-behind-the-fence", "training/fit-1"),
+    Case(
+        "yunikorn-2507-full-parent-is-a-fence",
+        "training/fit-1",
+        ("etl/nightly-4", "etl/nightly-3"),
+        ("etl/nightly-4", "etl/nightly-3"),
+        lost=((2400 + 3200) * 2 // 32, (2400 + 3200) * 2 // 32),
+    ),
 )
 
-# Where the scheduler's own answer does not keep the rules: the laws that it breaks.
+# Where the scheduler's own answer does not keep the rules: the laws that it breaks. Then: where a
+# victim of the optimum opted out of preemption, and where shares count.
 OUTSIDE = {
     "kueue-14543-outside-the-strategies": {"FS-07"},
     "yunikorn-3137-third-victim-dropped": {"YK-08", "YK-09"},
 }
+OPTED_OUT = {"yunikorn-1659-opted-out-if-nothing-else"}
 FAIR = {
     "kueue-10131-low-priority-spared",
     "kueue-14487-weight-zero-preemptor",
     "kueue-14543-outside-the-strategies",
     "kueue-15211-already-evicted",
+    "kueue-4961-weight-zero-keeps-its-own",
     "kueue-6763-fair-sharing-tie",
     "kueue-6774-zero-weights",
     "kueue-9406-share-from-another-flavor",
@@ -315,10 +360,9 @@ def test_kueue_answers_as_reasoned(case: Case) -> None:
     assert set(plan.keys) == set(case.optimum or ())
     assert len(plan.keys) == len(case.optimum or ())
     assert (lost(greedy), lost(plan)) == case.lost
-    units = {"cpu": 1000}
+    unit = 1000 if case.of == "cpu" else 1
     missing = [(d.resource, d.shortfall) for d in plan.demand if d.shortfall]
-    expected = [(case.short[1], case.short[0] * units.get(case.short[1], 1))] if case.short else []
-    assert missing == expected
+    assert missing == [(case.of, amount * unit) for amount in case.short]
     assert planner.verify(state, plan).accepted
     assert planner.verify(state, greedy).accepted == (not greedy.outside_rules)
 
@@ -356,6 +400,7 @@ def test_yunikorn_answers_as_reasoned(case: Case) -> None:
     assert {victim.pod for victim in plan.victims} == set(case.optimum or ())
     assert len(plan.victims) == len(case.optimum or ())
     assert (lost(greedy), lost(plan)) == case.lost
+    assert plan.last_tier == (case.name in OPTED_OUT)
     assert planner.verify(state, plan).accepted
     if greedy.victims:
         assert planner.verify(state, greedy).accepted == (not greedy.outside_rules)
