@@ -34,6 +34,10 @@ _FIELDS: Final = {
 """Kinds and where the state holds them; priority classes are used up, not held."""
 
 
+_MANY: Final = 100_000
+"""Objects made by a reading from which on the collector is told that they are old."""
+
+
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
     """Pause the collector of cycles.
@@ -48,7 +52,8 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if gc.get_freeze_count() == 0:
+            # Both calls walk what they are about: only after much was read are they worth it.
+            if gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
