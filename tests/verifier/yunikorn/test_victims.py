@@ -70,17 +70,26 @@ def test_last_resorts_must_be_proved(
 ) -> None:
     state = state_with(allocation("a", GPU, **flags))
     plan = plan_of(state, "n1", "a", certificate=certificate)
+    plan = plan.model_copy(update={"status": "optimal"})
     assert broken(state, plan) == law
     assert broken(state, plan.model_copy(update={"algorithm": "yunikorn"})) == []
     ordinary = plan_of(state, "n1", "plain", certificate=certificate)
     assert broken(state, ordinary) == []
 
 
+def test_a_plan_without_proof_need_not_prove_its_last_resorts() -> None:
+    state = state_with(allocation("a", GPU, **OPTED_OUT))
+    plan = plan_of(state, "n1", "a", certificate=level("D0", 1, 0))
+    assert broken(state, plan.model_copy(update={"status": "feasible"})) == []
+    assert broken(state, plan.model_copy(update={"status": "optimal"})) == ["YK-01"]
+
+
 def test_last_resorts_in_words() -> None:
     state = state_with(allocation("a", GPU, **OPTED_OUT), allocation("b", GPU, **ORIGINATOR))
-    plan = plan_of(state, "n1", "a", "b", certificate=level("D0", 2, 1))
-    assert verdicts(state, plan)["YK-01"].detail == (
-        "a opted out, b is an originator: 2 of them claimed, no fewer than 1 proved necessary"
+    plan = plan_of(state, "n1", "a", "b", certificate=level("D0", 2, 0))
+    proved = plan.model_copy(update={"status": "optimal"})
+    assert verdicts(state, proved)["YK-01"].detail == (
+        "a opted out, b is an originator: 2 of them claimed, no fewer than 0 proved necessary"
     )
     suggestion = verdicts(state, plan_of(state, "n1", "a"))["YK-01"]
     assert suggestion.detail == (
