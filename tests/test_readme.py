@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 import planner
 from planner.cli.exit_code import MEANINGS
 from planner.cli.main import COMMANDS, main
-from planner.cli.solve import TIME_LIMIT
+from planner.cli.option import TIME_LIMIT
 from planner.laws import RULE_SETS
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 from planner.objective.profiles import PROFILES, measure_id

@@ -9,13 +9,13 @@ import click
 
 from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
-    complete_objective,
     format_option,
-    moment,
-    objective,
+    max_size_option,
+    now_option,
+    objective_option,
     output_option,
-    seconds,
-    size,
+    pending_of_kueue_option,
+    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -40,43 +40,17 @@ may, 5 that none were found.
 """ + epilog()
 
 GATE: Final = "PriorityBoost"
-TIME_LIMIT: Final = "45"
 
 
 @click.command(
     epilog=EPILOG, short_help="Find the priority boosts that make Kueue carry out a plan."
 )
 @click.argument("state", metavar="STATE")
-@click.option(
-    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
-)
-@click.option(
-    "--objective",
-    "profile",
-    metavar="NAME",
-    type=objective,
-    shell_complete=complete_objective,
-    default="no-regret",
-    show_default=True,
-    help="What the plan minimises, level by level.",
-)
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=seconds,
-    default=TIME_LIMIT,
-    show_default=True,
-    help="For the plan, and once more for the boosts; none: as long as it takes.",
-)
-@click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
-)
-@click.option(
-    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
-)
+@pending_of_kueue_option
+@objective_option
+@time_limit_option("For the plan, and once more for the boosts; none: as long as it takes.")
+@now_option
+@max_size_option
 @format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option

@@ -9,13 +9,13 @@ import click
 
 from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
-    complete_objective,
     format_option,
-    moment,
-    objective,
+    max_size_option,
+    now_option,
+    objective_option,
     output_option,
-    seconds,
-    size,
+    pending_of_kueue_option,
+    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ the optimal plan.
 
 """ + epilog()
 
-TIME_LIMIT = "45"
 _CODES = {
     "optimal": OPTIMAL,
     "feasible": NOT_PROVED,
@@ -51,9 +50,7 @@ _CODES = {
     epilog=EPILOG, short_help="Say why a workload must go, why another need not, or why nothing."
 )
 @click.argument("state", metavar="STATE")
-@click.option(
-    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
-)
+@pending_of_kueue_option
 @click.option(
     "--victim",
     metavar="NAMESPACE/NAME",
@@ -73,33 +70,10 @@ _CODES = {
     show_default=True,
     help="How many optimal plans to list; counting stops there, too.",
 )
-@click.option(
-    "--objective",
-    "profile",
-    metavar="NAME",
-    type=objective,
-    shell_complete=complete_objective,
-    default="no-regret",
-    show_default=True,
-    help="What to minimise, level by level.",
-)
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=seconds,
-    default=TIME_LIMIT,
-    show_default=True,
-    help="For the plan and everything about it; none: as long as it takes.",
-)
-@click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
-)
-@click.option(
-    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
-)
+@objective_option
+@time_limit_option("For the plan and everything about it; none: as long as it takes.")
+@now_option
+@max_size_option
 @format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
@@ -134,12 +108,12 @@ def command(  # noqa: PLR0913 - one parameter an option
         return _take_apart(message, read_state, target)
     from planner import api
     from planner.explanation.answer import explain_plan, explain_workload
-    from planner.objective.profiles import PROFILES
+    from planner.objective.profile_file import find_profile
     from planner.report.explanation import render
     from planner.solver.pending import only_pending
 
     wanted = pending or only_pending(read_state, api.pending_workloads(read_state))
-    chosen = PROFILES[profile]
+    chosen = find_profile(profile)
     if victim is None:
         answer = explain_plan(read_state, wanted, chosen, time_limit=time_limit, limit=limit)
     else:

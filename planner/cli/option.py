@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("table", "plain", "json")
 NO_LIMIT: Final = "none"
+TIME_LIMIT: Final = "45"
+"""Seconds that a plan may take unless said; the library has no limit of its own."""
 
 format_option = click.option(
     "--format",
@@ -94,3 +97,43 @@ def complete_objective(
         for profile in PROFILES.values()
         if profile.name.startswith(incomplete)
     ]
+
+
+def objective_option(command: Callable[..., int]) -> Callable[..., int]:
+    """Add ``--objective``: the name of a profile, or a TOML file."""
+    return click.option(
+        "--objective",
+        "profile",
+        metavar="NAME",
+        type=objective,
+        shell_complete=complete_objective,
+        default="no-regret",
+        show_default=True,
+        help="What to minimise, level by level: a name, or a file of your own, NAME.toml.",
+    )(command)
+
+
+def time_limit_option(covers: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
+    return click.option(
+        "--time-limit",
+        metavar="SECONDS",
+        type=seconds,
+        default=TIME_LIMIT,
+        show_default=True,
+        help=covers,
+    )
+
+
+now_option = click.option(
+    "--now",
+    metavar="TIME",
+    type=moment,
+    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
+)
+max_size_option = click.option(
+    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
+)
+pending_of_kueue_option = click.option(
+    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
+)

@@ -12,13 +12,12 @@ import click
 
 from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.option import (
-    complete_objective,
     format_option,
-    moment,
-    objective,
+    max_size_option,
+    now_option,
+    objective_option,
     output_option,
-    seconds,
-    size,
+    time_limit_option,
 )
 from planner.errors import InputError, PlannerError
 
@@ -37,8 +36,7 @@ Examples:
   planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
-Objectives: no-regret (default), least-disruption, min-count, min-lost-work, min-cost;
-`planner laws` explains them.
+`planner laws` lists the objectives; no-regret is the default.
 
 With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 2 70.
 
@@ -46,8 +44,6 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 
 
 MAX_LINES_IGNORED = 50
 FILE = click.Path(path_type=Path)
-TIME_LIMIT = "45"
-"""Seconds that a plan may take unless said; the library has no limit of its own."""
 
 
 @click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
@@ -59,16 +55,7 @@ TIME_LIMIT = "45"
     "allocation key or pod.",
 )
 @click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
-@click.option(
-    "--objective",
-    "profile",
-    metavar="NAME",
-    type=objective,
-    shell_complete=complete_objective,
-    default="no-regret",
-    show_default=True,
-    help="What to minimise, level by level.",
-)
+@objective_option
 @click.option(
     "--costs",
     metavar="FILE",
@@ -76,21 +63,11 @@ TIME_LIMIT = "45"
     help="JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",
 )
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=seconds,
-    default=TIME_LIMIT,
-    show_default=True,
-    help="For each plan, building the model included. 0: answer at once with what is known then; "
-    "none: as long as it takes.",
+@time_limit_option(
+    "For each plan, building the model included. 0: answer at once with what is known then; "
+    "none: as long as it takes."
 )
-@click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
-)
+@now_option
 @click.option(
     "--assignment",
     metavar="FILE",
@@ -103,9 +80,7 @@ TIME_LIMIT = "45"
     help="YuniKorn: the side to take where its written laws and its code differ; by default "
     "design.",
 )
-@click.option(
-    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
-)
+@max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
 @format_option
 @output_option

@@ -9,13 +9,13 @@ import click
 
 from planner.cli.exit_code import epilog, exit_code
 from planner.cli.option import (
-    complete_objective,
     format_option,
-    moment,
-    objective,
+    max_size_option,
+    now_option,
+    objective_option,
     output_option,
-    seconds,
-    size,
+    pending_of_kueue_option,
+    time_limit_option,
 )
 
 if TYPE_CHECKING:
@@ -49,16 +49,12 @@ The exit code is that of the plan after the edits.
 
 """ + epilog()
 
-TIME_LIMIT = "45"
-
 
 @click.command(
     epilog=EPILOG, short_help="Show what an edit of policies, quotas or priorities changes."
 )
 @click.argument("state", metavar="STATE")
-@click.option(
-    "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
-)
+@pending_of_kueue_option
 @click.option(
     "--set",
     "edits",
@@ -67,33 +63,10 @@ TIME_LIMIT = "45"
     required=True,
     help="What to change, in the order given; may be repeated.",
 )
-@click.option(
-    "--objective",
-    "profile",
-    metavar="NAME",
-    type=objective,
-    shell_complete=complete_objective,
-    default="no-regret",
-    show_default=True,
-    help="What to minimise, level by level.",
-)
-@click.option(
-    "--time-limit",
-    metavar="SECONDS",
-    type=seconds,
-    default=TIME_LIMIT,
-    show_default=True,
-    help="For each of the two plans; none: as long as it takes.",
-)
-@click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
-)
-@click.option(
-    "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
-)
+@objective_option
+@time_limit_option("For each of the two plans; none: as long as it takes.")
+@now_option
+@max_size_option
 @format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option

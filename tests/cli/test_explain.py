@@ -191,3 +191,12 @@ def test_yunikorn_is_refused() -> None:
     result = call("explain", YUNIKORN)
     assert result.exit_code == 2
     assert "YuniKorn" in result.stderr
+
+
+def test_objective_of_ones_own(dump: Path, tmp_path: Path) -> None:
+    """A file of one's own is read like for the plan: here it leaves nobody who may be evicted."""
+    gentle = tmp_path / "gentle.toml"
+    gentle.write_text('levels = ["D2"]\n[budget]\ntotal = 0\n')
+    result = call("explain", dump, "--objective", gentle)
+    assert result.exit_code == 3
+    assert "at most 0" in result.stdout
