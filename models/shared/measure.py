@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from planner.models.shared.builder import ZERO, Builder, Linear, constant, variable
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
-from planner.objective.terms import TermTable
+from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed, unfairness
 
 
 class Measured(Protocol):
@@ -96,13 +96,8 @@ def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
 def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8: how many queues have a victim that is not being evicted already."""
     builder, classes = formulation.builder, formulation.classes
-    evicted = table.evicted[classes.first].tolist()
-    by_queue: dict[int, list[int]] = {}
-    for k, queue in enumerate(table.queue[classes.first].tolist()):
-        if not evicted[k]:
-            by_queue.setdefault(queue, []).append(k)
     touched = {}
-    for queue, members in by_queue.items():
+    for queue, members in _going_by_queue(formulation, table).items():
         touched[queue] = builder.new_bool()
         for k in members:
             take = variable(formulation.take[k])
@@ -110,8 +105,41 @@ def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
     return Linear(dict.fromkeys(touched.values(), 1))
 
 
+def _unfairness(formulation: Measured, table: TermTable) -> Linear:
+    """D9: the largest per mille that victims are of what their queue borrows, rounded up.
+
+    Their size s and what is borrowed, b, give the integer u >= 1000 * s / b of every queue.
+    """
+    builder, classes = formulation.builder, formulation.classes
+    sizes = table.size[classes.first].tolist()
+    taken = {
+        queue: Linear({formulation.take[k]: sizes[k] for k in members if sizes[k]})
+        for queue, members in _going_by_queue(formulation, table).items()
+    }
+    most = [
+        unfairness(builder.bounds(size)[1], table.borrowed[queue]) for queue, size in taken.items()
+    ]
+    highest = builder.new(0, max(most, default=0))
+    for queue, size in taken.items():
+        whole = counted_as_borrowed(table.borrowed[queue])
+        builder.at_least(Linear({highest: whole}).plus(size, -PER_MILLE), 0)
+    return variable(highest)
+
+
+def _going_by_queue(formulation: Measured, table: TermTable) -> dict[int, list[int]]:
+    """Return the classes of every queue whose members are not being evicted already."""
+    first = formulation.classes.first
+    evicted = table.evicted[first].tolist()
+    by_queue: dict[int, list[int]] = {}
+    for k, queue in enumerate(table.queue[first].tolist()):
+        if not evicted[k]:
+            by_queue.setdefault(queue, []).append(k)
+    return by_queue
+
+
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
     "D8": _queues_touched,
+    "D9": _unfairness,
 }

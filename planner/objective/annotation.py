@@ -13,6 +13,10 @@ All annotations share one prefix, ``preemption-planner.io/``:
     How long the workload needs until it is as far as before, 60 by default.
 ``milestones``
     What an eviction costs by run time, such as ``0s:0,1h:50,4h:10``; nothing by default.
+``min-runtime-seconds``
+    How long the workload should run before it is evicted, 0 by default. The term ``early``
+    counts what is missing; an objective whose ``[protect]`` says ``annotated = true`` forbids
+    the eviction.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ class Disruption:
     """What evicting one workload loses, in whole seconds of its run.
 
     ``milestone_cost`` is in the units of whoever gave the milestones, ``preemptions`` how often
-    it was preempted before.
+    it was preempted before, ``min_runtime_s`` how long it asks to run before it is evicted.
     """
 
     last_tier: bool
@@ -51,6 +55,7 @@ class Disruption:
     restart_s: int
     milestone_cost: int = 0
     preemptions: int = 0
+    min_runtime_s: int = 0
 
 
 def read_disruption(workload: Workload, now: datetime) -> Disruption:
@@ -81,6 +86,7 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
         restart_s=DEFAULT_RESTART_S if restart_s is None else restart_s,
         milestone_cost=_milestone_cost(workload, running_s),
         preemptions=_preemptions(workload),
+        min_runtime_s=_seconds(workload, "min-runtime-seconds") or 0,
     )
 
 

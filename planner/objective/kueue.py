@@ -6,7 +6,14 @@ from collections.abc import Mapping
 
 from planner.errors import LookupFailed
 from planner.objective.annotation import read_disruption
-from planner.objective.terms import TermTable, places, ranks, separable_terms, unit_weight
+from planner.objective.terms import (
+    TermTable,
+    exact_sizes,
+    places,
+    ranks,
+    separable_terms,
+    unit_weight,
+)
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.request import counts_after_reclaim
@@ -44,10 +51,12 @@ def term_table(
         _refuse_unknown(costs, snapshot)
     disruptions = [read_disruption(w.workload, snapshot.now) for w in problem.workloads]
     rank = ranks(problem.priority, eligible)
+    keys = [workload.key for workload in problem.workloads]
+    sizes = [_size(workload, snapshot) for workload in problem.workloads]
     return TermTable(
         separable=separable_terms(
-            [workload.key for workload in problem.workloads],
-            [_size(workload, snapshot) for workload in problem.workloads],
+            keys,
+            sizes,
             [_pods(workload, snapshot) for workload in problem.workloads],
             disruptions,
             rank,
@@ -57,8 +66,10 @@ def term_table(
         ),
         rank=rank,
         queue=problem.queue,
+        size=exact_sizes(keys, sizes),
         evicted=problem.evicted,
         holding=problem.holding,
+        borrowed=_borrowed(problem, snapshot),
         contested=problem.contested,
         weight=[unit_weight(fr.resource) for fr in problem.frs],
         needs=[_needs(problem, eligible)],
@@ -81,6 +92,23 @@ def _groups(problem: Problem, position: int) -> tuple[str, ...]:
 def _size(workload: Admitted, snapshot: Snapshot) -> int:
     frs = snapshot.tree.frs
     return sum(unit_weight(frs[fr].resource) * amount for fr, amount in workload.usage.items())
+
+
+def _borrowed(problem: Problem, snapshot: Snapshot) -> list[int]:
+    """Return what each ClusterQueue uses above its nominal quota now, flavor by flavor: (N,).
+
+    Everything counts that its workloads hold quota for, whether contested or not, as in their
+    sizes.
+    """
+    tree, usage = snapshot.tree, snapshot.usage.amount
+    borrowed = [0] * len(problem.names)
+    queues = {w.queue: int(q) for w, q in zip(problem.workloads, problem.queue, strict=True)}
+    for node, position in queues.items():
+        borrowed[position] = sum(
+            unit_weight(fr.resource) * max(0, usage[node][i] - tree.nominal(node, i))
+            for i, fr in enumerate(tree.frs)
+        )
+    return borrowed
 
 
 def _pods(workload: Admitted, snapshot: Snapshot) -> int:

@@ -96,6 +96,11 @@ PROFILES: Final[Mapping[str, Profile]] = {
             levels=(("D0",), ("D1",), ("D8",), ("D2",), ("D4",)),
         ),
         Profile(
+            "fair",
+            "the least taken of what any queue borrows, once tier and priority are settled",
+            levels=(("D0",), ("D1",), ("D9",), ("D2",), ("D4",)),
+        ),
+        Profile(
             "milestones",
             "the least cost by the milestones that workloads publish (KEP-83)",
             levels=(("D0",), ("D1",), ("D6",), ("D2",)),

@@ -8,6 +8,7 @@ Source: objectives.md. Amounts of work are measured in accelerators: one GPU-lik
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,9 @@ from planner.problem.array import BoolArray, IntArray
 ACCELERATOR: Final = 32_000
 """How many of the internal size units one accelerator is; one milli-core is 1."""
 
+PER_MILLE: Final = 1000
+"""The unit of D9."""
+
 TOLL_S: Final = 600
 LAST_TIER_TOLL_S: Final = 86_400
 """What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
@@ -30,6 +34,7 @@ _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuronco
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST: Final = 2**45
 """A hundred thousand workloads of this cost can still be added up in 64 bits."""
+_LARGEST_SIZE: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +60,12 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D6", "milestone cost", "cost units", per_workload=True),
         Term("D7", "over-freed", "1/32000 accelerator", per_workload=False),
         Term("D8", "queues touched", "queues", per_workload=False),
+        Term("D9", "unfairness: most taken of what a queue borrows", "per mille", False),  # noqa: FBT003
         Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
         Term("D12", "places in the candidate order", "ranks", per_workload=True),
         Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
         Term("time", "time that the victims ran", "seconds", per_workload=True),
+        Term("early", "protected run time cut short", "seconds", per_workload=True),
         Term("count", "victims, those already being evicted included", "workloads", True),  # noqa: FBT003
         Term("cost", "cost given by the user", "cost units", True),  # noqa: FBT003
     )
@@ -76,9 +83,11 @@ class TermTable:
         Per term (W,): what each workload adds.
     rank
         (W,) from 1 for the lowest priority among the candidates.
-    queue, evicted, holding
-        (W,) the queue a workload counts for, and whether it is being evicted already; (W, F)
-        what it holds.
+    queue, size, evicted, holding
+        (W,) the queue a workload counts for, its size in 1/32000 accelerator, and whether it is
+        being evicted already; (W, F) what it holds.
+    borrowed
+        Per queue, what it uses beyond what it has of its own, in 1/32000 accelerator.
     contested, weight
         Positions of the resources whose over-freeing counts; (F,) the size of one unit of each.
     needs
@@ -95,8 +104,10 @@ class TermTable:
     separable: Mapping[str, IntArray]
     rank: IntArray
     queue: IntArray
+    size: IntArray
     evicted: BoolArray
     holding: IntArray
+    borrowed: Sequence[int]
     contested: Sequence[int]
     weight: Sequence[int]
     needs: Sequence[Sequence[int]]
@@ -121,6 +132,13 @@ class TermTable:
                     hint="choose an objective without it; `planner laws` lists them",
                 )
 
+    def telling_apart(self, terms: Iterable[str]) -> list[IntArray]:
+        """Return what workloads must agree in to be interchangeable under terms: (W,) each."""
+        wanted = set(terms)
+        arrays = [self.separable[term] for term in sorted(wanted & self.separable.keys())]
+        others = {"D1": self.rank, "D9": self.size}
+        return [*arrays, *(array for term, array in others.items() if term in wanted)]
+
     def evaluate(self, chosen: Iterable[int]) -> dict[str, int]:
         """Return every term of a victim set, given by positions of the workloads."""
         listed = list(chosen)
@@ -133,7 +151,12 @@ class TermTable:
             self.weight[fr] * max(0, sum(self.holding[going, fr].tolist()) - need[fr])
             for fr in self.contested
         )
-        totals["D8"] = len(set(self.queue[going].tolist()))
+        taken: Counter[int] = Counter()
+        for queue, size in zip(self.queue[going].tolist(), self.size[going].tolist(), strict=True):
+            taken[queue] += size
+        totals["D8"] = len(taken)
+        shares = (unfairness(size, self.borrowed[queue]) for queue, size in taken.items())
+        totals["D9"] = max(shares, default=0)
         return {term: totals[term] for term in TERMS if term in totals}
 
 
@@ -147,6 +170,22 @@ def unit_weight(resource: str) -> int:
 def work(size: int, seconds: int) -> int:
     """Return accelerator-seconds, rounded up; ``size`` is in 1/32000 accelerator."""
     return -(-size * seconds // ACCELERATOR)
+
+
+def counted_as_borrowed(amount: int) -> int:
+    """Return what a queue that borrows an amount counts as borrowing: one accelerator at least.
+
+    Source: objectives.md, D9: max(1, borrowed).
+    """
+    return max(ACCELERATOR, amount)
+
+
+def unfairness(taken: int, borrowed: int) -> int:
+    """Return the per mille that victims are of what their queue borrows, rounded up.
+
+    Both are in 1/32000 accelerator.
+    """
+    return -(-PER_MILLE * taken // counted_as_borrowed(borrowed))
 
 
 def _toll_s(disruption: Disruption) -> int:
@@ -216,15 +255,27 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         "D12": place * alive,
         "toll": array(work(size, _toll_s(d)) for size, d in pairs) * alive,
         "time": array(d.running_s for d in disruptions) * alive,
+        "early": array(max(0, d.min_runtime_s - d.running_s) for d in disruptions) * alive,
         "count": np.ones(len(names), dtype=np.int64),
         "cost": array(costs.get(name, 1) for name in names),
     }
 
 
-def _array(names: Sequence[str], values: Iterable[int]) -> IntArray:
+def exact_sizes(names: Sequence[str], sizes: Iterable[int]) -> IntArray:
+    """Return sizes in 1/32000 accelerator as an array: (W,).
+
+    Raises
+    ------
+    UnsupportedError
+        If a workload is too large to calculate with.
+    """
+    return _array(names, sizes, _LARGEST_SIZE)
+
+
+def _array(names: Sequence[str], values: Iterable[int], most: int = _LARGEST) -> IntArray:
     listed = list(values)
     for name, value in zip(names, listed, strict=True):
-        if value > _LARGEST:
+        if value > most:
             raise UnsupportedError(
                 name,
                 f"evicting it would cost {value}, beyond what can be added up exactly",

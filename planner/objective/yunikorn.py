@@ -9,9 +9,16 @@ import numpy as np
 
 from planner.errors import LookupFailed
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
-from planner.objective.terms import TermTable, places, ranks, separable_terms, unit_weight
+from planner.objective.terms import (
+    TermTable,
+    exact_sizes,
+    places,
+    ranks,
+    separable_terms,
+    unit_weight,
+)
 from planner.problem.array import BoolArray
-from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.state.yunikorn import Allocation
 
 NANOSECONDS = 10**9
@@ -81,9 +88,10 @@ def yunikorn_term_table(
     nobody = np.zeros(len(keys), dtype=np.bool_)
     weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
+    sizes = [_size(allocation) for allocation in problem.allocations]
     separable = separable_terms(
         keys,
-        [_size(allocation) for allocation in problem.allocations],
+        sizes,
         [1] * len(keys),
         disruptions,
         rank,
@@ -95,8 +103,10 @@ def yunikorn_term_table(
         separable={term: each for term, each in separable.items() if term not in NOT_TOLD},
         rank=rank,
         queue=problem.queue,
+        size=exact_sizes(keys, sizes),
         evicted=nobody,
         holding=problem.holding,
+        borrowed=[_borrowed(queue) for queue in problem.queues],
         contested=contested,
         weight=weight,
         needs=[_needs(problem, node) for node in range(len(problem.nodes))],
@@ -112,6 +122,15 @@ def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:
     queues = tuple(f"queue/{'.'.join(names[:depth])}" for depth in range(1, len(names) + 1))
     namespace, slash, _ = (problem.allocations[position].pod or "").partition("/")
     return (*queues, f"namespace/{namespace}") if slash else queues
+
+
+def _borrowed(queue: QueueFacts) -> int:
+    """Return what a queue uses above its own guaranteed, of which it may have none."""
+    guaranteed = queue.guaranteed or {}
+    return sum(
+        unit_weight(t) * max(0, amount - guaranteed.get(t, 0))
+        for t, amount in queue.allocated.items()
+    )
 
 
 def _needs(problem: YuniKornProblem, node: int) -> list[int]:

@@ -55,10 +55,12 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D6": ("milestone cost", "cost units"),
     "D7": ("over-freed", "1/32000 accelerator"),
     "D8": ("queues touched", "queues"),
+    "D9": ("unfairness: most taken of what a queue borrows", "per mille"),
     "D10": ("past preemptions of the victims", "preemptions"),
     "D12": ("places in the candidate order", "ranks"),
     "toll": ("evictions at a declared rate", "accelerator-seconds"),
     "time": ("time that the victims ran", "seconds"),
+    "early": ("protected run time cut short", "seconds"),
     "count": ("victims, those already being evicted included", "workloads"),
     "cost": ("cost given by the user", "cost units"),
 }

@@ -162,6 +162,64 @@ def test_workloads_and_queues() -> None:
     assert terms("big", "small", "mine")["D8"] == 2
 
 
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        # b has nothing of its own and uses 4 gpus and 16 cores: it borrows 4.5 accelerators.
+        (("big",), 556),  # 2.5 of 4.5
+        (("small",), 223),  # 1 of 4.5
+        (("big", "small"), 778),  # 3.5 of 4.5
+        # a borrows nothing, which counts as one accelerator.
+        (("mine",), 1000),
+        (("mine", "big", "small"), 1000),
+        (("leaving",), 0),
+    ],
+)
+def test_unfairness_is_the_most_taken_of_what_a_queue_borrows(
+    names: tuple[str, ...], most: int
+) -> None:
+    assert terms(*names)["D9"] == most
+
+
+def test_what_a_queue_borrows_is_counted_flavor_by_flavor_and_beyond_the_contested() -> None:
+    """One gpu and eight cores over: 1.25 accelerators; the memory it lends does not count."""
+    problem, snapshot, _ = problem_of(
+        state_of(
+            cohort("org"),
+            queue("a", {"gpu": 4, "cpu": 8, "memory": 8}, "org", reclaim="Any"),
+            queue("b", {"gpu": 1, "cpu": 0, "memory": 8}, "org"),
+            running("one", "b", {"gpu": 1, "cpu": 8, "memory": 1}),
+            running("two", "b", {"gpu": 1, "cpu": 0, "memory": 1}),
+            pending("a", 4),
+        )
+    )
+    table = term_table(problem, snapshot, eligible(problem))
+    shares = {w.key: table.evaluate([i])["D9"] for i, w in enumerate(problem.workloads)}
+    assert shares == {"ns/one": 1000, "ns/two": 800}
+
+
+def test_protected_run_time_cut_short() -> None:
+    """Ten minutes of the twenty asked for; a day asked for by one that goes already."""
+    problem, snapshot, _ = problem_of(
+        state_of(
+            queue("a", 3, within="LowerPriority"),
+            running("w", "a", 1, minute=50, annotations={PREFIX + "min-runtime-seconds": "1200"}),
+            running("done", "a", 1, minute=0, annotations={PREFIX + "min-runtime-seconds": "3600"}),
+            running(
+                "leaving",
+                "a",
+                1,
+                evicted=True,
+                annotations={PREFIX + "min-runtime-seconds": "86400"},
+            ),
+            pending("a", 3),
+        )
+    )
+    table = term_table(problem, snapshot, eligible(problem))
+    early = {w.key: table.evaluate([i])["early"] for i, w in enumerate(problem.workloads)}
+    assert early == {"ns/w": 600, "ns/done": 0, "ns/leaving": 0}
+
+
 def test_lost_work_and_restart_in_accelerator_seconds() -> None:
     assert (terms("big")["D4"], terms("big")["D5"]) == (1500, 150)
     assert (terms("small")["D4"], terms("small")["D5"]) == (3000, 60)
@@ -283,9 +341,8 @@ def test_what_the_model_minimises_is_what_the_table_says(
     problem = build_problem(snapshot, preemptor, read_assignment(instance.assignment, preemptor))
     allowed = eligible(problem)
     table = term_table(problem, snapshot, allowed)
-    separable = [table.separable[term] for term in sorted(table.separable)]
     restricted = restricted_while_borrowing(problem)
-    classes = build_classes(problem, allowed, restricted, [*separable, table.rank])
+    classes = build_classes(problem, allowed, restricted, table.telling_apart(TERMS))
     columns = Columns(problem, classes, restricted)
     formulation = assemble(problem, columns, attempts(problem, allowed))
     expression = express(formulation, table, measure)

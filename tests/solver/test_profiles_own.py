@@ -12,7 +12,7 @@ from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile, measure_id
 from tests.solver.truth import truths
 
-MEASURES = ("D0", "D1", "D2", "D2p", "D3", "D4+D5", "D4", "D7", "D8", "D12", "time", "count")
+MEASURES = ("D0", "D1", "D2", "D2p", "D3", "D4+D5", "D4", "D7", "D8", "D9", "D12", "time", "count")
 
 
 def drawn(folder: Path, seed: str) -> Profile:

@@ -26,6 +26,9 @@ PROFILES_TESTED = (
     PROFILES["milestones"],
     PROFILES["weighted"],
     PROFILES["fewest-pods"],
+    PROFILES["fair"],
+    Profile("even", "no queue before another", levels=(("D9",), ("D4",))),
+    Profile("patient", "protected run time first", levels=(("early",), ("D9",), ("D2",))),
     Profile("repeat", "repeat victims first", levels=(("D10",), ("D2p",), ("D12",))),
     Profile("order", "the head of the order", levels=(("D12",),)),
 )
@@ -43,6 +46,7 @@ def annotated(line: recorded.Line) -> recorded.Line:
             {
                 PREFIX + "milestones": f"0s:{costs[0]},10m:{costs[1]},5h:{costs[2]}",
                 PREFIX + "tier": chance.choice(["normal", "normal", "last"]),
+                PREFIX + "min-runtime-seconds": str(chance.choice([0, 3600, 10_000, 500_000])),
             }
         )
         count = chance.randint(0, 3)
@@ -61,7 +65,7 @@ def annotated_truths(name: str) -> Iterator[Truth]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_optimum_is_the_first_of_the_best_legal_sets(name: str) -> None:
-    compared = costly = 0
+    compared = costly = early = 0
     for truth in annotated_truths(name):
         measured = truth.measured()
         for profile in PROFILES_TESTED:
@@ -71,8 +75,10 @@ def test_optimum_is_the_first_of_the_best_legal_sets(name: str) -> None:
             assert plan.status == "optimal", truth.id
             assert frozenset(plan.keys) == measured.canonical(profile, plan.greedy), truth.id
             costly += plan.terms["D6"] > 0
+            early += plan.terms["early"] > 0
     assert compared >= 5
     assert costly
+    assert early
 
 
 def test_yunikorn_has_no_milestones_and_says_so() -> None:
@@ -80,5 +86,5 @@ def test_yunikorn_has_no_milestones_and_says_so() -> None:
     pending = pending_workloads(state)[0]
     with pytest.raises(UnsupportedError, match=r"objective milestones: D6 \(milestone cost\)"):
         planner.solve(state, pending, objective="milestones")
-    for name in ("fewest-pods", "weighted", "kueue-like", "exact-fit", "fewest-tenants"):
+    for name in ("fewest-pods", "weighted", "kueue-like", "exact-fit", "fewest-tenants", "fair"):
         assert planner.solve(state, pending, objective=name).status == "optimal"
