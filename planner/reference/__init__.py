@@ -3,6 +3,7 @@
 eligibility.py   may this podset run on this flavor's nodes?
 preference.py    which of two flavors Kueue prefers, and when its walk stops
 assignment.py    flavor assignment of all podsets
+permitted.py     every assignment that the rules permit, whichever Kueue would choose
 context.py       what every step of a search looks at
 candidates.py    who may be preempted, in Kueue's order
 target.py        what a search finds, and the fill-back at its end

@@ -55,7 +55,7 @@ class FlavorAssigner:
         done: list[PodSetFlavors] = []
         modes: list[Mode] = []
         level = 0
-        for group in self._groups(counts):
+        for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
                 choices = {
@@ -73,9 +73,9 @@ class FlavorAssigner:
         mode: Mode = worst(iter(modes)) if done else "NoFit"
         return Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
 
-    def _groups(self, counts: Sequence[int] | None) -> list[list[PodSetRequest]]:
+    def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
         """Scale the podsets, add their request for pods, and join those of a podset group."""
-        covers_pods = self._group_of("pods") is not None
+        covers_pods = self.covering("pods") is not None
         groups: dict[str, list[PodSetRequest]] = {}
         for position, base in enumerate(self.preemptor.pod_sets):
             request = base if counts is None else base.scaled(counts[position])
@@ -88,7 +88,8 @@ class FlavorAssigner:
             groups.setdefault(key, []).append(request)
         return list(groups.values())
 
-    def _group_of(self, resource: str) -> ResourceGroup | None:
+    def covering(self, resource: str) -> ResourceGroup | None:
+        """Return the resource group of the preemptor's queue that covers a resource."""
         spec = self.snapshot.queues[self.preemptor.queue].spec
         return next(
             (group for group in spec.resource_groups if resource in group.covered_resources), None
@@ -96,15 +97,12 @@ class FlavorAssigner:
 
     def _assign_group(self, group: Sequence[PodSetRequest]) -> tuple[_GroupResult, bool]:
         """Choose flavors for podsets that are handled together; second: whether that failed."""
-        requests: dict[str, int] = {}
-        for request in group:
-            for name, amount in request.totals.items():
-                requests[name] = add(requests.get(name, 0), amount)
+        requests = joined(group)
         chosen = _GroupResult({}, fits=True)
         for resource, amount in requests.items():
-            covering = self._group_of(resource)
+            covering = self.covering(resource)
             if covering is None:
-                if amount == 0 or self._ignores_undeclared():
+                if self.skips(amount):
                     continue
                 return _GroupResult({}, fits=False), True
             if resource in chosen.choices:
@@ -116,9 +114,10 @@ class FlavorAssigner:
             chosen.fits = chosen.fits and found.fits
         return chosen, False
 
-    def _ignores_undeclared(self) -> bool:
+    def skips(self, amount: int) -> bool:
+        """Say whether an amount of a resource that no resource group covers is skipped."""
         configuration = self.snapshot.configuration
-        return (
+        return amount == 0 or (
             configuration.gate("QuotaCheckStrategy")
             and configuration.resources.quota_check_strategy == "IgnoreUndeclared"
         )
@@ -138,7 +137,7 @@ class FlavorAssigner:
         best, best_offer = None, WORST
         for flavor in covering.flavors:
             try:
-                if not self._eligible(group, flavor.name):
+                if not self.eligible(group, flavor.name):
                     continue
             except InvalidSelectorError:
                 return None
@@ -157,7 +156,14 @@ class FlavorAssigner:
             return None
         return _GroupResult(best, fits=best_offer.possibility is Possibility.FIT)
 
-    def _eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
+    def eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
+        """Say whether all podsets of a group may run on the nodes of a flavor (4.2).
+
+        Raises
+        ------
+        InvalidSelectorError
+            If the selector of one cannot be evaluated.
+        """
         flavor = self.snapshot.flavors.get(name)
         return flavor is not None and all(
             is_eligible(request.pod_set.template.spec, flavor) for request in group
@@ -179,17 +185,25 @@ class FlavorAssigner:
 
     def _offer_of(self, fr: int | None, amount: int) -> Offer:
         """Return what one flavor-resource offers (4.3)."""
-        queue, tree = self.preemptor.queue, self.snapshot.tree
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
             return Offer(Possibility.FIT if amount == 0 else Possibility.NO_FIT, 0)
         value = add(self._assumed.get(fr, 0), amount)
+        offer = self.offer_at_once(fr, value)
+        return self._simulate(fr, value) if offer is None else offer
+
+    def offer_at_once(self, fr: int, value: int) -> Offer | None:
+        """Return what a flavor-resource offers with nobody evicted; ``None`` if some may be.
+
+        ``value`` is the amount asked for, with the assumed usage of earlier podsets.
+        """
+        queue, tree = self.preemptor.queue, self.snapshot.tree
         if value > tree.potential(queue, fr):
             return Offer(Possibility.NO_FIT, 0)
         level, may_reclaim = borrow_level(self.usage, queue, fr, value)
         if value <= max(0, self.usage.available(queue, fr)):
             return Offer(Possibility.FIT, level)
         if tree.nominal(queue, fr) >= value or may_reclaim or self._may_preempt_while_borrowing():
-            return self._simulate(fr, value)
+            return None
         return Offer(Possibility.NO_FIT, level)
 
     def _may_preempt_while_borrowing(self) -> bool:
@@ -214,6 +228,15 @@ class FlavorAssigner:
             self.usage.add(target.workload.queue, target.workload.usage)
         from_own = any(target.workload.queue == queue for target in found)
         return Offer(Possibility.PREEMPT if from_own else Possibility.RECLAIM, level)
+
+
+def joined(group: Sequence[PodSetRequest]) -> dict[str, int]:
+    """Return what podsets that are handled together ask for, per resource."""
+    requests: dict[str, int] = {}
+    for request in group:
+        for name, amount in request.totals.items():
+            requests[name] = add(requests.get(name, 0), amount)
+    return requests
 
 
 def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bool]:

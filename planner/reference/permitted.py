@@ -1,0 +1,190 @@
+"""Every assignment of flavors that the rules permit, whichever of them Kueue would choose.
+
+What excludes a flavor is in kueue-semantics.md, sections 4.1 to 4.4: that it is not listed, taints
+and affinities, what the queue could ever use, and whether it may preempt there at all. The
+preferences of 4.5 and 4.6 (flavorFungibility) only choose among what is permitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from planner.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
+from planner.quota.amount import add
+from planner.quota.request import PodSetRequest
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.assignment import FlavorAssigner, borrow_level, joined
+from planner.reference.eligibility import InvalidSelectorError
+from planner.reference.preference import Possibility
+from planner.state.queues import ResourceGroup
+
+MOST: Final = 2000
+"""How many assignments, different in what they ask for or contest, are kept at most."""
+
+_Key = tuple[frozenset[tuple[int, int]], frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """Permitted assignments, those first that take flavors listed earlier.
+
+    Of several that ask for the same and contest the same only the first is in ``assignments``;
+    ``count`` counts them all. Where there are more than MOST, ``complete`` is false.
+    """
+
+    assignments: tuple[Assignment, ...] = ()
+    count: int = 0
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Flavors for the first podsets, and what those ask for and contest.
+
+    ``chosen`` is per resource for the podsets at hand, ``pod_sets`` are those before; ``ways``
+    counts the parts that go on alike, this one included.
+    """
+
+    pod_sets: tuple[PodSetFlavors, ...] = ()
+    chosen: Mapping[str, FlavorChoice] = field(default_factory=dict)
+    assumed: Mapping[int, int] = field(default_factory=dict)
+    contested: frozenset[int] = frozenset()
+    level: int = 0
+    ways: int = 1
+
+    @property
+    def key(self) -> _Key:
+        """Two parts with the same key go on and end alike."""
+        return frozenset(self.assumed.items()), self.contested
+
+
+def permitted_assignments(
+    snapshot: Snapshot, preemptor: Preemptor, counts: Sequence[int] | None = None
+) -> Permitted:
+    """Return what the rules permit for all podsets, at the given pod counts or their own.
+
+    The mode of a resource is Fit where its amount, and that of the podsets before, is available
+    with nobody evicted, else Preempt; ``borrowing`` is the height with nobody evicted. A queue
+    that is not active permits nothing.
+    """
+    if not snapshot.is_active(preemptor.queue):
+        return Permitted()
+    assigner = FlavorAssigner(snapshot, snapshot.usage, preemptor)
+    groups = assigner.groups(counts)
+    parts, complete = [_Part()], True
+    for position, group in enumerate(groups):
+        for covering, wanted in _choices_to_make(assigner, group):
+            flavors = list(_eligible(assigner, group, covering))
+            tried = (_take(assigner, part, name, wanted) for part in parts for name in flavors)
+            parts = _merged([part for part in tried if part is not None])
+            complete = complete and len(parts) <= MOST
+            parts = parts[:MOST]
+        if not _is_covered(assigner, group):
+            return Permitted()
+        parts = [_with_pod_sets(part, group) for part in parts]
+        if position < len(groups) - 1 and _stops_after(group, parts):
+            return Permitted()
+    order = [request.name for request in preemptor.pod_sets]
+    assignments = tuple(_assignment(part, order) for part in parts)
+    return Permitted(assignments, sum(part.ways for part in parts), complete)
+
+
+def _choices_to_make(
+    assigner: FlavorAssigner, group: Sequence[PodSetRequest]
+) -> Iterator[tuple[ResourceGroup, Mapping[str, int]]]:
+    """Yield each resource group of the queue with what podsets ask of it, if anything."""
+    requests = joined(group)
+    for covering in assigner.snapshot.queues[assigner.preemptor.queue].spec.resource_groups:
+        wanted = {
+            name: amount for name, amount in requests.items() if assigner.covering(name) is covering
+        }
+        if wanted:
+            yield covering, wanted
+
+
+def _eligible(
+    assigner: FlavorAssigner, group: Sequence[PodSetRequest], covering: ResourceGroup
+) -> Iterator[str]:
+    """Yield the flavors that podsets may run on; no walk gets past an invalid selector."""
+    for flavor in covering.flavors:
+        try:
+            if assigner.eligible(group, flavor.name):
+                yield flavor.name
+        except InvalidSelectorError:
+            return
+
+
+def _take(
+    assigner: FlavorAssigner, part: _Part, flavor: str, wanted: Mapping[str, int]
+) -> _Part | None:
+    """Choose a flavor for some resources; ``None`` where one of them fits in no way."""
+    assumed, contested, level = dict(part.assumed), set(part.contested), part.level
+    chosen = dict(part.chosen)
+    for resource, amount in wanted.items():
+        fr = assigner.snapshot.fr_or_none(flavor, resource)
+        if fr is None:  # covered, but listed without quota anywhere: nominal 0
+            if amount:
+                return None
+            chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit")
+            continue
+        value = add(assumed.get(fr, 0), amount)
+        offer = assigner.offer_at_once(fr, value)
+        if offer is not None and offer.possibility is Possibility.NO_FIT:
+            return None
+        if offer is None:
+            contested.add(fr)
+        height = borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0]
+        level = max(level, height)
+        chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit" if offer else "Preempt")
+        if value:
+            assumed[fr] = value
+    return replace(
+        part, chosen=chosen, assumed=assumed, contested=frozenset(contested), level=level
+    )
+
+
+def _merged(parts: Sequence[_Part]) -> list[_Part]:
+    """Keep the first of several parts that go on alike."""
+    kept: dict[_Key, _Part] = {}
+    for part in parts:
+        first = kept.get(part.key)
+        kept[part.key] = part if first is None else replace(first, ways=first.ways + part.ways)
+    return list(kept.values())
+
+
+def _is_covered(assigner: FlavorAssigner, group: Sequence[PodSetRequest]) -> bool:
+    return all(
+        assigner.covering(name) is not None or assigner.skips(amount)
+        for name, amount in joined(group).items()
+    )
+
+
+def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
+    """Write down the flavors chosen for podsets that are handled together."""
+    done = tuple(
+        PodSetFlavors(
+            name=request.name,
+            count=request.count,
+            flavors={name: part.chosen[name] for name in request.totals if name in part.chosen},
+        )
+        for request in group
+    )
+    return replace(part, pod_sets=part.pod_sets + done, chosen={})
+
+
+def _stops_after(group: Sequence[PodSetRequest], parts: Sequence[_Part]) -> bool:
+    """Say whether assignment stops at podsets that ask for something and get no flavor (4.1)."""
+    return any(
+        request.totals and not done.flavors
+        for part in parts[:1]
+        for request, done in zip(group, part.pod_sets[-len(group) :], strict=True)
+    )
+
+
+def _assignment(part: _Part, order: Sequence[str]) -> Assignment:
+    """Return an assignment with its podsets in the order of the workload."""
+    mode = worst(choice.mode for pods in part.pod_sets for choice in pods.flavors.values())
+    pod_sets = sorted(part.pod_sets, key=lambda pods: order.index(pods.name))
+    return Assignment(mode=mode, borrowing=part.level, pod_sets=tuple(pod_sets))
