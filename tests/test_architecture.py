@@ -42,6 +42,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "scenario": "errors state reader plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "replay": "errors state reader quota reference assignment plan",
+        "auditing": "errors objective plan reader replay solver state",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting explanation",

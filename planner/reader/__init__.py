@@ -19,12 +19,21 @@ from datetime import datetime
 from planner.reader.assemble import assemble, canonical_digest, without_garbage_collection
 from planner.reader.parse import Document, parse
 from planner.reader.scheduler import yunikorn_files
-from planner.reader.source import MAX_BYTES, load
+from planner.reader.source import MAX_BYTES, Source, load
 from planner.reader.unknown import Ignored
 from planner.reader.yunikorn import read_yunikorn
 from planner.state import AnyState, State
 
-__all__ = ["MAX_BYTES", "Ignored", "read", "read_kueue_objects", "read_objects"]
+__all__ = [
+    "MAX_BYTES",
+    "Ignored",
+    "Source",
+    "load",
+    "read",
+    "read_kueue_objects",
+    "read_loaded",
+    "read_objects",
+]
 
 
 def read(
@@ -58,8 +67,17 @@ def read(
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
+    return read_loaded(load(source, max_bytes), now=now, ignored=ignored)
+
+
+def read_loaded(
+    loaded: Source, *, now: datetime | str | None = None, ignored: Ignored | None = None
+) -> AnyState:
+    """Read the state from texts that `load` returned, perhaps on another machine.
+
+    Parameters and errors are those of `read`.
+    """
     with without_garbage_collection():
-        loaded = load(source, max_bytes)
         documents = [document for text in loaded.texts for document in parse(text)]
         return _state(documents, loaded.name, loaded.digest, now, ignored)
 

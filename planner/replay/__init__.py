@@ -20,16 +20,23 @@ from planner.replay.comparison import (
     summarise,
 )
 from planner.replay.file import Watch, parse_line, read_lines
-from planner.replay.kueue import replay_kueue_line
-from planner.replay.yunikorn import is_yunikorn_line, replay_yunikorn_line
+from planner.replay.kueue import replay_kueue_line, state_of_kueue
+from planner.replay.yunikorn import (
+    is_yunikorn_line,
+    replay_yunikorn_line,
+    state_of_yunikorn,
+)
 
 __all__ = [
     "Comparison",
     "FileComparison",
     "ReplayReport",
     "first_difference",
+    "is_yunikorn_line",
     "replay",
     "replay_line",
+    "state_of_kueue",
+    "state_of_yunikorn",
     "summarise",
 ]
 

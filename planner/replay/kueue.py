@@ -52,12 +52,7 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
-    state = read_kueue_objects(
-        _field(line, "state", dict, where),
-        where=f"{where}: state",
-        digest=name,
-        now=_clock(line, where),
-    )
+    state = state_of_kueue(line, where)
     pending = _field(line, "pending", str, where)
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
@@ -69,6 +64,22 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
             if other.outcome == "equal":
                 return other
     return comparison
+
+
+def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
+    """Read the state of a recorded line.
+
+    Raises
+    ------
+    InputError
+        If it has none, or no clock, or the state cannot be used.
+    """
+    return read_kueue_objects(
+        _field(line, "state", dict, where),
+        where=f"{where}: state",
+        digest=_field(line, "id", str, where),
+        now=_clock(line, where),
+    )
 
 
 def _decided(

@@ -69,7 +69,7 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
 
 def _difference(line: Line, expected: Answer, where: str) -> str:
     """Return the first difference of a decision or a flow; empty if there is none."""
-    state = _state_of(line, where)
+    state = state_of_yunikorn(line, where)
     mode = line.get("mode")
     if mode == "flow":
         return _flow_difference(_part(expected, "flow", dict, where), state)
@@ -94,9 +94,16 @@ def _part(line: Line, name: str, kind: type, where: str) -> Any:  # noqa: ANN401
     return value
 
 
-def _state_of(line: Line, where: str) -> YuniKornState:
+def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
+    """Read the state of a recorded line.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used.
+    """
     given = {part: value for part, value in line.items() if part != "expect"}
-    return read_yunikorn_objects(given, where=where, digest=str(line["id"]))
+    return read_yunikorn_objects(given, where=where, digest=_part(line, "id", str, where))
 
 
 def _decided_difference(

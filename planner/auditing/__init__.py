@@ -1,0 +1,28 @@
+"""Many states, each of its pending workloads: the scheduler's own answer beside the optimum.
+
+instance.py    files, folders and recorded lines to packed states; a packed state to an instance
+judge.py       one pending workload: what is wrong with the scheduler's own answer
+redundancy.py  whom the scheduler's own answer takes without need
+record.py      what comes out: cases, failures, totals
+tally.py       many cases to totals
+
+Source: design.md, sections 1 and 6; user-needs.md, row 1.
+"""
+
+from planner.auditing.instance import Packed, open_packed, packed_states
+from planner.auditing.judge import Question, audit_instance
+from planner.auditing.record import Audit, Case, Failure, StateAudit
+from planner.auditing.tally import Tally
+
+__all__ = [
+    "Audit",
+    "Case",
+    "Failure",
+    "Packed",
+    "Question",
+    "StateAudit",
+    "Tally",
+    "audit_instance",
+    "open_packed",
+    "packed_states",
+]

@@ -1,0 +1,201 @@
+"""One pending workload: the scheduler's own answer beside the optimum, and what is wrong with it.
+
+Source: design.md, section 1 (auditors: was the greedy set minimal); user-needs.md, row 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from planner.auditing.instance import Instance
+from planner.auditing.record import Case, Failure, FindingCode, Judgement, Ratio, StateAudit
+from planner.auditing.redundancy import needless
+from planner.errors import InternalError, PlannerError
+from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
+from planner.plan import AnyPlan, Plan
+from planner.solver.engine import Deadline
+from planner.solver.start import AnyPlanning, Given, solve, start
+
+SIZE: Final = PROFILES["min-count"]
+"""The objective that says how few victims there can be; it is always asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
+
+    ``pending`` is the only one asked about, if it is given.
+    """
+
+    objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
+    time_limit: float | None = None
+    now: datetime | None = None
+    laws: str | None = None
+    pending: str | None = None
+
+    @property
+    def asked(self) -> tuple[Profile, ...]:
+        """All objectives, that of the size among them."""
+        if SIZE in self.objectives:
+            return self.objectives
+        return (*self.objectives, SIZE)
+
+
+def audit_instance(instance: Instance, question: Question) -> StateAudit:
+    """Judge the scheduler's own answer for every pending workload of a state.
+
+    One that cannot be planned for is a failure, and does not stop the others.
+
+    Raises
+    ------
+    InternalError
+        If a plan fails its own verification.
+    """
+    cases, failures = [], []
+    wanted = (question.pending,) if question.pending else instance.pending
+    for pending in wanted:
+        given = Given(pending, instance.assignment, question.now, question.laws)
+        try:
+            cases.append(_case(instance, given, question))
+        except InternalError:
+            raise
+        except PlannerError as error:
+            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+    return StateAudit(state=instance.name, cases=tuple(cases), failures=tuple(failures))
+
+
+def _case(instance: Instance, given: Given, question: Question) -> Case:
+    planning = start(instance.state, given)
+    optima = {
+        profile.name: solve(planning, profile, Deadline.after(question.time_limit))
+        for profile in question.asked
+    }
+    smallest = optima[SIZE.name]
+    greedy = smallest.greedy or planning.greedy_plan()
+    lawful = bool(greedy.victims) and not greedy.outside_rules
+    fewest = _is_smallest(greedy, smallest) if lawful else None
+
+    def within(profile: Profile, costs: Mapping[str, int]) -> AnyPlan:
+        priced = start(instance.state, given, costs)
+        return solve(priced, profile, Deadline.after(question.time_limit))
+
+    # Where no set is smaller, no subset is.
+    spared = () if fewest else needless(greedy.keys, within) if lawful else None
+    judgements = tuple(
+        _judgement(planning, profile, optima[profile.name], greedy) for profile in question.asked
+    )
+    case = Case(
+        state=instance.name,
+        pending=greedy.preemptor,
+        rules=greedy.rules,
+        status=greedy.status,
+        victims=greedy.keys,
+        terms=greedy.terms,
+        outside_rules=greedy.outside_rules,
+        irredundant=None if spared is None else not spared,
+        needless=spared or (),
+        smallest=fewest,
+        judgements=judgements,
+        ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
+        proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
+    )
+    return case.model_copy(update={"findings": tuple(_findings(case))})
+
+
+def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
+    """Say whether no legal set has fewer victims; ``None`` if that is not settled."""
+    if smallest.status in {"optimal", "feasible"} and len(smallest.keys) < len(greedy.keys):
+        return False
+    return True if smallest.status == "optimal" else None
+
+
+def _judgement(
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan
+) -> Judgement:
+    has_plan = plan.status in {"optimal", "feasible"}
+    both = has_plan and bool(greedy.victims)
+    return Judgement(
+        objective=profile.name,
+        status=plan.status,
+        victims=plan.keys,
+        terms=plan.terms if has_plan else {},
+        gaps={t: greedy.terms[t] - value for t, value in plan.terms.items()} if both else {},
+        best=_is_best(planning, profile, plan, greedy)
+        if both and not greedy.outside_rules
+        else None,
+    )
+
+
+def _is_best(
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan
+) -> bool | None:
+    """Say whether the scheduler's own plan keeps to the wishes and is as good in every level."""
+    if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
+        return False
+    ours, theirs = (
+        [sum(terms[term] for term in measure) for measure in profile.levels]
+        for terms in (plan.terms, greedy.terms)
+    )
+    if theirs > ours:
+        return False
+    return True if plan.status == "optimal" else None
+
+
+def _findings(case: Case) -> Iterator[FindingCode]:
+    plans = [one for one in case.judgements if one.status in {"optimal", "feasible"}]
+    if case.irredundant is False:
+        yield "redundant"
+    if case.smallest is False:
+        yield "count"
+    if any(one.best is False for one in case.judgements if one.objective != SIZE.name):
+        yield "disruption"
+    if case.outside_rules:
+        yield "rules"
+    if case.status == "unknown" and plans:
+        yield "missed"
+    if case.victims and any(not one.victims for one in plans):
+        yield "pointless"
+
+
+def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
+    """Yield what the plans evict of every resource that is requested."""
+    if not greedy.victims:
+        return
+    has_plan = plan.status in {"optimal", "feasible"}
+    theirs, ours = _evicted(greedy), _evicted(plan)
+    for place, requested in _requested(greedy).items():
+        yield Ratio(
+            flavor=place[0],
+            resource=place[1],
+            requested=requested,
+            greedy=theirs.get(place, 0),
+            optimum=ours.get(place, 0) if has_plan else None,
+        )
+
+
+def _requested(plan: AnyPlan) -> dict[tuple[str, str], int]:
+    if isinstance(plan, Plan):
+        asked = {(one.flavor, one.resource): one.requested for one in plan.demand}
+    else:
+        asked = {("", one.resource): one.asked for one in plan.room}
+    return {place: amount for place, amount in asked.items() if amount}
+
+
+def _evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
+    """Return how much the victims hold that are not being evicted already."""
+    total: dict[tuple[str, str], int] = {}
+    if isinstance(plan, Plan):
+        held = (
+            ((one.flavor, one.resource), one.units)
+            for victim in plan.victims
+            if not victim.evicted
+            for one in victim.usage
+        )
+    else:
+        held = ((("", one.resource), one.units) for victim in plan.victims for one in victim.usage)
+    for place, units in held:
+        total[place] = total.get(place, 0) + units
+    return total

@@ -1,0 +1,154 @@
+"""What an audit says: of one pending workload, of one state, and in all."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner.plan.record import SCHEMA_VERSION, Record, Status
+
+FindingCode = Literal["redundant", "count", "disruption", "rules", "missed", "pointless"]
+"""redundant: some victims alone would do. count: fewer victims would do. disruption: another set
+is better by an objective. rules: the answer breaks the scheduler's own rules. missed: it finds
+nothing although a legal set exists. pointless: it evicts although nothing needs to go."""
+
+Rules = Literal[
+    "kueue-classical", "kueue-fair", "yunikorn-design", "yunikorn-code", "yunikorn-required-node"
+]
+
+
+class Ratio(Record):
+    """What is evicted of one resource for what is requested of it, in the scheduler's units.
+
+    ``flavor`` is empty for YuniKorn. ``optimum`` is that of the first objective, ``None`` if it
+    has no plan.
+    """
+
+    flavor: str
+    resource: str
+    requested: int
+    greedy: int
+    optimum: int | None
+
+
+class Judgement(Record):
+    """The optimum under one objective, beside the scheduler's own answer.
+
+    ``gaps`` say for every term how much more the scheduler's own answer has; they are given
+    where both have a plan. ``best`` says whether its answer is as good in every level of the
+    objective: ``None`` where it has none, breaks its rules, or nothing better was found but
+    nothing proved either.
+    """
+
+    objective: str
+    status: Status
+    victims: tuple[str, ...]
+    terms: dict[str, int]
+    gaps: dict[str, int]
+    best: bool | None
+
+
+class Case(Record):
+    """One pending workload or ask of one state.
+
+    ``status`` and ``victims`` are the scheduler's own answer, ``terms`` what it costs, and
+    ``outside_rules`` the laws it breaks. ``irredundant`` says that no proper subset of its
+    victims would do, and ``smallest`` that no fewer victims would: ``None`` where there are none
+    to judge, or time was up. ``needless`` are those that a smallest subset spares. ``proved``
+    says that every optimum is.
+    """
+
+    state: str
+    pending: str
+    rules: Rules
+    status: Status
+    victims: tuple[str, ...]
+    terms: dict[str, int]
+    outside_rules: tuple[str, ...] = ()
+    irredundant: bool | None = None
+    needless: tuple[str, ...] = ()
+    smallest: bool | None = None
+    judgements: tuple[Judgement, ...]
+    ratios: tuple[Ratio, ...] = ()
+    findings: tuple[FindingCode, ...] = ()
+    proved: bool
+
+
+class Failure(Record):
+    """A state, or one pending workload of it, that could not be audited."""
+
+    state: str
+    pending: str | None = None
+    outcome: Literal["failed", "timeout", "out-of-memory", "killed"] = "failed"
+    detail: str
+
+
+class StateAudit(Record):
+    """Everything about one state."""
+
+    state: str
+    cases: tuple[Case, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+class Gap(Record):
+    """How much more of one term the scheduler's own answers have than the optima, in all.
+
+    ``compared`` counts the cases in which both have a plan with victims on the scheduler's side,
+    ``more`` and ``less`` those in which its own has more and less of the term. ``total`` is the
+    sum of all differences, ``worst`` the largest, in the case ``worst_case``.
+    """
+
+    objective: str
+    term: str
+    title: str
+    unit: str
+    compared: int
+    more: int
+    less: int
+    total: int
+    greedy_total: int
+    worst: int
+    worst_case: str
+
+
+class Verdicts(Record):
+    """For one objective: how many of the scheduler's own answers are best, and how many not."""
+
+    objective: str
+    proved: int
+    judged: int
+    best: int
+    not_best: int
+
+
+class Summary(Record):
+    """Totals.
+
+    ``cases`` counts pending workloads; ``with_victims`` those for which the scheduler itself
+    evicts anybody; ``infeasible`` those for which no legal set exists; ``unproved`` those of
+    which some optimum is not proved. ``findings`` counts cases by finding, ``clean`` those
+    without any.
+    """
+
+    states: int
+    cases: int
+    with_victims: int
+    infeasible: int
+    clean: int
+    unproved: int
+    failures: int
+    findings: dict[FindingCode, int]
+    verdicts: tuple[Verdicts, ...]
+    gaps: tuple[Gap, ...]
+
+
+class Audit(Record):
+    """An audit of one or many states."""
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    objectives: tuple[str, ...]
+    summary: Summary
+    cases: tuple[Case, ...]
+    failures: tuple[Failure, ...] = ()

@@ -1,0 +1,92 @@
+"""The way into planning, whichever the scheduler: a state and what the user fixed to a planning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
+from planner.errors import InputError
+from planner.objective.profiles import Profile
+from planner.plan import AnyPlan
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.solver.engine import Deadline
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import solve_planning
+from planner.solver.pending import only_pending
+from planner.solver.yunikorn.planning import YuniKornPlanning, pending_asks, plan_ask
+from planner.solver.yunikorn.solve import solve_yunikorn
+from planner.state import AnyState, State, YuniKornState, parse_time
+
+AnyPlanning = Planning | YuniKornPlanning
+AssignmentInput = Assignment | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a user says of a plan besides its objective: all of it may be left out.
+
+    ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,
+    ``laws`` the side to take where the written laws and the code differ (YuniKorn).
+    """
+
+    pending: str | None = None
+    assignment: AssignmentInput | None = None
+    now: datetime | str | None = None
+    laws: str | None = None
+
+
+def pending_workloads(state: AnyState) -> tuple[str, ...]:
+    """Return everything that waits in a queue, in the order of the dump.
+
+    Workloads of Kueue as namespace/name, asks of YuniKorn by their allocation keys.
+    """
+    if isinstance(state, YuniKornState):
+        return pending_asks(state)
+    return tuple(workload.key for workload in state.workloads if workload.is_pending)
+
+
+def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:
+    """Make a pending workload or ask ready for planning; ``costs`` are given per key.
+
+    Raises
+    ------
+    InputError
+        If it cannot be planned for, or something given means nothing there.
+    """
+    if isinstance(state, YuniKornState):
+        if given.assignment is not None:
+            raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
+        return plan_ask(state, given.pending, given.laws, given.now, costs)
+    if given.laws is not None:
+        expected = "leave it out: only YuniKorn's written laws and code differ"
+        raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
+    return _start_kueue(state, given, costs)
+
+
+def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
+    now = parse_time(given.now) if isinstance(given.now, str) else given.now
+    flavors = None if given.assignment is None else parse_assignment(given.assignment)
+    snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
+    wanted = given.pending or only_pending(state, pending_workloads(state))
+    preemptor = find_preemptor(state, snapshot, wanted)
+    fixed = None if flavors is None else read_assignment(flavors, preemptor)
+    return Planning(state, snapshot, preemptor, costs, fixed)
+
+
+def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
+    """Return the best legal plan under a profile, verified, with its certificate.
+
+    Raises
+    ------
+    InputError
+        If the state cannot tell a term of the profile.
+    InternalError
+        If the plan fails its verification.
+    """
+    if isinstance(planning, YuniKornPlanning):
+        return solve_yunikorn(planning, profile, deadline)
+    return solve_planning(planning, profile, deadline)

@@ -1,0 +1,1 @@
+"""Audits: whose answers are judged, and how."""
