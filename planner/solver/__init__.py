@@ -10,6 +10,8 @@ tie_break.py    the canonical answer among equals
 pending.py      what to plan for when nobody says
 comparison.py   an optimum beside the scheduler's own plan: caps, and what may not be worse
 certificate.py  what every certificate says: values, bounds, the solver
+verdict.py      a plan that the verifier accepts, with its verdicts; any other is refused
+answer.py       the plans of a question that needed no solver, or has no answer
 kueue/          plans for pending workloads of Kueue
 yunikorn/       plans for asks of YuniKorn
 """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from planner.assignment import Assignment
-from planner.errors import InternalError
 from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.kueue import term_table
 from planner.plan import Plan, Status, Verdict, Verification, Victim
@@ -15,6 +14,7 @@ from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.decision import decide
 from planner.solver.kueue.describe import Subject, describe_victims
 from planner.solver.kueue.explanation import explain_no_flavor, victims_in_words
+from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
 from planner.verifier import match_plan, verify_plan
 from planner.verifier.certificate import check_certificate
@@ -105,8 +105,8 @@ class Planning:
         verification = self._verify(plan)
         if self.problem.fair is not None:
             # Fill-back looks at no share: Kueue's own answer can be outside its own rules.
-            return plan.model_copy(update={"outside_rules": _broken(verification.verdicts)})
-        _refuse_illegal(plan, verification)
+            return plan.model_copy(update={"outside_rules": broken(verification.verdicts)})
+        refuse_illegal(plan, verification)
         return plan
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
@@ -130,22 +130,7 @@ class Planning:
         InternalError
             If a law refuses the plan, or a claim is not true: it is then no plan at all.
         """
-        verification = self._verify(plan)
-        _refuse_illegal(plan, verification)
-        if plan.certificate is None:
-            return plan
-        certificate = plan.certificate.model_copy(
-            update={
-                "verdicts": verification.verdicts,
-                "removal_order": verification.removal_order,
-            }
-        )
-        plan = plan.model_copy(update={"certificate": certificate})
-        untrue = _broken(self._check_claims(plan))
-        if untrue:
-            message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
-            raise InternalError(message)
-        return plan
+        return accept(plan, self._verify(plan), self._check_claims)
 
     def _check_claims(self, plan: Plan) -> Sequence[Verdict]:
         """Check values, bounds and facts of a plan, recomputed from its victims."""
@@ -180,19 +165,3 @@ class Planning:
         if victims:
             return "feasible", f"Kueue preempts {victims_in_words(victims)}"
         return "unknown", "Kueue finds no victims that would make room"
-
-
-def _refuse_illegal(plan: Plan, verification: Verification) -> None:
-    if not verification.accepted:
-        broken = "; ".join(_broken(verification.verdicts))
-        message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
-        raise InternalError(message)
-
-
-def _broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """Return what does not hold, in words."""
-    return tuple(
-        f"{verdict.law} {verdict.title}: {verdict.detail}"
-        for verdict in verdicts
-        if not verdict.holds
-    )

@@ -13,8 +13,9 @@ from planner.models.kueue.candidates import attempts, restricted_while_borrowing
 from planner.models.kueue.columns import build_classes
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Profile
-from planner.plan import Certificate, Plan, Status
+from planner.plan import Plan, Status
 from planner.problem.array import IntArray
+from planner.solver.answer import no_plan, without_solver
 from planner.solver.certificate import certify
 from planner.solver.comparison import blame_wishes, cap, refuse_worse
 from planner.solver.engine import Deadline
@@ -22,7 +23,7 @@ from planner.solver.kueue.certificate import solver_free_bounds
 from planner.solver.kueue.explanation import explain_infeasible, victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
-from planner.solver.levels import Answer, solve_levels
+from planner.solver.levels import solve_levels
 from planner.solver.search import Search
 
 
@@ -64,7 +65,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     greedy = planning.greedy_plan()
     answer_at_once = settled(planning)
     if answer_at_once is not None:
-        return _without_solver(planning, profile, greedy, *answer_at_once)
+        return without_solver(planning, profile, greedy, *answer_at_once)
     prepared = prepare(planning, profile, deadline, greedy)
     rules, search, dropped = prepared.rules, prepared.search, prepared.dropped
     answer = solve_levels(search, profile.levels)
@@ -78,7 +79,8 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         cut_off=len(search.cut),
     )
     if search.incumbent is None:
-        return _no_plan(planning, profile, answer, certificate, greedy, search)
+        why = _why_none(planning, profile, search) if answer.outcome == "infeasible" else None
+        return no_plan(planning, profile, greedy, certificate, why)
     positions = planning.in_candidate_order(search.classes.take(search.incumbent))
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
@@ -120,40 +122,9 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     return None
 
 
-def _without_solver(
-    planning: Planning, profile: Profile, greedy: Plan, status: Status, explanation: str
-) -> Plan:
-    plan = planning.subject.plan(
-        "optimum",
-        status,
-        explanation,
-        objective=profile.name,
-        terms=planning.table.evaluate(()),
-        certificate=Certificate(digest=planning.state.digest, levels=()),
-        greedy=greedy,
-    )
-    return planning.accepted(plan) if status == "optimal" else plan
-
-
-def _no_plan(  # noqa: PLR0913, PLR0917 - what the plan says
-    planning: Planning,
-    profile: Profile,
-    answer: Answer,
-    certificate: Certificate,
-    greedy: Plan,
-    search: Search,
-) -> Plan:
-    infeasible = answer.outcome == "infeasible"
-    return planning.subject.plan(
-        "optimum",
-        "infeasible" if infeasible else "unknown",
-        blame_wishes(search, profile) or explain_infeasible(planning.problem, planning.eligible)
-        if infeasible
-        else "nothing found within the time limit, and nothing proved",
-        objective=profile.name,
-        certificate=certificate,
-        greedy=greedy,
-    )
+def _why_none(planning: Planning, profile: Profile, search: Search) -> str:
+    problem, candidates = planning.problem, planning.eligible
+    return blame_wishes(search, profile) or explain_infeasible(problem, candidates)
 
 
 def _rules(planning: Planning) -> KueueRules:
@@ -178,7 +149,7 @@ def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
     """Set up the search: classes, and Kueue's own answer to start from."""
     only_borrowing = tuple(rules.attempts) == (True,)
     allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
-    costs = _costs(planning, profile)
+    costs = planning.table.telling_apart(profile.terms)
     if apart:
         alone: IntArray = np.zeros(len(planning.problem.workloads), dtype=np.int64)
         alone[list(apart)] = np.arange(1, len(apart) + 1)
@@ -188,13 +159,6 @@ def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
     if greedy.victims and not greedy.outside_rules:
         search.incumbent = _class_counts(classes, planning.greedy_positions())
     return search
-
-
-def _costs(planning: Planning, profile: Profile) -> list[IntArray]:
-    terms = {term for measure in (*profile.levels, *profile.caps) for term in measure}
-    separable = planning.table.separable
-    arrays = [separable[term] for term in sorted(terms & separable.keys())]
-    return [*arrays, planning.table.rank] if "D1" in terms else arrays
 
 
 def _class_counts(classes: Classes, positions: list[int]) -> list[int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
 
-from planner.errors import InternalError, LookupFailed, SchemaError
+from planner.errors import LookupFailed, SchemaError
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Verdict, Verification, YuniKornPlan
@@ -16,6 +16,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
 from planner.solver.pending import only_pending
+from planner.solver.verdict import accept, broken
 from planner.solver.yunikorn.describe import RuleSet, Subject
 from planner.solver.yunikorn.explanation import postponed, victims_in_words
 from planner.state import YuniKornState, parse_time
@@ -108,8 +109,8 @@ class YuniKornPlanning:
             victims=positions,
             terms=self.table.evaluate(positions),
         )
-        broken = _broken(self._verify(plan).verdicts)
-        return plan.model_copy(update={"outside_rules": broken})
+        outside = broken(self._verify(plan).verdicts)
+        return plan.model_copy(update={"outside_rules": outside})
 
     def accepted(self, plan: YuniKornPlan) -> YuniKornPlan:
         """Verify a plan and what its certificate claims, and put the verdicts into it.
@@ -119,22 +120,13 @@ class YuniKornPlanning:
         InternalError
             If a law refuses the plan, or a claim is not true: it is then no plan at all.
         """
-        verification = self._verify(plan)
-        if not verification.accepted:
-            broken = "; ".join(_broken(verification.verdicts))
-            message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {broken}"
-            raise InternalError(message)
-        if plan.certificate is None:
-            return plan
-        found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
-        plan = plan.model_copy(update={"certificate": plan.certificate.model_copy(update=found)})
+        return accept(plan, self._verify(plan), self._check_claims)
+
+    def _check_claims(self, plan: YuniKornPlan) -> Sequence[Verdict]:
+        """Check values, bounds and facts of a plan, recomputed from its victims."""
         terms = self.table.evaluate([self._position[key] for key in plan.keys])
         case = match_yunikorn(self.state, plan, self.cluster)
-        untrue = _broken(check_yunikorn_certificate(case, plan, terms))
-        if untrue:
-            message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
-            raise InternalError(message)
-        return plan
+        return check_yunikorn_certificate(case, plan, terms)
 
     def _verify(self, plan: YuniKornPlan) -> Verification:
         return verify_yunikorn_plan(self.state, plan, cluster=self.cluster)
@@ -144,15 +136,6 @@ def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
     if asking.ask.required_node:
         return "yunikorn-required-node"
     return "yunikorn-design" if laws == "design" else "yunikorn-code"
-
-
-def _broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """Return what does not hold, in words."""
-    return tuple(
-        f"{verdict.law} {verdict.title}: {verdict.detail}"
-        for verdict in verdicts
-        if not verdict.holds
-    )
 
 
 def pending_asks(state: YuniKornState) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.models.shared.classes import Classes
 from planner.models.yunikorn.columns import build_classes
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node, has_room
-from planner.plan import Certificate, Status, YuniKornPlan
-from planner.problem.array import BoolArray, IntArray
+from planner.plan import Status, YuniKornPlan
+from planner.problem.array import BoolArray
+from planner.solver.answer import no_plan, without_solver
 from planner.solver.certificate import certify
 from planner.solver.comparison import blame_wishes, cap, refuse_worse
 from planner.solver.core import Least, find_any
@@ -55,12 +55,14 @@ def solve_yunikorn(
     greedy = planning.greedy_plan()
     settled = _settled(planning)
     if settled is not None:
-        return _without_solver(planning, profile, greedy, *settled)
+        return without_solver(planning, profile, greedy, *settled)
     found = search_yunikorn(planning, profile, deadline, greedy)
     levels = _known_unavoidable(found)
     certificate = certify(planning.state.digest, levels, started)
     if found.search.incumbent is None:
-        return _no_plan(planning, profile, found, certificate, greedy)
+        infeasible = found.answer.outcome == "infeasible"
+        why = _why_none(planning, profile, found.search) if infeasible else None
+        return no_plan(planning, profile, greedy, certificate, why)
     positions = planning.in_candidate_order(found.search.classes.take(found.search.incumbent))
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
@@ -91,7 +93,9 @@ def search_yunikorn(
     Whether one does is settled before any cap: law 1 is not up for trade.
     """
     problem, table = planning.problem, planning.table
-    classes = build_classes(problem, _reachable(planning), _costs(planning, profile))
+    # The tier always tells apart, for law 1.
+    costs = table.telling_apart((*profile.terms, *LAST_TIER))
+    classes = build_classes(problem, _reachable(planning), costs)
     everything = list(range(len(classes)))
     rules = YuniKornRules(problem, table, planning.subject.rules, spare_last_tier=False)
     search = Search(rules, classes, deadline, everything)
@@ -135,50 +139,11 @@ def _settled(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     return None
 
 
-def _without_solver(
-    planning: YuniKornPlanning,
-    profile: Profile,
-    greedy: YuniKornPlan,
-    status: Status,
-    explanation: str,
-) -> YuniKornPlan:
-    plan = planning.subject.plan(
-        "optimum",
-        status,
-        explanation,
-        objective=profile.name,
-        terms=planning.table.evaluate(()),
-        certificate=Certificate(digest=planning.state.digest, levels=()),
-        greedy=greedy,
-    )
-    return planning.accepted(plan) if status == "optimal" else plan
-
-
-def _no_plan(
-    planning: YuniKornPlanning,
-    profile: Profile,
-    found: _Found,
-    certificate: Certificate,
-    greedy: YuniKornPlan,
-) -> YuniKornPlan:
-    infeasible = found.answer.outcome == "infeasible"
-    return planning.subject.plan(
-        "optimum",
-        "infeasible" if infeasible else "unknown",
-        blame_wishes(found.search, profile)
-        or explain_infeasible(
-            planning.problem, _all_classes(planning), planning.eligible, planning.subject.rules
-        )
-        if infeasible
-        else "nothing found within the time limit, and nothing proved",
-        objective=profile.name,
-        certificate=certificate,
-        greedy=greedy,
-    )
-
-
-def _all_classes(planning: YuniKornPlanning) -> Classes:
-    return build_classes(planning.problem, planning.eligible, [])
+def _why_none(planning: YuniKornPlanning, profile: Profile, search: Search) -> str:
+    problem, candidates = planning.problem, planning.eligible
+    classes = build_classes(problem, candidates, [])
+    by_wishes = blame_wishes(search, profile)
+    return by_wishes or explain_infeasible(problem, classes, candidates, planning.subject.rules)
 
 
 def _reachable(planning: YuniKornPlanning) -> BoolArray:
@@ -196,11 +161,3 @@ def _reachable(planning: YuniKornPlanning) -> BoolArray:
     hosted[known] = problem.usable[problem.node[known]]
     reachable: BoolArray = planning.eligible & hosted
     return reachable
-
-
-def _costs(planning: YuniKornPlanning, profile: Profile) -> list[IntArray]:
-    """Return what must be equal within a class: the tier always, for law 1."""
-    terms = {term for measure in (*profile.levels, *profile.caps) for term in measure}
-    separable = planning.table.separable
-    arrays = [separable[term] for term in sorted((terms | {"D0"}) & separable.keys())]
-    return [*arrays, planning.table.rank] if "D1" in terms else arrays
