@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "laws": "",
         "state": "errors quantity",
         "reader": "errors quantity state",
+        "kubectl": "errors reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
         "reference": "errors quantity state quota assignment",
@@ -39,17 +40,19 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "verifier": "errors laws quantity state quota assignment plan objective",
         "solver": "errors quantity laws state quota assignment reference problem objective models"
         " plan verifier",
-        "scenario": "errors state reader plan",
+        "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "replay": "errors state reader quota reference assignment plan",
         "auditing": "errors objective plan reader replay solver state",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
-        "report": "errors plan quantity laws assignment state quota scenario boosting explanation",
+        "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
+        " explanation",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
-        " objective models plan verifier solver replay report scenario boosting explanation api",
+        " objective models plan verifier solver replay report scenario boosting explanation"
+        " api kubectl",
         FACE: "errors state reader plan api",
     }.items()
 }

@@ -95,9 +95,10 @@ class StateAudit(Record):
 class Gap(Record):
     """How much more of one term the scheduler's own answers have than the optima, in all.
 
-    ``compared`` counts the cases in which both have a plan with victims on the scheduler's side,
-    ``more`` and ``less`` those in which its own has more and less of the term. ``total`` is the
-    sum of all differences, ``worst`` the largest, in the case ``worst_case``.
+    ``compared`` counts the cases in which both have a plan and the scheduler's own evicts
+    somebody within its rules, ``more`` and ``less`` those in which its own has more and less of
+    the term. ``total`` is the sum of all differences, ``worst`` the largest, in the case
+    ``worst_case``.
     """
 
     objective: str

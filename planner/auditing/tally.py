@@ -70,7 +70,7 @@ class Tally:
         self._verdicts[name, "proved"] += judgement.status in {"optimal", "infeasible"}
         if judgement.best is not None:
             self._verdicts[name, "best" if judgement.best else "not_best"] += 1
-        if not case.victims:
+        if not case.victims or case.outside_rules:  # outside its rules it may well be cheaper
             return
         where = f"{case.state}: {case.pending}"
         for term, gap in judgement.gaps.items():

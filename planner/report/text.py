@@ -65,7 +65,7 @@ def age(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def hours(accelerator_seconds: int) -> str:
+def hours(accelerator_seconds: float) -> str:
     """Return accelerator-seconds as accelerator-hours."""
     return decimal(accelerator_seconds / SECONDS_PER_HOUR)
 
