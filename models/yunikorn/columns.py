@@ -72,17 +72,7 @@ class Columns:
 
         Source: yunikorn-semantics.md, sections 7 and 15.
         """
-        problem = self.problem
-        if problem.ask.required_node:
-            return ()
-        return tuple(
-            node
-            for node in np.flatnonzero(problem.usable).tolist()
-            if all(
-                asked <= max(0, problem.available[node].get(t, 0))
-                for t, asked in problem.ask.resource.items()
-            )
-        )
+        return () if self.problem.ask.required_node else self.problem.roomy
 
     @cached_property
     def of_node(self) -> dict[int, IntArray]:

@@ -19,9 +19,8 @@ from planner.objective.terms import (
 )
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
+from planner.quota.yunikorn.properties import SECOND
 from planner.state.yunikorn import Allocation
-
-NANOSECONDS = 10**9
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
 """Terms without a source: a dump has neither annotations nor earlier preemptions."""
@@ -33,19 +32,10 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
     It is the first usable one that has room without any victims; without one, the node that all
     victims are on.
     """
-    free = next((n for n in range(len(problem.nodes)) if has_room(problem, n)), None)
-    if free is not None:
-        return free
+    if problem.roomy:
+        return problem.roomy[0]
     nodes = {int(problem.node[victim]) for victim in victims}
     return nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
-
-
-def has_room(problem: YuniKornProblem, node: int) -> bool:
-    """Say whether a node is usable and has room for the ask without any victims."""
-    available = problem.available[node]
-    return bool(problem.usable[node]) and all(
-        asked <= max(0, available.get(t, 0)) for t, asked in problem.ask.resource.items()
-    )
 
 
 def yunikorn_term_table(
@@ -80,8 +70,9 @@ def yunikorn_term_table(
         If an allocation is too large to add its cost up exactly.
     """
     keys = [allocation.allocation_key for allocation in problem.allocations]
+    known = set(keys)
     for name in costs or {}:
-        if name not in set(keys):
+        if name not in known:
             raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
     rank = ranks(np.array(adjusted, dtype=np.int64), eligible)
@@ -141,7 +132,7 @@ def _needs(problem: YuniKornProblem, node: int) -> list[int]:
 
 
 def _disruption(allocation: Allocation, now: int) -> Disruption:
-    running_s = max(0, now - allocation.allocation_time) // NANOSECONDS
+    running_s = max(0, now - allocation.allocation_time) // SECOND
     return Disruption(
         last_tier=allocation.originator or allocation.opted_out,
         running_s=running_s,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from planner.problem.array import BoolArray, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.queue import Queue, walk
-from planner.quota.yunikorn.resource import Amount, Resource
+from planner.quota.yunikorn.resource import Amount, Resource, fits
 from planner.state.yunikorn import Allocation, Ask
 
 NOWHERE = -1
@@ -43,7 +44,7 @@ class QueueFacts:
     disabled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class YuniKornProblem:
     """One decision for one ask.
 
@@ -97,6 +98,12 @@ class YuniKornProblem:
     def own_queue(self) -> int:
         """The queue of the ask."""
         return self.path[0]
+
+    @cached_property
+    def roomy(self) -> tuple[int, ...]:
+        """The usable nodes that have room for the ask without any victims."""
+        usable, wanted = np.flatnonzero(self.usable).tolist(), self.ask.resource
+        return tuple(node for node in usable if fits(self.available[node], wanted))
 
 
 def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:

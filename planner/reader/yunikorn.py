@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from planner.errors import InputError, SchemaError
@@ -33,6 +33,7 @@ from planner.reader.yunikorn_queues import (
     read_dumped_queues,
     read_queues,
 )
+from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
     Application,
@@ -59,9 +60,6 @@ CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
 )
 LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 Json = Mapping[str, Any]
 
@@ -179,7 +177,7 @@ def _clock(value: Json, where: str) -> int:
 
 
 def _nanoseconds(moment: datetime) -> int:
-    clock = (moment - _EPOCH) // _MICROSECOND * 1000
+    clock = to_nanoseconds(moment)
     if abs(clock) > MAX_INT64:
         raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
     return clock

@@ -8,6 +8,7 @@ Times are nanoseconds since 1970, as in the dump. What the dump lacks stands und
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 from pydantic import AliasChoices, BeforeValidator, Field, WithJsonSchema, model_validator
@@ -298,6 +299,11 @@ class Partition(Schema):
     preemption: PreemptionSwitches = PreemptionSwitches()
     nodes: tuple[Node, ...] = ()
     applications: tuple[Application, ...] = ()
+
+    @property
+    def asks(self) -> Iterator[tuple[Application, Ask]]:
+        """All asks with their applications, in the order of the dump."""
+        return ((one, ask) for one in self.applications for ask in one.requests)
 
 
 class YuniKornState(Schema):

@@ -87,7 +87,7 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
         partition=chosen,
         tree=build_tree(chosen, state.x),
         nodes=tuple(sorted(_rooms(chosen), key=lambda room: room.node_id)),
-        asks={ask.allocation_key: ask for app in chosen.applications for ask in app.requests},
+        asks={ask.allocation_key: ask for _, ask in chosen.asks},
         x=state.x,
     )
 
@@ -100,11 +100,10 @@ def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None =
     LookupFailed
         If there is no such ask.
     """
-    for application in cluster.partition.applications:
-        if application_id in {None, application.application_id}:
-            for ask in application.requests:
-                if ask.allocation_key == allocation_key:
-                    return Asking(ask, application, cluster.tree.leaf_of(application))
+    for application, ask in cluster.partition.asks:
+        named = application_id in {None, application.application_id}
+        if named and ask.allocation_key == allocation_key:
+            return Asking(ask, application, cluster.tree.leaf_of(application))
     owner = f' of application "{application_id}"' if application_id else ""
     raise LookupFailed("state", f'there is no ask "{allocation_key}"{owner}')
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Final, Literal
+from typing import Literal
 
 from planner.objective.terms import TermTable
 from planner.plan import (
@@ -22,10 +21,10 @@ from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
+from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 
 RuleSet = Literal["yunikorn-design", "yunikorn-code", "yunikorn-required-node"]
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Subject:
             application=self.asking.application.application_id,
             queue=self.asking.leaf.path,
             priority=ask.priority,
-            now=_EPOCH + timedelta(microseconds=self.cluster.now // 1000),
+            now=from_nanoseconds(self.cluster.now),
             node=node,
             room=self._room(node, victims),
             victims=described,

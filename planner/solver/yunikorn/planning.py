@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
-from typing import Final, Literal
+from typing import Literal
 
 from planner.errors import LookupFailed, SchemaError
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Verdict, Verification, YuniKornPlan
 from planner.problem.yunikorn import build_yunikorn_problem
-from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
 from planner.solver.pending import only_pending
@@ -20,10 +20,9 @@ from planner.solver.verdict import accept, broken
 from planner.solver.yunikorn.describe import RuleSet, Subject
 from planner.solver.yunikorn.explanation import postponed, victims_in_words
 from planner.state import YuniKornState, parse_time
+from planner.state.clock import to_nanoseconds
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
-
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Laws = Literal["design", "code"]
 """Which side to take where the written laws and the core differ."""
@@ -149,8 +148,7 @@ def pending_asks(state: YuniKornState) -> tuple[str, ...]:
     return tuple(
         ask.allocation_key
         for partition in state.partitions
-        for application in partition.applications
-        for ask in application.requests
+        for _, ask in partition.asks
         if ask.allocation_key not in held
     )
 
@@ -187,17 +185,15 @@ def plan_ask(
         raise SchemaError("laws", f'"{laws}" cannot be used', "design or code")
     if now is not None:
         moment = parse_time(now) if isinstance(now, str) else now
-        nanoseconds = (moment - EPOCH) // timedelta(microseconds=1) * 1000
-        state = state.model_copy(update={"now": nanoseconds})
+        state = state.model_copy(update={"now": to_nanoseconds(moment)})
     wanted = pending or only_pending(state, pending_asks(state))
     for partition in state.partitions:
-        for application in partition.applications:
-            for ask in application.requests:
-                if wanted in {ask.allocation_key, ask.pod}:
-                    cluster = prepare(state, partition.name)
-                    asking = Asking(ask, application, cluster.tree.leaf_of(application))
-                    side: Laws = "code" if laws == "code" else "design"
-                    return YuniKornPlanning(state, cluster, asking, side, costs)
+        for application, ask in partition.asks:
+            if wanted in {ask.allocation_key, ask.pod}:
+                cluster = prepare(state, partition.name)
+                asking = find_ask(cluster, ask.allocation_key, application.application_id)
+                side: Laws = "code" if laws == "code" else "design"
+                return YuniKornPlanning(state, cluster, asking, side, costs)
     raise LookupFailed(
         state.source,
         f'no ask "{wanted}" is pending',

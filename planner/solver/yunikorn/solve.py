@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.models.yunikorn.columns import build_classes
 from planner.objective.profiles import Profile
-from planner.objective.yunikorn import chosen_node, has_room
+from planner.objective.yunikorn import chosen_node
 from planner.plan import Status, YuniKornPlan
 from planner.problem.array import BoolArray
 from planner.solver.answer import no_plan, without_solver
@@ -99,14 +99,13 @@ def search_yunikorn(
     everything = list(range(len(classes)))
     rules = YuniKornRules(problem, table, planning.subject.rules, spare_last_tier=False)
     search = Search(rules, classes, deadline, everything)
-    unavoidable = False
+    unavoidable = spared = False
     if LAST_TIER in profile.levels:
         sparing = Search(replace(rules, spare_last_tier=True), classes, deadline, everything)
         outcome = find_any(sparing, sparing.alive)
         unavoidable = outcome == "infeasible"
-        if sparing.incumbent is not None:
-            search = sparing
-    spared = isinstance(search.rules, YuniKornRules) and search.rules.spare_last_tier
+        spared = sparing.incumbent is not None
+        search = sparing if spared else search
     within = not greedy.outside_rules and not (spared and greedy.last_tier)
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
@@ -152,9 +151,7 @@ def _reachable(planning: YuniKornPlanning) -> BoolArray:
     Unless a node has room without victims, they are on a usable node.
     """
     problem = planning.problem
-    if not problem.ask.required_node and any(
-        has_room(problem, node) for node in range(len(problem.nodes))
-    ):
+    if problem.roomy and not problem.ask.required_node:
         return planning.eligible
     known = problem.node >= 0
     hosted = np.zeros(len(problem.node), dtype=np.bool_)

@@ -7,13 +7,15 @@ recomputed from the state and the victims.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
 from planner.laws import Law
 from planner.plan import ResourceAmount, Verdict, YuniKornPlan, YuniKornVictim
+from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.resource import Resource, plus
+from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim
 from planner.state.yunikorn_quantity import parse_yunikorn_quantity
 from planner.verifier.certificate import (
@@ -38,8 +40,6 @@ FACTS: Final = Law(
     "yunikorn-semantics.md 2, 4, 7 and 14",
 )
 
-NANOSECONDS: Final = 10**9
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 CLOCK_TOLERANCE: Final = timedelta(milliseconds=1)
 """A plan's clock is coarser than the core's nanoseconds."""
 
@@ -112,7 +112,7 @@ def check_yunikorn_facts(case: YuniKornCase, plan: YuniKornPlan) -> Verdict:
 
 def _ask_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     asking, key = case.asking, case.asking.ask.allocation_key
-    clock = EPOCH + timedelta(microseconds=case.cluster.now // 1000)
+    clock = from_nanoseconds(case.cluster.now)
     if abs(plan.now - clock) > CLOCK_TOLERANCE:
         yield from compare("the clock", plan.now.isoformat(), clock.isoformat())
     yield from compare("partition", plan.partition, case.cluster.partition.name)
@@ -130,7 +130,7 @@ def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) ->
     worth = held.priority
     if not case.required_node:
         worth = adjusted_priority(case.asking, victim.queue, worth)
-    age_s = max(0, case.cluster.now - held.allocation_time) // NANOSECONDS
+    age_s = max(0, case.cluster.now - held.allocation_time) // SECOND
     for what, stated, recomputed in (
         ("application", claim.application, victim.application_id),
         ("queue", claim.queue, victim.queue.path),
