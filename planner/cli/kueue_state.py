@@ -6,7 +6,7 @@ from datetime import datetime
 
 from planner.errors import UnsupportedError
 from planner.reader import MAX_BYTES, read
-from planner.state import State
+from planner.state import AnyState, State
 
 
 def read_kueue(source: str, now: datetime | None, max_size: int | None) -> State:
@@ -19,7 +19,17 @@ def read_kueue(source: str, now: datetime | None, max_size: int | None) -> State
     InputError
         If it cannot be read.
     """
-    found = read(source, now=now, max_bytes=max_size or MAX_BYTES)
-    if not isinstance(found, State):
-        raise UnsupportedError(source, "is a state of YuniKorn", "a state of Kueue")
-    return found
+    return of_kueue(read(source, now=now, max_bytes=max_size or MAX_BYTES))
+
+
+def of_kueue(state: AnyState) -> State:
+    """Return a state if it is of Kueue.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is of YuniKorn.
+    """
+    if not isinstance(state, State):
+        raise UnsupportedError(state.source, "is a state of YuniKorn", "a state of Kueue")
+    return state

@@ -15,7 +15,7 @@ from planner.cli.group import PREFIX, PlannerGroup
 COMMANDS: Final = {
     "solve": "Plan whom to evict for a pending workload, and prove it.",
     "boost": "Find the priority boosts that make Kueue carry out a plan.",
-    "whatif": "Show what an edit of policies, quotas or priorities changes.",
+    "whatif": "Show what an edit of the state, or a new workload, changes.",
     "explain": "Say why a workload must go, why another need not, or why nothing.",
     "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
     "laws": "List the rules, the disruption terms and the objectives.",

@@ -137,3 +137,14 @@ max_size_option = click.option(
 pending_of_kueue_option = click.option(
     "--pending", metavar="NAMESPACE/NAME", help="The pending workload of Kueue to plan for."
 )
+pending_option = click.option(
+    "--pending",
+    metavar="NAME",
+    help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
+    "allocation key or pod.",
+)
+queue_option = click.option(
+    "--queue",
+    metavar="NAMESPACE/NAME",
+    help="The LocalQueue that --workload is submitted to, whatever the file says.",
+)

@@ -1,4 +1,4 @@
-"""``planner whatif``: the plans before and after edits of the state."""
+"""``planner whatif``: the plans before and after edits, or for a workload not yet submitted."""
 
 from __future__ import annotations
 
@@ -14,22 +14,34 @@ from planner.cli.option import (
     now_option,
     objective_option,
     output_option,
-    pending_of_kueue_option,
+    pending_option,
+    queue_option,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from planner.state import AnyState, State
+
 EPILOG = """\b
 Examples:
   planner whatif cluster.json --pending team-a/train \\
     --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
   planner whatif cluster.json --set clusterqueue/team-a.quota.h200/nvidia.com/gpu.nominal=40
-  planner whatif cluster.json --set workload/team-a/train.priority=100 --format json
+  planner whatif cluster.json --workload job.yaml
+  planner whatif cluster.json --workload pod.yaml --queue team-a/main --format json
+  planner whatif dump/ --pending serving/ranker-2 \\
+    --set queue/root.serving.guaranteed.memory=64Gi
 
 \b
-What can be set:
+What --workload reads: a Workload of Kueue, a Job of batch/v1, a Pod or a pod template.
+It waits in the LocalQueue of its label kueue.x-k8s.io/queue-name, has the priority of its
+WorkloadPriorityClass or PriorityClass in STATE, and is created now. With --set as well,
+before is the state with it, unedited.
+
+\b
+What can be set in a state of Kueue:
   clusterqueue/NAME.preemption.withinClusterQueue          Never, LowerPriority,
                                                            LowerOrNewerEqualPriority
   clusterqueue/NAME.preemption.reclaimWithinCohort         Never, LowerPriority, Any
@@ -45,24 +57,43 @@ What can be set:
   configuration.featureGates.GATE                          true or false
   configuration.fairSharing.enable                         true or false
 
+\b
+What can be set in a state of YuniKorn:
+  queue/PATH.guaranteed.RESOURCE and .max.RESOURCE         a quantity, or none
+  queue/PATH.preemption.policy                             default, fence, disabled
+  queue/PATH.preemption.delay                              a duration such as 1m30s
+  queue/PATH.priority.policy                               default, fence
+  queue/PATH.priority.offset                               a whole number
+  partition/NAME.preemption.enabled                        true or false
+  application/ID.priority, for all it has                  a whole number
+  ask/KEY.priority, allocation/KEY.priority                a whole number
+  ask/KEY.allowPreemptOther                                true or false
+  allocation/KEY.allowPreemptSelf and .originator          true or false
+
 The exit code is that of the plan after the edits.
 
 """ + epilog()
 
 
 @click.command(
-    epilog=EPILOG, short_help="Show what an edit of policies, quotas or priorities changes."
+    epilog=EPILOG, short_help="Show what an edit of the state, or a new workload, changes."
 )
 @click.argument("state", metavar="STATE")
-@pending_of_kueue_option
+@pending_option
 @click.option(
     "--set",
     "edits",
     metavar="OBJECT.FIELD=VALUE",
     multiple=True,
-    required=True,
     help="What to change, in the order given; may be repeated.",
 )
+@click.option(
+    "--workload",
+    metavar="FILE",
+    help="A workload that is not there yet, as a manifest in YAML or JSON; it is the one to plan "
+    "for unless --pending names another.",
+)
+@queue_option
 @objective_option
 @time_limit_option("For each of the two plans; none: as long as it takes.")
 @now_option
@@ -74,6 +105,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     *,
     pending: str | None,
     edits: tuple[str, ...],
+    workload: str | None,
+    queue: str | None,
     profile: str,
     time_limit: float | None,
     now: datetime | None,
@@ -83,25 +116,49 @@ def command(  # noqa: PLR0913 - one parameter an option
 ) -> int:
     """Compare the plans for a pending workload before and after edits of the state.
 
-    STATE is what kubectl prints of Kueue's objects, as for solve. The answer shows whom Kueue
-    itself and the least disruptive plan would evict in either state, and what is lost by it.
-    Nothing in the cluster changes.
+    STATE is the same as for solve. The answer shows whom the scheduler itself and the least
+    disruptive plan would evict in either state, and what is lost by it. A workload that is not
+    there yet has no before. Nothing in the cluster changes.
     """
+    if not edits and workload is None:
+        raise click.UsageError("nothing to change: give --set, --workload or both")
+    if queue is not None and workload is None:
+        raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner import api
-    from planner.cli.kueue_state import read_kueue
     from planner.cli.message import warn
     from planner.cli.output import Target
+    from planner.reader import MAX_BYTES, read
     from planner.report.whatif import render
     from planner.scenario.comparison import compare
     from planner.scenario.edit import edit
 
     target = Target.choose(style, output)
-    before = read_kueue(state, now, max_size)
-    plans = [
-        api.solve(one, pending, profile, time_limit=time_limit)
-        for one in (before, edit(before, edits))
-    ]
-    warn(note for plan in plans for note in plan.notes)
-    answer = compare(edits, plans[0], plans[1])
+    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    known: AnyState = found
+    added: tuple[str, ...] = ()
+    if workload is not None:
+        known, added = _with_workload(found, workload, queue)
+    wanted = pending or next(iter(added), None)
+    after = api.solve(edit(known, edits), wanted, profile, time_limit=time_limit)
+    before = None
+    if edits or after.preemptor not in added:
+        before = api.solve(known, wanted, profile, time_limit=time_limit)
+    warn(note for plan in (before, after) if plan is not None for note in plan.notes)
+    answer = compare(edits, before, after, added)
     target.emit(render(answer, target.style, width=target.width, color=target.color))
-    return exit_code(plans[1])
+    return exit_code(after)
+
+
+def _with_workload(
+    state: AnyState, source: str, queue: str | None
+) -> tuple[State, tuple[str, ...]]:
+    """Return the state with the one workload that a file holds, and its key."""
+    from planner.cli.kueue_state import of_kueue
+    from planner.errors import SchemaError
+    from planner.scenario.hypothetical import add_workloads, read_submissions
+
+    items = read_submissions(source)
+    if len(items) != 1:
+        found = f"{len(items)} objects stand here"
+        raise SchemaError(source, found, "one workload", "planner risk takes many")
+    return add_workloads(of_kueue(state), items, queue)

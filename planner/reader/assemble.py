@@ -27,11 +27,13 @@ _FIELDS: Final = {
     "LocalQueue": "local_queues",
     "ResourceFlavor": "resource_flavors",
     "Workload": "workloads",
+    "WorkloadPriorityClass": "workload_priority_classes",
+    "PriorityClass": "priority_classes",
     "AdmissionCheck": "admission_checks",
     "LimitRange": "limit_ranges",
     "RuntimeClass": "runtime_classes",
 }
-"""Kinds and where the state holds them; priority classes are used up, not held."""
+"""Kinds and where the state holds them."""
 
 
 _MANY: Final = 100_000

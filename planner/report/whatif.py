@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import Plan, Victim
+from planner.plan import AnyPlan, YuniKornPlan
 from planner.report.json import dump
 from planner.report.paper import Column, Paper, grid, table_of
 from planner.report.plain_lines import line, quoted
 from planner.report.table_parts import ANSWERS, NOTHING
 from planner.report.text import clean, clean_lines, plural, short, word
-from planner.report.words import TERM_TEXTS, rules_name
+from planner.report.words import (
+    NOUNS,
+    QUEUES,
+    TERM_TEXTS,
+    preemptor_name,
+    rules_name,
+    scheduler_name,
+    victim_names,
+)
 from planner.scenario.comparison import Difference, WhatIf
 
 VICTIM: Final = "x"
-NO_CHANGE: Final = "Nothing changes: neither Kueue's victims nor the plan's, nor what they lose."
+NO_CHANGE: Final = (
+    "Nothing changes: neither {scheduler}'s victims nor the plan's, nor what they lose."
+)
+NOT_THERE: Final = "it is not there"
+
+
+class _Side(NamedTuple):
+    """One of the plans compared: whose it is, and whether from before or after the edits."""
+
+    owner: str
+    when: str
+    plan: AnyPlan
 
 
 class _Evicted(NamedTuple):
-    """A workload that some plan evicts; the flags are those of `_SIDES`."""
+    """A victim of some plan; ``sides`` says for every side whether it is one there."""
 
-    victim: Victim
-    sides: tuple[bool, bool, bool, bool]
+    name: str
+    queue: str
+    priority: int
+    sides: tuple[bool, ...]
 
 
 class _Term(NamedTuple):
-    """A disruption term: of Kueue before and after, of the plan before and after."""
+    """A disruption term, with its value on every side."""
 
     id: str
-    values: tuple[int | None, int | None, int | None, int | None]
-
-
-_SIDES: Final = ("Kueue\nbefore", "Kueue\nafter", "Plan\nbefore", "Plan\nafter")
+    values: tuple[int | None, ...]
 
 
 def render(answer: WhatIf, style: str, *, width: int, color: bool) -> str:
@@ -51,73 +69,93 @@ def render(answer: WhatIf, style: str, *, width: int, color: bool) -> str:
     return paper.text()
 
 
+def _sides(answer: WhatIf) -> list[_Side]:
+    """Return the plans: the scheduler's own before and after, then the planner's."""
+    plans = [("before", answer.before)] if answer.before else []
+    pairs = [*plans, ("after", answer.after)]
+    own = [_Side(plan.scheduler, when, _greedy(plan)) for when, plan in pairs]
+    return [*own, *(_Side("plan", when, plan) for when, plan in pairs)]
+
+
+def _greedy(plan: AnyPlan) -> AnyPlan:
+    return plan.greedy or plan
+
+
 def _parts(answer: WhatIf) -> Iterator[RenderableType]:
     yield _header(answer)
     if answer.greedy.is_none and answer.optimum.is_none:
-        yield Text(NO_CHANGE)
-    if evicted := _evicted(answer):
-        yield _victim_table(evicted)
+        yield Text(NO_CHANGE.format(scheduler=scheduler_name(answer.after)))
+    sides = _sides(answer)
+    if evicted := _evicted(sides):
+        yield _victim_table(evicted, sides, answer.after)
     if terms := [row for row in _terms(answer) if any(row.values)]:
-        yield _term_table(terms)
+        yield _term_table(terms, sides)
 
 
 def _header(answer: WhatIf) -> Table:
     after = answer.after
     facts = [
-        ("Preemptor", Text(short(answer.preemptor), "bold")),
-        ("ClusterQueue", Text(short(after.cluster_queue))),
-        ("Scheduler", Text(f"Kueue, {rules_name(after)}")),
+        ("Preemptor", Text(short(preemptor_name(after)), "bold")),
+        (QUEUES[after.scheduler], Text(short(_queue(after)))),
+        ("Scheduler", Text(f"{scheduler_name(after)}, {rules_name(after)}")),
         ("Objective", Text(clean(after.objective))),
+        *(("What if", Text(f"new workload {short(key)}", "bold")) for key in answer.added),
         *(("What if", Text(clean(edit), "bold")) for edit in answer.edits),
     ]
+    if answer.before is None:
+        facts.append(("Before", Text(NOT_THERE)))
     for when, plan in (("Before", answer.before), ("After", after)):
-        name, style = ANSWERS[plan.status]
-        facts += [(when, Text(name, style)), ("", Text(clean_lines(plan.explanation)))]
-        facts.append(("", Text(clean_lines(_greedy(plan).explanation))))
+        if plan is not None:
+            name, style = ANSWERS[plan.status]
+            facts += [(when, Text(name, style)), ("", Text(clean_lines(plan.explanation)))]
+            facts.append(("", Text(clean_lines(_greedy(plan).explanation))))
     return grid(facts)
 
 
-def _greedy(plan: Plan) -> Plan:
-    return plan.greedy or plan
+def _queue(plan: AnyPlan) -> str:
+    return plan.queue if isinstance(plan, YuniKornPlan) else plan.cluster_queue
 
 
-def _sides(answer: WhatIf) -> tuple[Plan, Plan, Plan, Plan]:
-    before, after = answer.before, answer.after
-    return _greedy(before), _greedy(after), before, after
+def _evicted(sides: Sequence[_Side]) -> list[_Evicted]:
+    """Return every victim of any plan: those of the planner's plans first."""
+    facts: dict[str, tuple[str, str, int]] = {}
+    for side in reversed(sides):
+        facts = {**_victims(side.plan), **facts}
+    ours = [side.plan for side in sides if side.owner == "plan"]
+    keys = dict.fromkeys(key for plan in (*ours, *(s.plan for s in sides)) for key in plan.keys)
+    chosen = [set(side.plan.keys) for side in sides]
+    return [_Evicted(*facts[key], tuple(key in victims for victims in chosen)) for key in keys]
 
 
-def _evicted(answer: WhatIf) -> list[_Evicted]:
-    """Return every victim of any plan: those of the plans first, then Kueue's own."""
-    sides = _sides(answer)
-    victims = {v.workload: v for plan in reversed(sides) for v in reversed(plan.victims)}
-    keys = dict.fromkeys(key for plan in (*sides[2:], *sides[:2]) for key in plan.keys)
-    flags = [set(plan.keys) for plan in sides]
-    return [
-        _Evicted(victims[key], (key in flags[0], key in flags[1], key in flags[2], key in flags[3]))
-        for key in keys
-    ]
+def _victims(plan: AnyPlan) -> dict[str, tuple[str, str, int]]:
+    """Return name, queue and priority of every victim, by its key."""
+    names = victim_names(plan)
+    if isinstance(plan, YuniKornPlan):
+        return {v.allocation: (names[v.allocation], v.queue, v.priority) for v in plan.victims}
+    return {v.workload: (v.workload, v.cluster_queue, v.priority) for v in plan.victims}
 
 
-def _victim_table(rows: list[_Evicted]) -> Table:
+def _title(side: _Side) -> str:
+    owner = "Plan" if side.owner == "plan" else scheduler_name(side.plan)
+    return f"{owner}\n{side.when}"
+
+
+def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+    def of(position: int) -> Column[_Evicted]:
+        def cell(row: _Evicted) -> str:
+            return VICTIM if row.sides[position] else NOTHING
+
+        total = str(sum(row.sides[position] for row in rows))
+        return Column(_title(sides[position]), cell, total, number=True)
+
+    count = plural(len(rows), NOUNS[plan.scheduler])
     columns: list[Column[_Evicted]] = [
-        Column(
-            "Victim",
-            lambda row: Text(short(row.victim.workload)),
-            plural(len(rows), "workload"),
-            folds=True,
-        ),
-        Column("ClusterQueue", lambda row: Text(short(row.victim.cluster_queue)), folds=True),
-        Column("Priority", lambda row: str(row.victim.priority), number=True),
-        *(_side_column(side, rows) for side in range(len(_SIDES))),
+        Column("Victim", lambda row: Text(short(row.name)), count, folds=True),
+        Column(QUEUES[plan.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        *map(of, range(len(sides))),
     ]
     return table_of(columns, rows)
-
-
-def _side_column(side: int, rows: list[_Evicted]) -> Column[_Evicted]:
-    def cell(row: _Evicted) -> str:
-        return VICTIM if row.sides[side] else NOTHING
-
-    return Column(_SIDES[side], cell, str(sum(row.sides[side] for row in rows)), number=True)
 
 
 def _terms(answer: WhatIf) -> list[_Term]:
@@ -125,33 +163,27 @@ def _terms(answer: WhatIf) -> list[_Term]:
     optimum = {change.term: change for change in answer.optimum.terms}
     rows = []
     for term in dict.fromkeys([*optimum, *greedy]):
-        theirs, ours = greedy.get(term), optimum.get(term)
-        rows.append(
-            _Term(
-                term,
-                (
-                    theirs.before if theirs else None,
-                    theirs.after if theirs else None,
-                    ours.before if ours else None,
-                    ours.after if ours else None,
-                ),
-            )
-        )
+        values: list[int | None] = []
+        for change in (greedy.get(term), optimum.get(term)):
+            if answer.before is not None:
+                values.append(change.before if change else None)
+            values.append(change.after if change else None)
+        rows.append(_Term(term, tuple(values)))
     return rows
 
 
-def _term_table(rows: list[_Term]) -> Table:
-    def value(side: int) -> Column[_Term]:
+def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
+    def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
-            number = row.values[side]
+            number = row.values[position]
             return NOTHING if number is None else f"{number:,}"
 
-        return Column(_SIDES[side], cell, number=True)
+        return Column(_title(sides[position]), cell, number=True)
 
     columns: list[Column[_Term]] = [
         Column("Term", lambda row: Text(clean(row.id))),
         Column("Disruption", lambda row: Text(_texts(row.id)[0]), folds=True),
-        *(value(side) for side in range(len(_SIDES))),
+        *map(value, range(len(sides))),
         Column("Unit", lambda row: Text(_texts(row.id)[1])),
     ]
     return table_of(columns, rows)
@@ -163,25 +195,28 @@ def _texts(term: str) -> tuple[str, str]:
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:
+    after, sides = answer.after, _sides(answer)
     yield line("preemptor", word(answer.preemptor))
-    yield line("cluster_queue", word(answer.after.cluster_queue))
-    yield line("objective", word(answer.after.objective))
+    label = "queue" if isinstance(after, YuniKornPlan) else "cluster_queue"
+    yield line(label, word(_queue(after)))
+    yield line("objective", word(after.objective))
+    yield from (line("added", word(key)) for key in answer.added)
     yield from (line("edit", quoted(edit)) for edit in answer.edits)
-    yield from _answer_lines(
-        "kueue", answer.greedy, (_greedy(answer.before), _greedy(answer.after))
-    )
-    yield from _answer_lines("plan", answer.optimum, (answer.before, answer.after))
+    if answer.before is None:
+        yield line("before", quoted(NOT_THERE))
+    for owner, difference in ((after.scheduler, answer.greedy), ("plan", answer.optimum)):
+        yield from _answer_lines(difference, [side for side in sides if side.owner == owner])
     for row in _terms(answer):
-        names = ("kueue_before", "kueue_after", "plan_before", "plan_after")
-        values = zip(names, row.values, strict=True)
-        facts = [f"{name}={value}" for name, value in values if value is not None]
+        values = zip(sides, row.values, strict=True)
+        facts = [f"{side.owner}_{side.when}={value}" for side, value in values if value is not None]
         title, unit = _texts(row.id)
         yield line("term", word(row.id), *facts, f"unit={quoted(unit)}", f"title={quoted(title)}")
 
 
-def _answer_lines(label: str, difference: Difference, plans: tuple[Plan, Plan]) -> Iterable[str]:
-    for when, plan in zip(("before", "after"), plans, strict=True):
+def _answer_lines(difference: Difference, sides: Sequence[_Side]) -> Iterable[str]:
+    for owner, when, plan in sides:
         facts = (f"victims={len(plan.victims)}", quoted(plan.explanation))
-        yield line(f"{label}_{when}", plan.status, *facts)
-    yield from (line(f"{label}_no_longer", word(key)) for key in difference.no_longer)
-    yield from (line(f"{label}_newly", word(key)) for key in difference.newly)
+        yield line(f"{owner}_{when}", plan.status, *facts)
+    owner = sides[-1].owner
+    yield from (line(f"{owner}_no_longer", word(key)) for key in difference.no_longer)
+    yield from (line(f"{owner}_newly", word(key)) for key in difference.newly)

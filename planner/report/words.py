@@ -28,7 +28,8 @@ RULES: Final = {
 }
 VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
 NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
-"""What the project of each scheduler calls taking a victim, and the victim."""
+QUEUES: Final = {"kueue": "ClusterQueue", "yunikorn": "Queue"}
+"""What the project of each scheduler calls taking a victim, the victim, and where it runs."""
 
 ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
     "kueue-classical": {

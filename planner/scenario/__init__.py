@@ -1,6 +1,10 @@
 """What if the cluster were otherwise: edits of a state, and what they change.
 
-field.py       what of an object can be set, and how a value is read
-edit.py        texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state
-comparison.py  the plans before and after, side by side
+edit.py           texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state
+kueue_edit.py     what can be set in a state of Kueue
+yunikorn_edit.py  what can be set in a state of YuniKorn
+field.py          how one field of an object gets a new value
+hypothetical.py   new pending workloads of Kueue, from files of manifests
+manifest.py       Jobs, Pods and pod templates as users write them
+comparison.py     the plans before and after, side by side
 """

@@ -1,4 +1,4 @@
-"""The plans before and after an edit, side by side."""
+"""The plans before and after an edit, or for a workload that is not there yet."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from planner.plan import Plan, Record, Status
+from planner.plan import AnyPlan, Record, Status
 from planner.plan.record import SCHEMA_VERSION
 
 
@@ -22,12 +22,13 @@ class TermChange(Record):
 class Difference(Record):
     """What an edit changes of one algorithm's answer.
 
-    ``no_longer`` are the victims, as namespace/name, that only the plan before has, ``newly``
-    those that only the plan after has, each in the order of its plan.
+    ``no_longer`` are the victims, by their keys, that only the plan before has, ``newly`` those
+    that only the plan after has, each in the order of its plan. ``before`` is ``None`` if the
+    preemptor was not there.
     """
 
-    algorithm: Literal["kueue", "optimum"]
-    before: Status
+    algorithm: Literal["kueue", "yunikorn", "optimum"]
+    before: Status | None
     after: Status
     no_longer: tuple[str, ...]
     newly: tuple[str, ...]
@@ -41,10 +42,12 @@ class Difference(Record):
 
 
 class WhatIf(Record):
-    """What edits of a state change, for one pending workload.
+    """What edits of a state change, for one pending workload or ask.
 
-    ``edits`` are the texts as given. ``before`` and ``after`` are optimal plans, each with the
-    scheduler's own plan beside it; ``greedy`` compares the latter, ``optimum`` the former.
+    ``edits`` are the texts as given, ``added`` the hypothetical workloads, as namespace/name.
+    ``before`` and ``after`` are optimal plans, each with the scheduler's own plan beside it;
+    ``greedy`` compares the latter, ``optimum`` the former. ``before`` is ``None`` if the
+    preemptor was added and nothing edited: there is no such plan.
     """
 
     # Pydantic follows the outermost record: infinite shares would become null.
@@ -53,41 +56,55 @@ class WhatIf(Record):
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     preemptor: str
     edits: tuple[str, ...]
+    added: tuple[str, ...] = ()
     greedy: Difference
     optimum: Difference
-    before: Plan
-    after: Plan
+    before: AnyPlan | None
+    after: AnyPlan
 
 
-def compare(edits: Sequence[str], before: Plan, after: Plan) -> WhatIf:
+def compare(
+    edits: Sequence[str], before: AnyPlan | None, after: AnyPlan, added: Sequence[str] = ()
+) -> WhatIf:
     """Return the difference between the optimal plans of two states.
+
+    Parameters
+    ----------
+    edits
+        The texts of the edits.
+    before, after
+        The plans; before is ``None`` for a preemptor that was not there.
+    added
+        The hypothetical workloads, as namespace/name.
 
     Raises
     ------
     ValueError
         If a plan has no plan of the scheduler's own beside it.
     """
-    if before.greedy is None or after.greedy is None:
+    if after.greedy is None or (before is not None and before.greedy is None):
         message = "both plans need the scheduler's own beside them"
         raise ValueError(message)
     return WhatIf(
-        preemptor=before.preemptor,
+        preemptor=after.preemptor,
         edits=tuple(edits),
-        greedy=_difference(before.greedy, after.greedy),
+        added=tuple(added),
+        greedy=_difference(before.greedy if before else None, after.greedy),
         optimum=_difference(before, after),
         before=before,
         after=after,
     )
 
 
-def _difference(before: Plan, after: Plan) -> Difference:
-    then, now = set(before.keys), set(after.keys)
-    measured = [plan.terms if _says_whom(plan) else {} for plan in (before, after)]
+def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
+    keys = before.keys if before else ()
+    then, now = set(keys), set(after.keys)
+    measured = [plan.terms if plan and _says_whom(plan) else {} for plan in (before, after)]
     return Difference(
         algorithm=after.algorithm,
-        before=before.status,
+        before=before.status if before else None,
         after=after.status,
-        no_longer=tuple(key for key in before.keys if key not in now),
+        no_longer=tuple(key for key in keys if key not in now),
         newly=tuple(key for key in after.keys if key not in then),
         terms=tuple(
             TermChange(term=term, before=measured[0].get(term), after=measured[1].get(term))
@@ -96,6 +113,6 @@ def _difference(before: Plan, after: Plan) -> Difference:
     )
 
 
-def _says_whom(plan: Plan) -> bool:
+def _says_whom(plan: AnyPlan) -> bool:
     """Say whether there is a plan at all, of victims or of none."""
     return plan.status in {"optimal", "feasible"}

@@ -20,6 +20,9 @@ ABSENT: Final = "none"
 _WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false": False}
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
 
+Part = tuple[tuple[str, ...], str]
+"""The steps to a part of an object, by Python names, and a field of it by its Kubernetes name."""
+
 AnySchema = TypeVar("AnySchema", bound=Schema)
 
 
@@ -83,9 +86,9 @@ def replaced(
         return thing.model_copy(update={first: part})
     fields = type(thing).model_fields
     name = next(own for own, info in fields.items() if field in {own, info.alias})
-    given: dict[str, Any] = {field: _value(setting.value)}
-    if "name" in fields:
-        given["name"] = getattr(thing, "name", "")
+    names = {own: getattr(thing, own) for own, info in fields.items() if info.is_required()}
+    given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
+    given[field] = _value(setting.value)
     try:
         checked = type(thing).model_validate(given)
     except ValidationError as error:

@@ -46,7 +46,8 @@ __all__ = [
 class State(Schema):
     """Everything that was read, kind by kind in the order of the dump.
 
-    Every priority class is already resolved: a workload has its number. ``now`` is the clock
+    Every priority class is already resolved: a workload has its number; the classes are kept for
+    workloads that are made up later. ``now`` is the clock
     of the decision, unless the caller gives another; ``digest`` names the input (SHA-256 of its
     bytes); ``notes`` are the reader's remarks about things it tolerated.
     """
@@ -60,6 +61,8 @@ class State(Schema):
     local_queues: tuple[LocalQueue, ...] = ()
     resource_flavors: tuple[ResourceFlavor, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    workload_priority_classes: tuple[PriorityClass, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
     admission_checks: tuple[AdmissionCheck, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()

@@ -19,6 +19,7 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "QuotaCheckStrategy": True,
     "ReclaimablePods": True,
     "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
+    "WorkloadPriorityClassDefaulting": True,
 }
 """The gates that change what the planner decides, with Kueue's defaults (kueue ff69552e,
 pkg/features/kube_features.go)."""

@@ -69,7 +69,8 @@ def test_edits_apply_in_order(dump: Path) -> None:
     ("options", "said"),
     [
         (("--set", "clusterqueue/lendr.fairSharing.weight=1"), 'did you mean "lender"?'),
-        ((), "--set"),
+        ((), "--set, --workload or both"),
+        (("--set", NEVER, "--queue", "ns/lender"), "it needs one"),
     ],
 )
 def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
@@ -79,7 +80,133 @@ def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
     assert result.stdout == ""
 
 
-def test_yunikorn_is_refused() -> None:
+def test_kinds_of_kueue_are_refused_for_yunikorn() -> None:
     result = call("whatif", YUNIKORN, "--set", NEVER)
     assert result.exit_code == 2
-    assert "YuniKorn" in result.stderr
+    assert 'a state of YuniKorn has no kind "clusterqueue" to edit' in result.stderr
+
+
+def job(folder: Path, *, queue: str = "lender", name: str = "job.yaml") -> Path:
+    """Write a Job that asks for 4 GPUs, as 2 pods."""
+    file = folder / name
+    file.write_text(JOB.format(queue=queue), encoding="utf-8")
+    return file
+
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  namespace: ns
+  labels:
+    kueue.x-k8s.io/queue-name: {queue}
+spec:
+  parallelism: 2
+  template:
+    spec:
+      containers:
+      - name: main
+        resources: {{requests: {{gpu: 2}}}}
+"""
+
+
+def test_workload_that_is_not_there_yet(dump: Path, tmp_path: Path) -> None:
+    """Two pods of 2 are as ``ns/pending``, which wants 4: Kueue takes four, the plan one."""
+    result = call("whatif", dump, "--workload", job(tmp_path), "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("whatif"))).validate(value)
+    assert value["preemptor"] == "ns/job-train"
+    assert (value["added"], value["edits"]) == (["ns/job-train"], [])
+    assert value["before"] is None
+    assert value["optimum"]["before"] is None
+    assert (value["optimum"]["newly"], value["optimum"]["no_longer"]) == ([BIG], [])
+    assert set(value["greedy"]["newly"]) == set(SMALL)
+
+
+def test_workload_in_plain_text_and_as_a_table(dump: Path, tmp_path: Path) -> None:
+    lines = call("whatif", dump, "--workload", job(tmp_path)).stdout.splitlines()
+    assert 'before           "it is not there"' in lines
+    assert "added            ns/job-train" in lines
+    assert not any("_before" in line for line in lines)
+    text = call("whatif", dump, "--workload", job(tmp_path), "--format", "table").stdout
+    assert "it is not there" in text
+    assert "new workload ns/job-train" in text
+    (row,) = (line for line in text.splitlines() if line.split()[:1] == [BIG])
+    assert row.split()[-2:] == ["-", "x"]
+
+
+def test_edits_of_the_new_workload_have_a_before(dump: Path, tmp_path: Path) -> None:
+    result = call("whatif", dump, "--workload", job(tmp_path), "--set", NEVER, "--format", "json")
+    assert result.exit_code == 3
+    value = json.loads(result.stdout)
+    assert (value["before"]["status"], value["after"]["status"]) == ("optimal", "infeasible")
+    assert value["optimum"]["no_longer"] == [BIG]
+
+
+def test_new_workload_beside_the_one_asked_about(dump: Path, tmp_path: Path) -> None:
+    """What only waits holds no quota, and changes nothing for another."""
+    options = ("--workload", job(tmp_path), "--pending", "ns/pending", "--format", "table")
+    result = call("whatif", dump, *options)
+    assert result.exit_code == 0
+    assert "Nothing changes" in result.stdout
+
+
+def test_new_workload_submitted_elsewhere(dump: Path, tmp_path: Path) -> None:
+    """``borrower`` has nothing of its own and may preempt nobody."""
+    file = job(tmp_path)
+    result = call("whatif", dump, "--workload", file, "--queue", "ns/borrower", "--format", "json")
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["after"]["cluster_queue"] == "borrower"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (JOB.format(queue="lendr"), 'did you mean "ns/lender"?'),
+        (JOB.format(queue='""'), "names no LocalQueue"),
+        (JOB.format(queue="lender").replace("kind: Job", "kind: Work"), "Work of"),
+        (JOB.format(queue="lender") + "---\n" + JOB.format(queue="lender"), "2 objects"),
+        (JOB.format(queue="lender") + "  bad: [", "job.yaml"),
+        (JOB.format(queue="lender").replace("parallelism: 2", "parallelism: two"),
+         "spec.parallelism"),
+        ("", "is empty"),
+    ],
+)  # fmt: skip
+def test_bad_workload(dump: Path, tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(text, encoding="utf-8")
+    result = call("whatif", dump, "--workload", file)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "job.yaml" in result.stderr
+    assert result.stdout == ""
+
+
+def test_workload_file_that_is_not_there(dump: Path, tmp_path: Path) -> None:
+    result = call("whatif", dump, "--workload", tmp_path / "none.yaml")
+    assert result.exit_code == 2
+    assert "no such file" in result.stderr
+
+
+def test_yunikorn() -> None:
+    edit = "queue/root.serving.preemption.policy=fence"
+    result = call("whatif", YUNIKORN, "--set", edit, "--format", "json")
+    assert result.exit_code == 3
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("whatif"))).validate(value)
+    assert value["greedy"]["algorithm"] == "yunikorn"
+    assert len(value["greedy"]["no_longer"]) == 2
+    assert len(value["optimum"]["no_longer"]) == 1
+    lines = call("whatif", YUNIKORN, "--set", edit).stdout.splitlines()
+    assert any(line.startswith("yunikorn_before  feasible victims=2") for line in lines)
+    text = call("whatif", YUNIKORN, "--set", edit, "--format", "table").stdout
+    (row,) = (line for line in text.splitlines() if line.startswith(" etl/sessions-hourly-exec-9"))
+    assert row.split()[-4:] == ["-", "-", "x", "-"]
+
+
+def test_workloads_of_kueue_are_refused_for_yunikorn(tmp_path: Path) -> None:
+    result = call("whatif", YUNIKORN, "--workload", job(tmp_path))
+    assert result.exit_code == 2
+    assert "is a state of YuniKorn" in result.stderr
