@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from planner.errors import LookupFailed
+from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import read_disruption
 from planner.objective.terms import (
     TermTable,
@@ -16,9 +17,11 @@ from planner.objective.terms import (
 )
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
+from planner.quota.activity import Activity
 from planner.quota.request import counts_after_reclaim
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import NO_PARENT
+from planner.state import State
 
 
 def term_table(
@@ -26,6 +29,7 @@ def term_table(
     snapshot: Snapshot,
     eligible: BoolArray,
     costs: Mapping[str, int] | None = None,
+    ranked: BoolArray | None = None,
 ) -> TermTable:
     """Compute the terms of a problem.
 
@@ -34,9 +38,11 @@ def term_table(
     problem, snapshot
         The problem, and the snapshot it was built from (for what lies outside the problem's fr).
     eligible
-        (W,) the candidates: ranks are counted among their priorities.
+        (W,) the candidates.
     costs
         Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
+    ranked
+        (W,) among whose priorities ranks are counted; the candidates when absent.
 
     Raises
     ------
@@ -50,7 +56,7 @@ def term_table(
     if costs is not None:
         _refuse_unknown(costs, snapshot)
     disruptions = [read_disruption(w.workload, snapshot.now) for w in problem.workloads]
-    rank = ranks(problem.priority, eligible)
+    rank = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     sizes = [_size(workload, snapshot) for workload in problem.workloads]
     return TermTable(
@@ -77,6 +83,17 @@ def term_table(
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(problem.workloads))],
     )
+
+
+def known_groups(state: State) -> KnownGroups:
+    """Return the groups of a state of Kueue that wishes may name."""
+    owners = [workload.metadata for workload in state.workloads]
+    owners += [queue.metadata for queue in state.local_queues]
+    return {
+        "queue": {queue.name for queue in state.cluster_queues},
+        "cohort": Activity.of(state).parents.keys(),
+        "namespace": {metadata.namespace for metadata in owners},
+    }
 
 
 def _groups(problem: Problem, position: int) -> tuple[str, ...]:

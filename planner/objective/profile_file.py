@@ -9,8 +9,11 @@ A file has these keys, and no others::
 
     [protect]                             # how long a workload may run before it is evicted
     min_runtime = "30m"
+    annotated = true                      # what workloads ask for themselves counts, too
     [protect.queue]                       # also cohort, namespace; the longest that applies counts
     team-a = "2h"
+    [protect.soft]                        # with the same keys: forbids nothing, but counts in the
+    min_runtime = "4h"                    # term early, which must then be among the levels
 
     [budget]                              # how many evictions there are at most
     total = 3
@@ -24,7 +27,7 @@ stands for all queues below it, too.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -70,10 +73,7 @@ def read_profile(path: str | Path) -> Profile:
         _text(path, document, "summary", ""),
         levels,
         _measures(path, document, "caps"),
-        Wishes(
-            min_runtime_s=_by_group(path, document, "protect", "min_runtime", _runtime),
-            budget=_by_group(path, document, "budget", "total", _evictions),
-        ),
+        _wishes(path, document),
     )
 
 
@@ -136,24 +136,43 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     return tuple(_measure(f"{path}: {key}[{i}]", text) for i, text in enumerate(value))
 
 
+def _wishes(path: Path, document: Mapping[str, object]) -> Wishes:
+    where = f"{path}: protect"
+    protect = _table(where, document.get("protect", {}))
+    annotated = protect.get("annotated", False)
+    if not isinstance(annotated, bool):
+        raise SchemaError(f"{where}.annotated", f"{annotated!r} cannot be used", "true or false")
+    soft = protect.get("soft", {})
+    return Wishes(
+        min_runtime_s=_by_group(where, protect, "min_runtime", _runtime, ("soft", "annotated")),
+        soft_runtime_s=_by_group(f"{where}.soft", soft, "min_runtime", _runtime),
+        annotated=annotated,
+        budget=_by_group(f"{path}: budget", document.get("budget", {}), "total", _evictions),
+    )
+
+
 def _by_group(
-    path: Path,
-    document: Mapping[str, object],
-    key: str,
+    where: str,
+    value: object,
     everybody: str,
     read: Callable[[str, object], int],
+    others: Sequence[str] = (),
 ) -> dict[Group, int]:
-    """Read a table with one value for everybody, and tables of values by the names of groups."""
-    where = f"{path}: {key}"
+    """Read a table with one value for everybody, and tables of values by the names of groups.
+
+    ``others`` are keys that are read elsewhere.
+    """
     found = {}
-    for name, value in _table(where, document.get(key, {})).items():
+    for name, entry in _table(where, value).items():
+        if name in others:
+            continue
         if name == everybody:
-            found[EVERYBODY] = read(f"{where}.{name}", value)
+            found[EVERYBODY] = read(f"{where}.{name}", entry)
         elif name in _GROUPS:
-            for each, own in _table(f"{where}.{name}", value).items():
+            for each, own in _table(f"{where}.{name}", entry).items():
                 found[f"{name}/{each}"] = read(f"{where}.{name}.{each}", own)
         else:
-            expected = ", ".join((everybody, *_GROUPS))
+            expected = ", ".join((everybody, *_GROUPS, *others))
             raise SchemaError(f"{where}.{name}", "there is no such key", expected)
     return found
 

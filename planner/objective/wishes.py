@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from planner.objective.terms import TermTable
-from planner.problem.array import BoolArray
+from planner.problem.array import BoolArray, IntArray
 
 EVERYBODY: Final = "all"
 """The group that everybody is in."""
@@ -26,26 +26,48 @@ class Wishes:
     """Conditions of an objective; they bind like rules, and are none of the scheduler's.
 
     ``min_runtime_s`` says for groups how many seconds a workload may run before it may be
-    evicted; where several apply, the longest counts. ``budget`` says how many evictions a
-    group suffers at most. What is being evicted already goes anyway: neither touches it.
-    ``most`` bounds measures, which must be among the levels or caps of the objective.
+    evicted; where several apply, the longest counts. ``annotated`` says that the run time which
+    a workload itself asks for is one of them. ``budget`` says how many evictions a group suffers
+    at most. What is being evicted already goes anyway: none of them touches it. ``most`` bounds
+    measures, which must be among the levels or caps of the objective.
+
+    ``soft_runtime_s`` is like ``min_runtime_s``, but forbids nothing: what a victim lacks of it
+    counts in the term ``early``, and so does what it lacks of the run time it asks for itself.
     """
 
     min_runtime_s: Mapping[Group, int] = field(default_factory=dict)
     budget: Mapping[Group, int] = field(default_factory=dict)
     most: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    soft_runtime_s: Mapping[Group, int] = field(default_factory=dict)
+    annotated: bool = False
 
     def __bool__(self) -> bool:
-        """Whether anything is wished."""
-        return bool(self.min_runtime_s or self.budget or self.most)
+        """Whether anything binds."""
+        return bool(self.min_runtime_s or self.budget or self.most or self.annotated)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All groups with a name, each once."""
+        named = dict.fromkeys((*self.min_runtime_s, *self.soft_runtime_s, *self.budget))
+        return tuple(group for group in named if group != EVERYBODY)
 
     def protected(self, table: TermTable) -> BoolArray:
         """Say who must be left alone because they have not run for long enough: (W,)."""
         found = np.zeros(len(table.groups), dtype=np.bool_)
         for position, groups in enumerate(table.groups):
-            granted = [self.min_runtime_s.get(group, 0) for group in (EVERYBODY, *groups)]
-            found[position] = table.disruptions[position].running_s < max(granted)
+            told = table.disruptions[position]
+            asked = told.min_runtime_s if self.annotated else 0
+            granted = max(asked, _longest(self.min_runtime_s, groups))
+            found[position] = told.running_s < granted
         return found & ~table.evicted
+
+    def early(self, table: TermTable) -> IntArray:
+        """Return what everybody lacks of the run time that is protected softly, in s: (W,)."""
+        lacking = [
+            max(told.min_runtime_s, _longest(self.soft_runtime_s, groups)) - told.running_s
+            for told, groups in zip(table.disruptions, table.groups, strict=True)
+        ]
+        return np.maximum(0, np.array(lacking, dtype=np.int64)) * ~table.evicted
 
     def counted(self, table: TermTable, group: Group) -> BoolArray:
         """Say whose eviction a group's budget counts: (W,)."""
@@ -69,12 +91,17 @@ class Wishes:
         """Return all wishes in words."""
         return "; ".join(
             [f"no eviction{_of(g)} before {s} s of run time" for g, s in self.min_runtime_s.items()]
+            + ["no eviction before the run time that a workload asks for"] * self.annotated
             + [f"evictions{_of(g)}: at most {most}" for g, most in self.budget.items()]
             + [f"{'+'.join(measure)}: at most {most}" for measure, most in self.most.items()]
         )
 
 
 NO_WISHES: Final = Wishes()
+
+
+def _longest(windows: Mapping[Group, int], groups: Iterable[Group]) -> int:
+    return max(windows.get(group, 0) for group in (EVERYBODY, *groups))
 
 
 def _of(group: Group) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from planner.errors import LookupFailed
+from planner.errors import LookupFailed, UnsupportedError
+from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
+from planner.objective.profiles import Profile
 from planner.objective.terms import (
     TermTable,
     exact_sizes,
@@ -20,7 +22,7 @@ from planner.objective.terms import (
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.properties import SECOND
-from planner.state.yunikorn import Allocation
+from planner.state.yunikorn import Allocation, QueueConfig, YuniKornState
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
 """Terms without a source: a dump has neither annotations nor earlier preemptions."""
@@ -105,6 +107,40 @@ def yunikorn_term_table(
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(keys))],
     )
+
+
+def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
+    """Return the groups of a state of YuniKorn that wishes may name: it has no cohorts."""
+    applications = [one for partition in state.partitions for one in partition.applications]
+    pods = [one.pod for app in applications for one in (*app.allocations, *app.requests)]
+    roots = [partition.root for partition in state.partitions]
+    return {
+        "queue": {path for root in roots for path in _paths(root, "")},
+        "namespace": {pod.partition("/")[0] for pod in pods if pod and "/" in pod},
+    }
+
+
+def _paths(queue: QueueConfig, above: str) -> Iterator[str]:
+    path = above + queue.name.lower()
+    yield path
+    for child in queue.queues:
+        yield from _paths(child, f"{path}.")
+
+
+def refuse_annotated(profile: Profile) -> None:
+    """Refuse an objective that heeds what workloads ask for: a dump of YuniKorn cannot tell.
+
+    Raises
+    ------
+    UnsupportedError
+        If it does.
+    """
+    if profile.wishes.annotated:
+        raise UnsupportedError(
+            f"objective {profile.name}",
+            "it protects the run time that workloads ask for, which YuniKorn's dump does not tell",
+            hint="protect queues or namespaces instead",
+        )
 
 
 def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:

@@ -47,6 +47,20 @@ def test_protection_and_budgets(tmp_path: Path) -> None:
     )
     assert found.wishes.min_runtime_s == {"all": 1800, "queue/root.a": 7200}
     assert found.wishes.budget == {"all": 3, "namespace/ml": 0}
+    assert not found.wishes.annotated
+
+
+def test_soft_protection_has_the_same_keys(tmp_path: Path) -> None:
+    found = read_profile(
+        written(
+            tmp_path,
+            'levels = ["early"]\n[protect]\nannotated = true\nqueue.a = "1m"\n'
+            '[protect.soft]\nmin_runtime = "1h"\n[protect.soft.cohort]\nsoft = "2h"\n',
+        )
+    )
+    assert found.wishes.min_runtime_s == {"queue/a": 60}
+    assert found.wishes.soft_runtime_s == {"all": 3600, "cohort/soft": 7200}
+    assert found.wishes.annotated
 
 
 def test_names_are_those_of_the_program() -> None:
@@ -72,6 +86,10 @@ def test_names_are_those_of_the_program() -> None:
         ('levels = ["D0"]\nprotect.min_runtime = 3', "protect.min_runtime", "3 cannot be used"),
         ('levels = ["D0"]\nprotect.queue.a = "1d"', "protect.queue.a", "'1d' cannot be used"),
         ('levels = ["D0"]\nprotect.total = 3', "protect.total", "there is no such key"),
+        ('levels = ["D0"]\nprotect.soft = true', "protect.soft", "True cannot be used"),
+        ('levels = ["D0"]\nprotect.annotated = 1', "protect.annotated", "1 cannot be used"),
+        ('levels = ["D0"]\nprotect.soft.soft = {}', "protect.soft.soft", "there is no such key"),
+        ('levels = ["D0"]\nprotect.soft.queue.a = 1', "protect.soft.queue.a", "1 cannot be used"),
         ('levels = ["D0"]\nbudget.queue = 3', "budget.queue", "3 cannot be used"),
         ('levels = ["D0"]\nbudget.total = -1', "budget.total", "-1 cannot be used"),
         ('levels = ["D0"]\nbudget.total = true', "budget.total", "True cannot be used"),

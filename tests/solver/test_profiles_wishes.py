@@ -10,10 +10,12 @@ from itertools import islice
 import pytest
 
 import planner
+from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.objective.annotation import PREFIX
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
 from planner.state import State
-from tests.cluster import cohort, pending, queue, running, state_of
+from tests.cluster import KUEUE, cohort, pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.solver.truth import Truth, Victims, truths, value_of
 
@@ -86,16 +88,114 @@ def test_optimum_is_the_best_legal_set_that_keeps_the_wishes(
 
 
 def cluster() -> State:
-    """Three gpus run in two queues below one cohort, none is free, and one is wanted."""
+    """Three gpus run in two queues below one cohort, none is free, and one is wanted.
+
+    Run times are 3000, 300 and 2400 s; one asks for 301 s. A namespace has no workloads.
+    """
     return state_of(
         cohort("org"),
         queue("a", 3, "org", within="LowerPriority", reclaim="Any"),
         queue("b", 0, "org"),
         running("old", "b", 1, 1, minute=10),
-        running("young", "b", 1, 0, minute=55),
+        running("young", "b", 1, 0, minute=55, annotations={PREFIX + "min-runtime-seconds": "301"}),
         running("mine", "a", 1, 1, minute=20),
         pending("a", 1),
+        [
+            {
+                "apiVersion": KUEUE,
+                "kind": "LocalQueue",
+                "metadata": {"namespace": "idle", "name": "b"},
+                "spec": {"clusterQueue": "b"},
+            }
+        ],
     )
+
+
+@pytest.mark.parametrize(
+    ("soft", "victim", "early"),
+    [
+        ({}, "ns/mine", 0),  # young lacks the second that it asks for; of the others mine lost less
+        ({"all": 2401}, "ns/old", 0),
+        ({"all": 3100}, "ns/old", 100),
+        ({"all": 60, "queue/b": 4000}, "ns/mine", 0),
+        ({"queue/b": 4000, "queue/a": 3500}, "ns/old", 1000),
+        ({"cohort/org": 3500, "namespace/idle": 10**6}, "ns/old", 500),
+    ],
+)
+def test_soft_windows_forbid_nothing_and_are_kept_where_possible(
+    soft: dict[str, int], victim: str, early: int
+) -> None:
+    profile = Profile("mine", "", (("early",), ("D4",)), wishes=Wishes(soft_runtime_s=soft))
+    plan = planner.solve(cluster(), objective=profile)
+    assert (plan.status, plan.keys, plan.terms["early"]) == ("optimal", (victim,), early)
+    assert plan.greedy is not None
+    lacking = {"all": 300, "queue/b": 300, "cohort/org": 300}  # Kueue's own is young
+    assert plan.greedy.keys == ("ns/young",)
+    assert plan.greedy.terms["early"] == max(
+        1, *(soft.get(group, 0) - run for group, run in lacking.items())
+    )
+
+
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_soft_windows_are_kept_best_of_all_legal_sets(name: str, *, fair: bool) -> None:
+    short = 0
+    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal and t.keys), 40):
+        chance = random.Random(truth.id)  # noqa: S311 - test data
+        known = facts(truth)
+        picked = chance.choice(sorted({known[key][1] for key in truth.keys}))
+        runs = sorted(known[key][0] for key in truth.keys)
+        windows = {"all": chance.choice(runs), f"queue/{picked}": chance.choice(runs) + 60}
+        measured = truth.measured()
+        for victims, terms in measured.terms.items():
+            lacking = [
+                max(0, windows["all"] - run, (windows[f"queue/{picked}"] - run) * (where == picked))
+                for run, where, going in map(known.__getitem__, victims)
+                if not going
+            ]
+            measured.terms[victims] = {**terms, "early": sum(lacking)}
+        levels = (("early",), ("D2",), ("D4",))
+        profile = Profile("mine", "", levels, wishes=Wishes(soft_runtime_s=windows))
+        plan = truth.solve(profile)
+        assert plan.status == "optimal", truth.id
+        assert plan.greedy is not None
+        assert frozenset(plan.keys) == measured.canonical(profile, plan.greedy), truth.id
+        assert plan.terms["early"] == measured.terms[frozenset(plan.keys)]["early"]
+        short += plan.terms["early"] > 0
+    assert short
+
+
+def test_soft_windows_that_nothing_counts_are_refused() -> None:
+    profile = Profile("mine", "", (("D2",),), (("early",),), Wishes(soft_runtime_s={"all": 9}))
+    with pytest.raises(SchemaError, match="objective mine: it protects run time softly") as caught:
+        planner.solve(cluster(), objective=profile)
+    assert '"early" (protected run time cut short) among its levels' in caught.value.expected
+
+
+@pytest.mark.parametrize(
+    ("wishes", "found", "expected", "hint"),
+    [
+        (Wishes({"queue/aa": 9}), 'no queue "aa"', "one of: a, b", 'did you mean "a"?'),
+        (Wishes({}, {"cohort/orgs": 9}), 'no cohort "orgs"', "one of: org", 'did you mean "org"?'),
+        (Wishes(soft_runtime_s={"namespace/ml": 9}), 'no namespace "ml"', "one of: idle, ns", ""),
+        (Wishes({}, {"all": 1, "cohort/a": 9}), 'no cohort "a"', "one of: org", ""),
+    ],
+)
+def test_a_group_that_the_state_does_not_know_is_refused(
+    wishes: Wishes, found: str, expected: str, hint: str
+) -> None:
+    profile = Profile("mine", "", (("early",),), wishes=wishes)
+    with pytest.raises(LookupFailed) as caught:
+        planner.solve(cluster(), objective=profile)
+    assert caught.value.where == "objective mine"
+    assert caught.value.found == f"there is {found} in the state"
+    assert (caught.value.expected, caught.value.hint) == (expected, hint)
+
+
+def test_a_misspelt_group_is_refused_where_nothing_needs_to_go() -> None:
+    state = state_of(queue("a", 1), pending("a", 1))
+    profile = Profile("mine", "", (("D2",),), wishes=Wishes(budget={"cohort/x": 1}))
+    with pytest.raises(LookupFailed, match="none: it has no cohort"):
+        planner.solve(state, objective=profile)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +208,9 @@ def cluster() -> State:
         (Wishes(min_runtime_s={"queue/b": 301, "all": 5}), "ns/mine"),
         (Wishes(min_runtime_s={"queue/a": 2401, "namespace/ns": 301}), "ns/old"),
         (Wishes(budget={"queue/b": 0}), "ns/mine"),
-        (Wishes(budget={"queue/a": 0, "cohort/org": 1, "namespace/other": 0}), "ns/young"),
+        (Wishes(budget={"queue/a": 0, "cohort/org": 1, "namespace/idle": 0}), "ns/young"),
+        (Wishes(annotated=True), "ns/mine"),
+        (Wishes(min_runtime_s={"queue/a": 2401}, annotated=True), "ns/old"),
         (Wishes(budget={"cohort/org": 0}), None),
         (Wishes(budget={"namespace/ns": 0}), None),
     ],
@@ -121,9 +223,16 @@ def test_groups(wishes: Wishes, victim: str | None) -> None:
 
 
 def test_wishes_in_words() -> None:
-    wishes = Wishes({"all": 60, "queue/a": 90}, {"all": 2, "cohort/org": 1}, {("D4", "D5"): 7})
+    wishes = Wishes(
+        {"all": 60, "queue/a": 90},
+        {"all": 2, "cohort/org": 1},
+        {("D4", "D5"): 7},
+        {"all": 9},
+        annotated=True,
+    )
     assert wishes.in_words() == (
         "no eviction before 60 s of run time; no eviction in queue a before 90 s of run time; "
+        "no eviction before the run time that a workload asks for; "
         "evictions: at most 2; evictions in cohort org: at most 1; D4+D5: at most 7"
     )
 
@@ -151,3 +260,24 @@ def test_yunikorn_keeps_them_too() -> None:
             assert queue_of not in {victim.queue for victim in plan.victims}  # type: ignore[union-attr]
             assert value_of(plan.terms, ("D2",)) >= value_of(free.terms, ("D2",))
     assert plan.status == "infeasible"
+
+
+def test_yunikorn_protects_softly_and_knows_its_groups() -> None:
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    levels = (("early",), *PROFILES["least-disruption"].levels)
+    free = planner.solve(state, objective=Profile("mine", "", levels))
+    assert free.terms["early"] == 0  # a dump does not tell what pods ask for
+    ages = {victim.allocation: victim.age_s for victim in free.victims}  # type: ignore[union-attr]
+    window = max(ages.values()) + 60
+    soft = Wishes(soft_runtime_s={"queue/root": window})
+    plan = planner.solve(state, objective=Profile("mine", "", levels, wishes=soft))
+    lacking = [max(0, window - victim.age_s) for victim in plan.victims]
+    assert plan.terms["early"] == sum(lacking) <= sum(window - age for age in ages.values())
+    assert [victim.costs["early"] for victim in plan.victims] == lacking
+    for group in ("queue/roots", "cohort/root", "namespace/nowhere"):
+        profile = Profile("mine", "", levels, wishes=Wishes(budget={group: 0}))
+        with pytest.raises(LookupFailed, match="objective mine: there is no"):
+            planner.solve(state, objective=profile)
+    asked = Profile("mine", "", levels, wishes=Wishes(annotated=True))
+    with pytest.raises(UnsupportedError, match="which YuniKorn's dump does not tell"):
+        planner.solve(state, objective=asked)

@@ -7,8 +7,11 @@ from functools import cached_property
 
 from planner.assignment import Assignment
 from planner.models.kueue.candidates import eligible, reasons
-from planner.objective.kueue import term_table
+from planner.objective.adoption import adopt
+from planner.objective.kueue import known_groups, term_table
+from planner.objective.profiles import Profile
 from planner.plan import Plan, Status, Verdict, Verification, Victim
+from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.decision import decide
@@ -23,14 +26,20 @@ from planner.verifier.certificate import check_certificate
 class Planning:
     """The decision, the problem and its terms, for one preemptor in one snapshot."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
         self,
         state: State,
         snapshot: Snapshot,
         preemptor: Preemptor,
         costs: Mapping[str, int] | None = None,
         assignment: Assignment | None = None,
+        ranked: BoolArray | None = None,
     ) -> None:
+        """Prepare a decision; ``ranked`` are (W,) who is ranked by priority, if not the candidates.
+
+        Plans with different flavors have different candidates: their ranks compare only if the
+        same are ranked in each.
+        """
         self.state = state
         self.snapshot = snapshot
         self.preemptor = preemptor
@@ -40,8 +49,23 @@ class Planning:
         classical = self.problem.fair is None
         # The candidates Kueue itself would list; under fair sharing more than the eligible ones.
         self.candidates = eligible(self.problem, without=() if classical else {"FS-06"})
-        self.table = term_table(self.problem, snapshot, self.eligible, costs)
+        self._costs = costs
+        self.table = self._told = term_table(self.problem, snapshot, self.eligible, costs, ranked)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment)
+
+    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Planning:
+        """Return the same preemptor under other flavors, or the same, on a scale of their own."""
+        return Planning(self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked)
+
+    def adopt(self, profile: Profile) -> None:
+        """Let the terms count what an objective protects softly.
+
+        Raises
+        ------
+        InputError
+            If it names a group that the state does not know, or counts nothing it protects.
+        """
+        self.table = adopt(profile, self._told, lambda: known_groups(self.state))
 
     @cached_property
     def _place(self) -> dict[int, int]:

@@ -58,10 +58,13 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
 
     Raises
     ------
+    InputError
+        If the state cannot tell what the profile counts or names.
     InternalError
         If a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
+    planning.adopt(profile)
     greedy = planning.greedy_plan()
     answer_at_once = settled(planning)
     if answer_at_once is not None:
@@ -69,14 +72,11 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     prepared = prepare(planning, profile, deadline, greedy)
     rules, search, dropped = prepared.rules, prepared.search, prepared.dropped
     answer = solve_levels(search, profile.levels)
+    bounds = solver_free_bounds(
+        planning.problem, planning.table, planning.candidates, answer.levels
+    )
     certificate = certify(
-        planning.state.digest,
-        answer.levels,
-        started,
-        bounds=solver_free_bounds(
-            planning.problem, planning.table, planning.candidates, answer.levels
-        ),
-        cut_off=len(search.cut),
+        planning.state.digest, answer.levels, started, bounds=bounds, cut_off=len(search.cut)
     )
     if search.incumbent is None:
         why = _why_none(planning, profile, search) if answer.outcome == "infeasible" else None

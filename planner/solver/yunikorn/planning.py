@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
 from planner.errors import LookupFailed, SchemaError
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.objective.yunikorn import yunikorn_term_table
+from planner.objective.adoption import adopt
+from planner.objective.profiles import Profile
+from planner.objective.yunikorn import (
+    known_yunikorn_groups,
+    refuse_annotated,
+    yunikorn_term_table,
+)
 from planner.plan import Verdict, Verification, YuniKornPlan
 from planner.problem.yunikorn import build_yunikorn_problem
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
@@ -46,7 +53,8 @@ class YuniKornPlanning:
         self.problem = build_yunikorn_problem(cluster, asking)
         self.eligible = eligible(self.problem)
         adjusted = adjusted_priorities(self.problem)
-        self.table = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
+        self._told = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
+        self.table = self._told
         # The candidates the core itself would list: it looks at the guaranteed at their turn.
         listed = eligible(self.problem, without={"YK-05"}).nonzero()[0].tolist()
         places = enumerate(self.in_candidate_order(listed), start=1)
@@ -60,6 +68,18 @@ class YuniKornPlanning:
             place={position: place for place, position in places},
             notes=(*state.notes, *postponed(cluster, asking, self.conditions)),
         )
+
+    def adopt(self, profile: Profile) -> None:
+        """Let the terms count what an objective protects softly.
+
+        Raises
+        ------
+        InputError
+            If it names a group that the state does not know, or counts nothing it protects.
+        """
+        refuse_annotated(profile)
+        self.table = adopt(profile, self._told, lambda: known_yunikorn_groups(self.state))
+        self.subject = replace(self.subject, table=self.table)
 
     @property
     def conditions(self) -> Preconditions | None:

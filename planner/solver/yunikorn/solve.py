@@ -48,10 +48,13 @@ def solve_yunikorn(
 
     Raises
     ------
+    InputError
+        If the state cannot tell what the profile counts or names.
     InternalError
         If a plan fails its verification, or the optimum is worse than the core's own plan.
     """
     started = time.monotonic()
+    planning.adopt(profile)
     greedy = planning.greedy_plan()
     settled = _settled(planning)
     if settled is not None:
