@@ -75,3 +75,14 @@ def group(positions: IntArray, key: IntArray) -> Classes:
     for position, number in zip(positions.tolist(), numbers, strict=True):
         members[number].append(position)
     return Classes(members, np.array([each[0] for each in members], dtype=np.int64))
+
+
+def told_apart(size: int, positions: Iterable[int]) -> list[IntArray]:
+    """Return a key (W,) by which some of ``size`` workloads are alone in their classes.
+
+    It is an empty list where there are none.
+    """
+    key: IntArray = np.zeros(size, dtype=np.int64)
+    for number, position in enumerate(positions, start=1):
+        key[position] = number
+    return [key] if key.any() else []

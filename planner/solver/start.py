@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError
@@ -49,6 +49,14 @@ def pending_workloads(state: AnyState) -> tuple[str, ...]:
     return tuple(workload.key for workload in state.workloads if workload.is_pending)
 
 
+@overload
+def start(state: State, given: Given, costs: Mapping[str, int] | None = ...) -> Planning: ...
+@overload
+def start(
+    state: YuniKornState, given: Given, costs: Mapping[str, int] | None = ...
+) -> YuniKornPlanning: ...
+@overload
+def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = ...) -> AnyPlanning: ...
 def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:
     """Make a pending workload or ask ready for planning; ``costs`` are given per key.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from planner.models.shared.classes import told_apart
 from planner.models.yunikorn.columns import build_classes
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
@@ -31,14 +33,24 @@ LAST_TIER = ("D0",)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A finished search; ``unavoidable`` says that no legal set spares the last tier."""
+class PreparedAsk:
+    """A search that is ready for its levels.
+
+    ``unavoidable`` says that no legal set spares the last tier, ``dropped`` what was said about
+    caps, ``within`` whether the core's own answer is one that the search may give.
+    """
 
     search: Search
-    answer: Answer
     unavoidable: bool
     dropped: str
     within: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Found(PreparedAsk):
+    """A finished search."""
+
+    answer: Answer
 
 
 def solve_yunikorn(
@@ -56,7 +68,7 @@ def solve_yunikorn(
     started = time.monotonic()
     planning.adopt(profile)
     greedy = planning.greedy_plan()
-    settled = _settled(planning)
+    settled = settled_ask(planning)
     if settled is not None:
         return without_solver(planning, profile, greedy, *settled)
     found = search_yunikorn(planning, profile, deadline, greedy)
@@ -91,19 +103,37 @@ def solve_yunikorn(
 def search_yunikorn(
     planning: YuniKornPlanning, profile: Profile, deadline: Deadline, greedy: YuniKornPlan
 ) -> _Found:
-    """Search the least disruptive set, the last tier spared if any legal set spares it.
+    """Search the least disruptive set, the last tier spared if any legal set spares it."""
+    ready = prepare_ask(planning, profile, deadline, greedy)
+    answer = solve_levels(ready.search, profile.levels)
+    return _Found(ready.search, ready.unavoidable, ready.dropped, ready.within, answer)
 
-    Whether one does is settled before any cap: law 1 is not up for trade.
+
+def prepare_ask(  # noqa: PLR0913 - what a search is made of
+    planning: YuniKornPlanning,
+    profile: Profile,
+    deadline: Deadline,
+    greedy: YuniKornPlan,
+    apart: Collection[int] = (),
+    *,
+    last_resort: bool = False,
+) -> PreparedAsk:
+    """Set up the search for an ask that needs one, with the caps of its profile.
+
+    Whether some legal set spares the last tier is settled before any cap: law 1 is not up for
+    trade. ``apart`` are positions of allocations that get a class of their own, so that a
+    question can be asked about each of them; with ``last_resort`` law 1 does not bind.
     """
     problem, table = planning.problem, planning.table
     # The tier always tells apart, for law 1.
     costs = table.telling_apart((*profile.terms, *LAST_TIER))
+    costs += told_apart(len(problem.allocations), apart)
     classes = build_classes(problem, _reachable(planning), costs)
     everything = list(range(len(classes)))
     rules = YuniKornRules(problem, table, planning.subject.rules, spare_last_tier=False)
     search = Search(rules, classes, deadline, everything)
     unavoidable = spared = False
-    if LAST_TIER in profile.levels:
+    if LAST_TIER in profile.levels and not last_resort:
         sparing = Search(replace(rules, spare_last_tier=True), classes, deadline, everything)
         outcome = find_any(sparing, sparing.alive)
         unavoidable = outcome == "infeasible"
@@ -113,8 +143,7 @@ def search_yunikorn(
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    answer = solve_levels(search, profile.levels)
-    return _Found(search, answer, unavoidable, dropped, within)
+    return PreparedAsk(search, unavoidable, dropped, within)
 
 
 def _known_unavoidable(found: _Found) -> tuple[LevelResult, ...]:
@@ -132,7 +161,7 @@ def _known_unavoidable(found: _Found) -> tuple[LevelResult, ...]:
     )
 
 
-def _settled(planning: YuniKornPlanning) -> tuple[Status, str] | None:
+def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: nothing has to go, or nothing can."""
     if planning.fits_at_once:
         return "optimal", "it fits as it is: no preemption needed"
