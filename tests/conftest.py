@@ -1,4 +1,4 @@
-"""What all tests share: the folder of recorded answers, and the profiles of hypothesis."""
+"""What all tests share: the folder of recorded answers, how many to try, hypothesis's profiles."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,8 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
+"""Whether all recorded answers and random cases are tried, and not only a good sample."""
 
 # A deadline per example would measure how busy the machine is, not the code.
 settings.register_profile("repeatable", deadline=None, derandomize=True)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any, Literal
+from itertools import islice, zip_longest
+from typing import Any, Final, Literal, TypeVar
 
 from planner.plan import Record
 
 Outcome = Literal["equal", "different", "skipped"]
 Answer = dict[str, Any]
 """An answer in the form in which it is recorded."""
+
+MAX_ORDERS: Final = 1000
+"""How many orders are tried of what has no order in the real scheduler."""
+
+Order = TypeVar("Order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,26 @@ def summarise(files: Sequence[FileComparison]) -> ReplayReport:
         equal=sum(file.equal for file in files),
         skipped=sum(file.skipped for file in files),
     )
+
+
+def agrees_in_some_order(orders: Iterable[Order], agrees: Callable[[Order], bool]) -> bool:
+    """Say whether the answer in one of the first orders agrees with what was recorded."""
+    return any(map(agrees, islice(orders, MAX_ORDERS)))
+
+
+def difference_from_all(recorded: Iterable[Answer], found: Answer) -> str:
+    """Return where an answer first differs from the first recorded one; empty if any agrees.
+
+    What was not recorded is not compared.
+    """
+    differences = [_difference_in_parts(one, found) for one in recorded]
+    return differences[0] if all(differences) else ""
+
+
+def _difference_in_parts(recorded: Answer, found: Answer) -> str:
+    parts = (part for part in found if part in recorded)
+    differences = (first_difference(recorded[part], found[part], part) for part in parts)
+    return next(filter(None, differences), "")
 
 
 def first_difference(recorded: object, found: object, at: str) -> str:

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +34,22 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
         raise ParseError(where, f"is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise SchemaError(where, "is not a JSON object", "one recorded instance a line")
+    return value
+
+
+def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any:  # noqa: ANN401
+    """Return a part of a recorded instance, a string or an object.
+
+    Raises
+    ------
+    SchemaError
+        If it is not there, or is something else.
+    """
+    value = line.get(name)
+    if not isinstance(value, kind):
+        words = "a string" if kind is str else "an object"
+        found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
+        raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')
     return value
 
 

@@ -23,11 +23,15 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reader import read_kueue_objects
 from planner.reference.decision import Decision, decide
-from planner.replay.comparison import Answer, Comparison, first_difference
+from planner.replay.comparison import (
+    MAX_ORDERS,
+    Answer,
+    Comparison,
+    agrees_in_some_order,
+    difference_from_all,
+)
+from planner.replay.file import part_of
 from planner.state import Cohort, State, parse_time
-
-MAX_ORDERS: Final = 1000
-"""How many orders of cohorts are tried where the real scheduler's own order is random."""
 
 _CYCLE: Final = "cycle"
 
@@ -45,24 +49,26 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     InputError
         If the line is not a recorded instance, or its state cannot be read.
     """
-    name = _field(line, "id", str, where)
-    expected = _field(line, "expect", dict, where)
+    name = part_of(line, "id", str, where)
+    expected = part_of(line, "expect", dict, where)
     if line.get("mode") == _CYCLE:
         return Comparison(name, "skipped", "a whole scheduling cycle")
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
     state = state_of_kueue(line, where)
-    pending = _field(line, "pending", str, where)
+    pending = part_of(line, "pending", str, where)
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
     comparison = _decided(name, expected, state, pending, fixed)
     if comparison.outcome == "different" and several and state.configuration.fair_sharing_on:
-        for cohorts in islice(_other_orders(state.cohorts), MAX_ORDERS):
+
+        def agrees(cohorts: tuple[Cohort, ...]) -> bool:
             reordered = state.model_copy(update={"cohorts": cohorts})
-            other = _decided(name, expected, reordered, pending, fixed)
-            if other.outcome == "equal":
-                return other
+            return _decided(name, expected, reordered, pending, fixed).outcome == "equal"
+
+        if agrees_in_some_order(_other_orders(state.cohorts), agrees):
+            return Comparison(name, "equal")
     return comparison
 
 
@@ -75,9 +81,9 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
         If it has none, or no clock, or the state cannot be used.
     """
     return read_kueue_objects(
-        _field(line, "state", dict, where),
+        part_of(line, "state", dict, where),
         where=f"{where}: state",
-        digest=_field(line, "id", str, where),
+        digest=part_of(line, "id", str, where),
         now=_clock(line, where),
     )
 
@@ -147,31 +153,18 @@ def answer_of(decision: Decision, snapshot: Snapshot) -> Answer:
 def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
     """Compare with the recorded outcome, or with each of several, on all that was recorded."""
     several = expected.get("outcomes") or []
-    outcomes = [{part: one[part] for part in found if part in one} for one in (expected, *several)]
-    if not any(outcomes):
+    outcomes = [one for one in (expected, *several) if not found.keys().isdisjoint(one)]
+    if not outcomes:
         return Comparison(name, "skipped", "the scheduler itself gave no answer")
-    differences = [
-        next(filter(None, (first_difference(one[part], found[part], part) for part in one)), "")
-        for one in outcomes
-        if one
-    ]
-    if not all(differences):
+    difference = difference_from_all(outcomes, found)
+    if not difference:
         return Comparison(name, "equal")
     prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
-    return Comparison(name, "different", prefix + differences[0])
-
-
-def _field(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any:  # noqa: ANN401
-    value = line.get(name)
-    if not isinstance(value, kind):
-        words = "a string" if kind is str else "an object"
-        found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
-        raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')
-    return value
+    return Comparison(name, "different", prefix + difference)
 
 
 def _clock(line: Mapping[str, Any], where: str) -> datetime:
-    text = _field(line, "now", str, where)
+    text = part_of(line, "now", str, where)
     try:
         return parse_time(text)
     except ValueError:

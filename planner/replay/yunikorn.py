@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Any, Final
 
 from planner.errors import LookupFailed, SchemaError
@@ -27,11 +27,16 @@ from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.flow import run_flow
 from planner.reference.yunikorn.quota import preempt_quota
-from planner.replay.comparison import Answer, Comparison, first_difference
+from planner.replay.comparison import (
+    MAX_ORDERS,
+    Answer,
+    Comparison,
+    agrees_in_some_order,
+    difference_from_all,
+    first_difference,
+)
+from planner.replay.file import part_of
 from planner.state.yunikorn import FlowOptions, YuniKornState
-
-MAX_ORDERS: Final = 1000
-"""How many orders are tried of allocations that have no order in the core."""
 
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
@@ -54,7 +59,7 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     InputError
         If the line is not a recorded instance, or its state cannot be read.
     """
-    name = _part(line, "id", str, where)
+    name = part_of(line, "id", str, where)
     mode = line.get("mode")
     if mode in _ARITHMETIC:
         try:
@@ -63,7 +68,7 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
             raise SchemaError(where, f'is not an instance of mode "{mode}"') from None
         difference = first_difference(*values, "expect")
     else:
-        difference = _difference(line, _part(line, "expect", dict, where), where)
+        difference = _difference(line, part_of(line, "expect", dict, where), where)
     return Comparison(name, "different" if difference else "equal", difference)
 
 
@@ -72,26 +77,17 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
     state = state_of_yunikorn(line, where)
     mode = line.get("mode")
     if mode == "flow":
-        return _flow_difference(_part(expected, "flow", dict, where), state)
+        return _flow_difference(part_of(expected, "flow", dict, where), state)
     cluster = prepare(state)
     if mode == "quota":
         queue = cluster.tree.by_path.get(state.x.quota_queue or "")
         if queue is None:
             raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
         return _decided_difference(expected, cluster, partial(_quota_answer, queue))
-    named = _part(line, "ask", dict, where)
-    key = _part(named, "allocationKey", str, where)
+    named = part_of(line, "ask", dict, where)
+    key = part_of(named, "allocationKey", str, where)
     asking = find_ask(cluster, key, named.get("applicationID"))
     return _decided_difference(expected, cluster, partial(_ask_answer, cluster, asking))
-
-
-def _part(line: Line, name: str, kind: type, where: str) -> Any:  # noqa: ANN401
-    value = line.get(name)
-    if not isinstance(value, kind):
-        words = "a string" if kind is str else "an object"
-        found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
-        raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')
-    return value
 
 
 def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
@@ -103,7 +99,7 @@ def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
         If it cannot be used.
     """
     given = {part: value for part, value in line.items() if part != "expect"}
-    return read_yunikorn_objects(given, where=where, digest=_part(line, "id", str, where))
+    return read_yunikorn_objects(given, where=where, digest=part_of(line, "id", str, where))
 
 
 def _decided_difference(
@@ -113,9 +109,12 @@ def _decided_difference(
     difference = _difference_from(expected, answer({}))
     if not difference or expected.get("canonicalUnique", True):
         return difference
-    for ties in islice(_orders(cluster), MAX_ORDERS):
-        if not _difference_from(expected, answer(ties)):
-            return ""
+
+    def agrees(ties: Ties) -> bool:
+        return not _difference_from(expected, answer(ties))
+
+    if agrees_in_some_order(_orders(cluster), agrees):
+        return ""
     return f"none of the recorded outcomes, in {MAX_ORDERS} orders: {difference}"
 
 
@@ -125,13 +124,7 @@ def _difference_from(expected: Answer, found: Answer) -> str:
     if not expected.get("canonicalUnique", True):
         outcomes = expected.get("canonicalOutcomes") or [], expected.get("outcomes") or []
         wanted = [one for some in outcomes for one in some] or wanted
-    differences = []
-    for one in wanted:
-        parts = (part for part in found if part in one)
-        differences.append(
-            next(filter(None, (first_difference(one[p], found[p], p) for p in parts)), "")
-        )
-    return differences[0] if all(differences) else ""
+    return difference_from_all(wanted, found)
 
 
 def _orders(cluster: Cluster) -> Iterator[Ties]:

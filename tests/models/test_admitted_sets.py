@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from planner.assignment import read_assignment
@@ -12,6 +10,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from tests import recorded
 from tests.admitted import admitted
+from tests.conftest import TEST_ALL
 
 FILES = (
     "small-classical-flat",
@@ -20,7 +19,7 @@ FILES = (
     "small-flavors",
     "small-edge",
 )
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 8
+EVERY = 1 if TEST_ALL else 8
 """A good sample by default; all lines with PLANNER_TEST_ALL set."""
 
 

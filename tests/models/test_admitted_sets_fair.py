@@ -8,7 +8,6 @@ beyond.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -23,11 +22,11 @@ from planner.verifier.case import setting_of
 from planner.verifier.fair_case import FairCase, fair_setting_of
 from tests import recorded
 from tests.admitted import admitted_fairly
-from tests.conftest import recorded_root
+from tests.conftest import TEST_ALL, recorded_root
 from tests.random_trees import Instance, fair_instances
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-edge", "small-flavors")
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") or recorded_root() is None else 8
+EVERY = 1 if TEST_ALL or recorded_root() is None else 8
 """A good sample by default; all lines with PLANNER_TEST_ALL set, or where they are few."""
 
 Sets = set[frozenset[str]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ from planner.problem.yunikorn import YuniKornProblem
 from planner.solver.engine import complete
 from tests.yunikorn.admitted import NodeSets, admitted, choices, every_allocation_apart, problem_of
 from tests.yunikorn.legality import FIELDS, SMALL, last_tier_of, sets_of
-from tests.yunikorn.recorded import FULL, NAMES, Line, lines
+from tests.yunikorn.recorded import NAMES, Line, lines, step
 
 REQUIRED_NODE = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 GENERIC = [
@@ -23,16 +21,6 @@ GENERIC = [
     for name in NAMES
     if name.rpartition("/")[2] in {"corner", "fenced", "generic", "optout", "priority", "wide"}
 ]
-
-
-def every(name: str, step: int = 8) -> int:
-    """Return the step between the lines of a file: some by default, all with PLANNER_TEST_ALL.
-
-    All are taken, too, where they are few: of what the core does not decide twice the same, and
-    where only the project's own copies are there.
-    """
-    few = FULL is None or "/" in name
-    return 1 if few or os.environ.get("PLANNER_TEST_ALL") else step
 
 
 def recorded_problem(line: Line) -> tuple[YuniKornProblem, tuple[str, ...]]:
@@ -45,7 +33,7 @@ def recorded_problem(line: Line) -> tuple[YuniKornProblem, tuple[str, ...]]:
 @pytest.mark.parametrize("name", SMALL)
 def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
     compared = 0
-    for line in lines(name, every(name)):
+    for line in lines(name, step(name, 8)):
         problem, without = recorded_problem(line)
         expected = sets_of(line, rules)
         assert admitted(problem, rules, without=without) == expected, line["id"]
@@ -56,7 +44,7 @@ def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_opted_out_and_originators_are_spared_if_asked(name: str) -> None:
     spared = 0
-    for line in lines(name, every(name)):
+    for line in lines(name, step(name, 8)):
         problem, without = recorded_problem(line)
         expected: NodeSets = {}
         for node, sets in sets_of(line, "yunikorn-code").items():
@@ -71,7 +59,7 @@ def test_opted_out_and_originators_are_spared_if_asked(name: str) -> None:
 def test_eligible_allocations_are_recorded_candidates(name: str) -> None:
     """The model drops at once what the core drops later: whoever never has a turn."""
     compared = 0
-    for line in lines(name, every(name)):
+    for line in lines(name, step(name, 8)):
         traced = line["expect"].get("trace", {}).get("candidates")
         problem, without = recorded_problem(line) if "ask" in line else (None, ())
         if traced is None or problem is None or problem.ask.required_node:
@@ -92,7 +80,7 @@ def keys_of(problem: YuniKornProblem, allowed: BoolArray) -> set[str]:
 def test_recorded_victims_on_a_required_node_are_admitted(name: str) -> None:
     """The core takes them in its own order, and checks in the end what YK-08 asks for."""
     triggered = 0
-    for line in lines(name, every(name, 3)):
+    for line in lines(name, step(name, 3)):
         problem, _ = recorded_problem(line)
         keys = [allocation.allocation_key for allocation in problem.allocations]
         victims = line["expect"]["victims"]
@@ -111,7 +99,7 @@ def test_recorded_victims_on_a_required_node_are_admitted(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_rows_of_a_node_hold_for_every_legal_set(name: str, rules: str) -> None:
     binding = 0
-    for line in lines(name, every(name)):
+    for line in lines(name, step(name, 8)):
         problem, without = recorded_problem(line)
         classes = every_allocation_apart(problem, without)
         rows = node_rows(problem, classes, rules)

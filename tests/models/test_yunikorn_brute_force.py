@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -16,12 +14,13 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import walk
 from planner.quota.yunikorn.snapshot import Snapshot
+from tests.conftest import TEST_ALL
 from tests.yunikorn.admitted import admitted, choices, every_allocation_apart
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import asking_of
 from tests.yunikorn.random_clusters import random_cluster
 
-SEEDS = range(3000 if os.environ.get("PLANNER_TEST_ALL") else 250)
+SEEDS = range(3000 if TEST_ALL else 250)
 KINDS = {"plain": True, "everything": False}
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 import planner
 from planner.objective.profiles import PROFILES
 from tests import recorded
+from tests.conftest import TEST_ALL
 from tests.solver.truth import truths
 
 CLASSICAL = (
@@ -19,7 +18,7 @@ CLASSICAL = (
     "small-edge",
 )
 FAIR = ("small-fair-flat", "small-fair-hier", "small-flavors", "small-edge")
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 5
+EVERY = 1 if TEST_ALL else 5
 """A good sample by default; all lines with PLANNER_TEST_ALL set."""
 
 SEEDS = range(3)

@@ -11,9 +11,9 @@ import pytest
 import planner
 from planner.plan import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
-from tests.solver.yunikorn_truth import step
+from tests.solver.yunikorn_truth import SAMPLE
 from tests.yunikorn.legality import SMALL
-from tests.yunikorn.recorded import Line, lines
+from tests.yunikorn.recorded import Line, lines, step
 
 
 def shuffled(line: Line) -> Line:
@@ -44,7 +44,7 @@ def without_clock(plan: YuniKornPlan) -> dict[str, Any]:
 @pytest.mark.parametrize("profile", ["no-regret", "min-count"])
 @pytest.mark.parametrize("name", SMALL)
 def test_the_same_plan_twice(name: str, profile: str) -> None:
-    for line in lines(name, 3 * step(name)):
+    for line in lines(name, 3 * step(name, SAMPLE)):
         twice = [without_clock(solved(line, profile)) for _ in range(2)]
         assert twice[0] == twice[1], line["id"]
 
@@ -54,7 +54,7 @@ def test_the_same_plan_twice(name: str, profile: str) -> None:
 def test_the_order_of_the_state_decides_only_between_equals(name: str, profile: str) -> None:
     """Other victims only where the core's own order has equals: it has none of its own there."""
     compared = 0
-    for line in lines(name, 3 * step(name)):
+    for line in lines(name, 3 * step(name, SAMPLE)):
         plan, other = solved(line, profile), solved(shuffled(line), profile)
         compared += 1
         assert (plan.status, levels(plan)) == (other.status, levels(other)), line["id"]

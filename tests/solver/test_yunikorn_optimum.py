@@ -11,9 +11,9 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES
 from planner.solver.yunikorn.planning import Laws
-from tests.solver.yunikorn_truth import LAWS, YuniKornTruth, step, truths, value_of
+from tests.solver.yunikorn_truth import LAWS, SAMPLE, YuniKornTruth, truths, value_of
 from tests.yunikorn.legality import SMALL
-from tests.yunikorn.recorded import lines
+from tests.yunikorn.recorded import lines, step
 
 SEEDS = range(2)
 
@@ -38,7 +38,7 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws
                 assert found.victims in truth.legal, truth.id
                 least = min(sum(costs[key] for key in victims) for victims in truth.legal)
                 assert sum(costs[key] for key in found.victims) == least, truth.id
-    assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name)))
+    assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name, SAMPLE)))
 
 
 @pytest.mark.parametrize("profile", ["no-regret", "least-disruption", "fair"])
@@ -121,7 +121,9 @@ def test_the_core_is_outside_the_rules_exactly_where_it_was_recorded(name: str, 
 
 def test_lines_of_every_kind_take_part() -> None:
     """Some fit at once or may not preempt; nearly all are planned."""
-    every = [YuniKornTruth(line, "design") for name in SMALL for line in lines(name, step(name))]
+    every = [
+        YuniKornTruth(line, "design") for name in SMALL for line in lines(name, step(name, SAMPLE))
+    ]
     if not every:
         pytest.skip("no recorded lists")
     searched = sum(truth.is_searched for truth in every)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 import planner
@@ -11,11 +9,9 @@ from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
-from tests.yunikorn.recorded import FULL, NAMES, lines
+from tests.yunikorn.recorded import NAMES, lines, step
 
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") or FULL is None else 4
-"""A good sample by default; all lines with PLANNER_TEST_ALL set."""
-
+SAMPLE = 4
 RECORDED = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 FEW = 8
 """Allocations up to which every subset is tried."""
@@ -24,7 +20,7 @@ FEW = 8
 @pytest.mark.parametrize("name", RECORDED)
 def test_plan_is_legal_and_not_larger_than_the_core_s(name: str) -> None:
     smaller = compared = 0
-    for line in lines(name, 1 if "/" in name else EVERY):
+    for line in lines(name, step(name, SAMPLE)):
         state = read_yunikorn_objects(line, where=line["id"])
         plan = planner.solve(state, line["ask"]["allocationKey"], "min-count")
         assert plan.rules == "yunikorn-required-node"
@@ -37,13 +33,13 @@ def test_plan_is_legal_and_not_larger_than_the_core_s(name: str) -> None:
         assert len(plan.victims) <= len(line["expect"]["victims"]), line["id"]
         smaller += len(plan.victims) < len(line["expect"]["victims"])
     assert compared
-    assert smaller or EVERY > 1
+    assert smaller or step(name, SAMPLE) > 1
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_plan_is_the_smallest_of_all_legal_sets(name: str) -> None:
     found = none = 0
-    for line in lines(name, 1 if "/" in name else EVERY):
+    for line in lines(name, step(name, SAMPLE)):
         state = read_yunikorn_objects(line, where=line["id"])
         key = line["ask"]["allocationKey"]
         cluster = prepare(state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +17,10 @@ from planner.solver.engine import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.solver.yunikorn.solve import search_yunikorn
 from tests.yunikorn.legality import candidates_of, last_tier_of, sets_of
-from tests.yunikorn.recorded import FULL, Line, lines
+from tests.yunikorn.recorded import Line, lines, step
 
-EVERY = 1 if os.environ.get("PLANNER_TEST_ALL") else 8
-"""A good sample by default; all lines with PLANNER_TEST_ALL set."""
+SAMPLE = 8
+"""One line in so many is tried by default."""
 
 LAWS: tuple[Laws, ...] = ("design", "code")
 
@@ -150,11 +149,6 @@ def value_of(terms: Terms, measure: Measure) -> int:
     return sum(terms[term] for term in measure)
 
 
-def step(name: str) -> int:
-    """Return the step between the lines of a file; where they are few, all take part."""
-    return 1 if FULL is None or "/" in name else EVERY
-
-
 def truths(name: str, laws: Laws) -> Iterator[YuniKornTruth]:
     """Yield every so-manieth line of a file."""
-    return (YuniKornTruth(line, laws) for line in lines(name, step(name)))
+    return (YuniKornTruth(line, laws) for line in lines(name, step(name, SAMPLE)))

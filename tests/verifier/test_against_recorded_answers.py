@@ -1,12 +1,11 @@
 """The verifier accepts exactly what the real scheduler's own primitives accept.
 
 Every subset of the recorded candidates is judged in every recorded attempt. By default every
-third line is taken; PLANNER_ALL_RECORDED=1 takes them all.
+third line is taken; PLANNER_TEST_ALL=1 takes them all.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +19,7 @@ from planner.verifier import verify_case, verify_plan
 from planner.verifier.case import Case, setting_of
 from planner.verifier.setting import Setting
 from tests import recorded
+from tests.conftest import TEST_ALL
 from tests.verifier.cases import victim_of
 
 SMALL = (
@@ -30,7 +30,7 @@ SMALL = (
     "small-edge",
 )
 LARGER = ("classical-flat", "classical-hier", "classical-nocohort", "flavors", "edge")
-STEP = 1 if os.environ.get("PLANNER_ALL_RECORDED") else 3
+STEP = 1 if TEST_ALL else 3
 
 
 def classical(name: str) -> Iterator[tuple[recorded.Line, State, Snapshot]]:

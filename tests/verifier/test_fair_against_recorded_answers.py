@@ -1,12 +1,11 @@
 """Under fair sharing the verifier accepts exactly what the real scheduler's primitives accept.
 
 Every subset of the recorded candidates is judged. By default every sixth line is taken;
-PLANNER_ALL_RECORDED=1 takes them all.
+PLANNER_TEST_ALL=1 takes them all.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -21,11 +20,12 @@ from planner.verifier.case import setting_of
 from planner.verifier.fair_case import FairCase, fair_setting_of
 from planner.verifier.fair_setting import FairSetting
 from tests import recorded
+from tests.conftest import TEST_ALL
 from tests.verifier.cases import victim_of
 
 SMALL = ("small-fair-flat", "small-fair-hier", "small-edge", "small-flavors")
 LARGER = ("fair-flat", "fair-hier", "edge")
-STEP = 1 if os.environ.get("PLANNER_ALL_RECORDED") else 6
+STEP = 1 if TEST_ALL else 6
 
 
 def fair(name: str) -> Iterator[tuple[recorded.Line, State, FairSetting]]:

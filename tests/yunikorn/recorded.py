@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from tests.conftest import ROOT, recorded_root
+from tests.conftest import ROOT, TEST_ALL, recorded_root
 
 Line = dict[str, Any]
 
-ALL = bool(os.environ.get("PLANNER_ALL_RECORDED"))
 FULL = recorded_root()
 FOLDER = FULL / "yunikorn" if FULL else ROOT / "instances" / "recorded" / "yunikorn"
 NAMES = sorted(
@@ -23,7 +21,16 @@ NAMES = sorted(
 
 
 def lines(name: str, step: int) -> Iterator[Line]:
-    """Yield every ``step``-th recorded instance of a file, all with PLANNER_ALL_RECORDED=1."""
+    """Yield every ``step``-th recorded instance of a file, all with PLANNER_TEST_ALL set."""
     with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-        for text in islice(file, 0, None, 1 if ALL else step):
+        for text in islice(file, 0, None, 1 if TEST_ALL else step):
             yield json.loads(text)
+
+
+def step(name: str, sample: int) -> int:
+    """Return the step between the lines of a file that takes every ``sample``-th line.
+
+    All are taken with PLANNER_TEST_ALL set, and where they are few: of what the core does not
+    decide twice the same, and where only the project's own copies are there.
+    """
+    return 1 if TEST_ALL or FULL is None or "/" in name else sample

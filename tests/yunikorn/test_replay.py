@@ -1,4 +1,4 @@
-"""Recorded answers of the real core against the reference; PLANNER_ALL_RECORDED=1 takes all."""
+"""Recorded answers of the real core against the reference; PLANNER_TEST_ALL=1 takes all."""
 
 from copy import deepcopy
 from typing import Any

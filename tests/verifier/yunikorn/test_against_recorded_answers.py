@@ -1,7 +1,7 @@
 """The verifier accepts exactly what the real core's own primitives accept.
 
 Every non-empty subset of the recorded candidates is judged for every recorded node, under both
-rule sets. By default every fifth line is taken; PLANNER_ALL_RECORDED=1 takes them all.
+rule sets. By default every fifth line is taken; PLANNER_TEST_ALL=1 takes them all.
 """
 
 from __future__ import annotations
