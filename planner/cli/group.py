@@ -24,11 +24,57 @@ ASK_TO_REPORT: Final = (
 )
 
 
-class PlannerGroup(click.Group):
+class PlannerCommand(click.Command):
+    """A program: it returns its exit code; whatever it raises becomes one message and a code."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
+        **extra: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Run the command line; exit with its code or, where not standalone, return it."""
+        try:
+            answer = super().main(
+                args, prog_name or PROGRAM, complete_var, standalone_mode=False, **extra
+            )
+            code = answer if isinstance(answer, int) else 0
+        except click.ClickException as error:
+            code = _usage(error)
+        except click.Abort:
+            say("error", "interrupted")
+            code = INTERRUPTED
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words of the command line apart; --help is written here."""
+        try:
+            return super().parse_args(ctx, args)
+        except BrokenPipeError:
+            ctx.exit(_pipe_closed())
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run a command; its errors become one message on standard error and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            raise
+        except BrokenPipeError:
+            return _pipe_closed()
+        except Exception as error:  # noqa: BLE001 - users never see a traceback
+            if ctx.params.get("debug"):
+                write(traceback.format_exc())
+            return _failed(error)
+
+
+class PlannerGroup(PlannerCommand, click.Group):
     """Commands by name, each with a module of ``planner.cli`` and a line of help.
 
-    A module is imported when its command runs, so that ``planner --help`` stays quick. A
-    command returns its exit code; whatever it raises becomes one message and an exit code here.
+    A module is imported when its command runs, so that ``planner --help`` stays quick.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str], **kwargs: Any) -> None:  # noqa: ANN401
@@ -62,46 +108,7 @@ class PlannerGroup(click.Group):
         if not args and not ctx.resilient_parsing:
             write(ctx.get_help() + "\n")
             ctx.exit(BAD_INPUT)
-        try:
-            return super().parse_args(ctx, args)
-        except BrokenPipeError:  # while --help was written
-            ctx.exit(_pipe_closed())
-
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
-        **extra: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        """Run the command line; exit with its code or, where not standalone, return it."""
-        try:
-            answer = super().main(
-                args, prog_name or PROGRAM, complete_var, standalone_mode=False, **extra
-            )
-            code = answer if isinstance(answer, int) else 0
-        except click.ClickException as error:
-            code = _usage(error)
-        except click.Abort:
-            say("error", "interrupted")
-            code = INTERRUPTED
-        if standalone_mode:
-            sys.exit(code)
-        return code
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
-        """Run a command; its errors become one message on standard error and an exit code."""
-        try:
-            return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException, click.Abort):
-            raise
-        except BrokenPipeError:
-            return _pipe_closed()
-        except Exception as error:  # noqa: BLE001 - users never see a traceback
-            if ctx.params.get("debug"):
-                write(traceback.format_exc())
-            return _failed(error)
+        return super().parse_args(ctx, args)
 
 
 def _variables(command: str, option: click.Option) -> list[str]:

@@ -14,6 +14,7 @@ from planner.cli.group import PREFIX, PlannerGroup
 
 COMMANDS: Final = {
     "solve": "Plan whom to evict for a pending workload, and prove it.",
+    "snapshot": "Write what kubectl can read of a cluster into one dump.",
     "boost": "Find the priority boosts that make Kueue carry out a plan.",
     "whatif": "Show what an edit of the state, or a new workload, changes.",
     "explain": "Say why a workload must go, why another need not, or why nothing.",
@@ -25,8 +26,7 @@ COMMANDS: Final = {
 
 EPILOG: Final = """\b
 Examples:
-  kubectl get clusterqueues,cohorts,localqueues,workloads,resourceflavors,\\
-workloadpriorityclasses -A -o json | planner solve -
+  planner snapshot -o cluster.json
   planner solve cluster.json --pending team-a/train-llm
   planner solve cluster.json --all --format json -o plans.json
 

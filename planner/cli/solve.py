@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,8 +85,21 @@ FILE = click.Path(path_type=Path)
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
 @format_option
 @output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    state: str,
+def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa: ANN401
+    """Plan whom to evict so that a pending workload can start.
+
+    STATE is what kubectl prints of Kueue's objects as JSON or YAML, or YuniKorn's full state dump
+    with its queues.yaml: a file, a folder of files, or - for standard input. The answer is the
+    least disruptive set of victims that the scheduler's rules permit, with its proof, beside the
+    set the scheduler itself would choose.
+    """
+    from planner.reader import MAX_BYTES, read
+
+    return solve(partial(read, state, max_bytes=max_size or MAX_BYTES), **options)
+
+
+def solve(  # noqa: PLR0913 - one parameter an option
+    reading: Callable[..., AnyState],
     *,
     pending: str | None,
     each: bool,
@@ -95,17 +109,14 @@ def command(  # noqa: PLR0913 - one parameter an option
     now: datetime | None,
     assignment: Path | None,
     laws: str | None,
-    max_size: int | None,
     verbose: bool,
     style: str | None,
     output: Path | None,
 ) -> int:
-    """Plan whom to evict so that a pending workload can start.
+    """Read a state, plan, and print; return the exit code.
 
-    STATE is what kubectl prints of Kueue's objects as JSON or YAML, or YuniKorn's full state dump
-    with its queues.yaml: a file, a folder of files, or - for standard input. The answer is the
-    least disruptive set of victims that the scheduler's rules permit, with its proof, beside the
-    set the scheduler itself would choose.
+    ``reading`` takes ``now`` and ``ignored``, as the reader does; all others are the values of
+    the options. Whoever has a state from elsewhere than a file starts here.
     """
     if each and (pending or assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
@@ -118,7 +129,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         "assignment": _read_json(assignment),
         "laws": laws,
     }
-    read_state = _read(state, now, max_size, verbose=verbose)
+    read_state = _read(reading, now, verbose=verbose)
     # What was read stays until the end. Otherwise each later full collection walks it all, and
     # over a large dump that takes seconds.
     gc.freeze()
@@ -147,12 +158,12 @@ def _read_json(path: Path | None) -> Any:  # noqa: ANN401 - any JSON
     return read_object(path)
 
 
-def _read(state: str, now: datetime | None, max_size: int | None, *, verbose: bool) -> AnyState:
+def _read(reading: Callable[..., AnyState], now: datetime | None, *, verbose: bool) -> AnyState:
     from planner.cli.message import say
-    from planner.reader import MAX_BYTES, Ignored, read
+    from planner.reader import Ignored
 
     ignored = Ignored() if verbose else None
-    found = read(state, now=now, max_bytes=max_size or MAX_BYTES, ignored=ignored)
+    found = reading(now=now, ignored=ignored)
     if ignored is not None:
         kinds = [f"{count} x kind {name}" for name, count in ignored.kinds.most_common()]
         fields = [f"{count} x field {name}" for name, count in ignored.fields.most_common()]

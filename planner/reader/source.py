@@ -137,14 +137,14 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
             "a pipe or a device can be sent to standard input",
         )
     if status.st_size > room:
-        raise _too_large(where, max_bytes, status.st_size)
+        raise too_large(where, max_bytes, status.st_size)
     try:
         with path.open("rb") as stream:
             data = stream.read(room + 1)
     except OSError as error:
         raise _unreadable(where, error) from None
     if len(data) > room:
-        raise _too_large(where, max_bytes)
+        raise too_large(where, max_bytes)
     return data
 
 
@@ -160,7 +160,7 @@ def _read_stdin(max_bytes: int) -> bytes:
     except (OSError, ValueError) as error:
         raise _unreadable(STDIN, error) from None
     if len(data) > max_bytes:
-        raise _too_large(STDIN, max_bytes)
+        raise too_large(STDIN, max_bytes)
     return data
 
 
@@ -176,13 +176,14 @@ def _unpack(raw: bytes, where: str, max_bytes: int, left: int | None = None) -> 
         message = str(error).rstrip(".")
         raise ParseError(where, f"is not a whole gzip file: {message}") from None
     if len(data) > room:
-        raise _too_large(where, max_bytes, unpacked=True)
+        raise too_large(where, max_bytes, unpacked=True)
     return data
 
 
-def _too_large(
+def too_large(
     where: str, max_bytes: int, size: int | None = None, *, unpacked: bool = False
 ) -> ParseError:
+    """Return the error about something larger than what is read at most."""
     amount = "more than" if size is None else f"{megabytes(size)}, more than"
     subject = "unpacks to" if unpacked else "has"
     return ParseError(

@@ -1,0 +1,102 @@
+"""``kubectl preemption-plan``: a snapshot of the cluster, and the plan for it.
+
+kubectl runs the program ``kubectl-preemption_plan`` on PATH for both ``kubectl preemption-plan``
+and ``kubectl preemption_plan``, with the words that follow (Kubernetes documentation, Extend
+kubectl with plugins, "Names with dashes and underscores").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from planner.cli import snapshot, solve
+from planner.cli.exit_code import epilog
+from planner.cli.group import PlannerCommand
+from planner.cli.main import main as planner
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from planner.reader import Ignored
+    from planner.state import AnyState
+
+PROGRAM: Final = "kubectl preemption-plan"
+SOURCE: Final = "snapshot"
+"""What the state is called in messages."""
+
+HELP: Final = """Plan whom Kueue must evict so that a pending workload can start.
+
+This is `planner snapshot`, kept in memory, and `planner solve` of it: the options are those of
+both. Nothing in the cluster changes.
+"""
+EPILOG: Final = f"""\b
+Examples:
+  kubectl preemption-plan
+  kubectl preemption-plan --pending team-a/train-llm --objective min-lost-work
+  kubectl preemption-plan -n team-a --pending train-llm
+  kubectl preemption-plan --context production --all --format json -o plans.json
+
+{snapshot.RIGHTS}
+`planner solve --help` and `planner snapshot --help` say more.
+
+""" + epilog()
+
+
+def build() -> click.Command:
+    """Make the command out of the options of the other two."""
+    context = click.Context(planner)
+    of_snapshot = _options(context, "snapshot")
+    of_solve = _options(context, "solve")
+    debug = next(option for option in planner.params if option.name == "debug")
+    both = {**of_snapshot, **of_solve}
+
+    def run(**options: Any) -> int:  # noqa: ANN401
+        del options["debug"]  # read where errors are caught
+        pending, namespace = options["pending"], options["namespace"]
+        if pending and namespace and "/" not in pending:
+            options["pending"] = f"{namespace}/{pending}"
+        how = {name: options[name] for name in of_snapshot if name != "output"}
+
+        def reading(*, now: datetime | None, ignored: Ignored | None) -> AnyState:
+            return _read_cluster(how, now, ignored)
+
+        rest = {name: options[name] for name in of_solve if name != "max_size"}
+        return solve.solve(reading, **rest)
+
+    return PlannerCommand(
+        "preemption-plan",
+        context_settings=planner.context_settings,
+        callback=run,
+        params=[*both.values(), debug],
+        help=HELP,
+        epilog=EPILOG,
+    )
+
+
+def main() -> None:
+    """Run the command line; exit with its code."""
+    build().main(prog_name=PROGRAM)
+
+
+def _options(context: click.Context, name: str) -> dict[str, click.Parameter]:
+    """Return the options of a command of planner, with their environment variables."""
+    command = planner.get_command(context, name)
+    found = command.params if command else []
+    return {each.name: each for each in found if each.name and isinstance(each, click.Option)}
+
+
+def _read_cluster(how: dict[str, Any], now: datetime | None, ignored: Ignored | None) -> AnyState:
+    """Take a snapshot, and read it as if it stood in a file."""
+    from hashlib import sha256
+
+    from planner.reader import read_objects
+
+    dump = snapshot.take(**how)
+    digest = sha256(dump.text().encode()).hexdigest()
+    return read_objects(dump.value(), where=SOURCE, digest=digest, now=now, ignored=ignored)
+
+
+if __name__ == "__main__":
+    main()

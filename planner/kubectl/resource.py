@@ -1,0 +1,84 @@
+"""What kubectl is asked for: the kinds that the reader understands, and no others."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+KUEUE: Final = "kueue.x-k8s.io"
+CONFIGURATION: Final = "kueue-manager-config"
+"""The ConfigMap that holds Kueue's Configuration (kueue ff69552e, config/components/manager)."""
+KUEUE_NAMESPACE: Final = "kueue-system"
+ROLE: Final = "preemption-planner"
+
+
+class Resource(NamedTuple):
+    """A resource type of the API server.
+
+    Attributes
+    ----------
+    name
+        Its plural name.
+    group
+        Its API group; empty for the core group.
+    missing
+        What holds without it, in words; empty if there is no plan without it.
+    of_preemptor
+        Whether only those in the namespace of the pending workload matter.
+    object_name
+        The only object wanted; empty if all are.
+    """
+
+    name: str
+    group: str = KUEUE
+    missing: str = ""
+    of_preemptor: bool = False
+    object_name: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The name that no other API group can answer to, such as workloads.kueue.x-k8s.io."""
+        return f"{self.name}.{self.group}" if self.group else self.name
+
+    @property
+    def verb(self) -> str:
+        """What RBAC must permit."""
+        return "get" if self.object_name else "list"
+
+
+# Workloads first: what they refer to was there before them, and is read after them.
+RESOURCES: Final = (
+    Resource("workloads"),
+    Resource("localqueues", of_preemptor=True),
+    Resource("clusterqueues"),
+    Resource("cohorts", missing="cohorts have no quota of their own and no parent"),
+    Resource("resourceflavors"),
+    Resource("workloadpriorityclasses", missing="workloads have the priority that they carry"),
+    Resource("admissionchecks", missing="no admission check decides anything"),
+    Resource("priorityclasses", "scheduling.k8s.io", "workloads have the priority that they carry"),
+    Resource("runtimeclasses", "node.k8s.io", "pods have the overhead that they carry"),
+    Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
+    Resource(
+        "configmaps",
+        "",
+        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
+        object_name=CONFIGURATION,
+    ),
+)
+"""Everything that is asked for, in this order."""
+
+OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
+"""Names of what a dump may do without."""
+
+
+def cluster_role() -> str:
+    """Return the command that makes the least ClusterRole for what is listed."""
+    listed = " ".join(f"--resource={each.full_name}" for each in RESOURCES if not each.object_name)
+    return f"kubectl create clusterrole {ROLE} --verb=list {listed}"
+
+
+def configuration_role(namespace: str = KUEUE_NAMESPACE) -> str:
+    """Return the command that makes the least Role for Kueue's Configuration."""
+    return (
+        f"kubectl create role {ROLE} -n {namespace} --verb=get --resource=configmaps "
+        f"--resource-name={CONFIGURATION}"
+    )

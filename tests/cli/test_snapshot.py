@@ -1,0 +1,295 @@
+"""``planner snapshot`` and ``kubectl preemption-plan``: from a stand-in for kubectl to a plan."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from planner.cli.kubectl_plugin import PROGRAM, build
+from tests.cli.running import another_pending, call, cluster, command, environment
+from tests.conftest import ROOT
+from tests.kubectl.stand_in import StandIn, forbidden, no_such_type
+
+Serve = Callable[[list[dict[str, Any]]], StandIn]
+QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
+WITH_CONFIG_MAP = ROOT / "instances" / "fair-sharing" / "configmap.yaml"
+REAL_KUBECTL = shutil.which("kubectl")
+
+
+@pytest.fixture
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """Give a function that puts a kubectl on PATH which serves some objects."""
+
+    def put(objects: list[dict[str, Any]]) -> StandIn:
+        stand_in = StandIn.make(tmp_path / "bin", objects)
+        monkeypatch.setenv("PATH", str(stand_in.folder))
+        return stand_in
+
+    return put
+
+
+def plugin(*args: str | Path, env: dict[str, str] | None = None) -> Result:
+    """Run the plugin inside this process."""
+    words = [str(arg) for arg in args]
+    return CliRunner().invoke(build(), words, env=env, prog_name=PROGRAM)
+
+
+def objects_of(path: Path) -> list[dict[str, Any]]:
+    """Read the objects of an example."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        items: list[dict[str, Any]] = json.loads(text)["items"]
+        return items
+    return list(yaml.safe_load_all(text))
+
+
+def plan_of(text: str) -> dict[str, Any]:
+    """Return a plan without what depends on where and when it was made."""
+    plan: dict[str, Any] = json.loads(text)
+    del plan["certificate"]["wall_time_s"], plan["certificate"]["digest"]
+    return plan
+
+
+def test_dump_on_standard_output_counts_on_standard_error(serve: Serve) -> None:
+    serve(cluster()["items"])
+    result = call("snapshot")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["kind"] == "List"
+    counted = "6 workloads, 2 localqueues, 2 clusterqueues, 1 cohorts, 1 resourceflavors, 0 "
+    assert result.stderr.startswith(f"snapshot: {counted}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", [QUICKSTART, WITH_CONFIG_MAP], ids=lambda path: path.name)
+def test_plan_is_that_of_the_original(serve: Serve, tmp_path: Path, path: Path) -> None:
+    serve(objects_of(path))
+    original = call("solve", path, "--format", "json")
+    taken = tmp_path / "taken.json"
+    assert call("snapshot", "-o", taken).stdout == ""
+    by_file = call("solve", taken, "--format", "json")
+    by_plugin = plugin("--format", "json")
+    assert original.exit_code == by_file.exit_code == by_plugin.exit_code == 0
+    assert plan_of(by_file.stdout) == plan_of(original.stdout) == plan_of(by_plugin.stdout)
+    assert plan_of(original.stdout)["victims"]
+    digests = {json.loads(each.stdout)["certificate"]["digest"] for each in (by_file, by_plugin)}
+    assert digests == {sha256(taken.read_bytes()).hexdigest()}
+
+
+def test_pipe(serve: Serve) -> None:
+    """``planner snapshot | planner solve -``, as a shell runs it."""
+    serve(cluster()["items"])
+    with subprocess.Popen(
+        command("snapshot"), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as first:
+        solved = subprocess.run(
+            command("solve", "-", "--format", "json"),
+            env=environment(),
+            stdin=first.stdout,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert first.returncode == solved.returncode == 0
+    assert [each["workload"] for each in json.loads(solved.stdout)["victims"]] == ["ns/big"]
+
+
+def test_options_reach_kubectl(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stand_in = serve(cluster()["items"])
+    hostile = "$(touch x); y"
+    result = call("snapshot", "--context", hostile, "--kubeconfig", "a b", "--namespace", "ns")
+    assert result.exit_code == 0
+    assert all(
+        words[-2:] == [f"--context={hostile}", "--kubeconfig=a b"] for words in stand_in.calls()
+    )
+    assert ["--namespace=ns" in words for words in stand_in.calls()].count(True) == 2
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["--context", "--kubeconfig", "-n", "--kueue-namespace"])
+def test_value_that_looks_like_an_option(serve: Serve, name: str) -> None:
+    stand_in = serve([])
+    result = call("snapshot", name, "--server=https://evil.example")
+    assert result.exit_code == 2
+    assert "kubectl would take it for something else" in result.stderr
+    assert stand_in.calls() == []
+
+
+def test_nothing_is_written_after_an_error(serve: Serve, tmp_path: Path) -> None:
+    stand_in = serve(cluster()["items"])
+    stand_in.answer("limitranges", code=1, said=forbidden("limitranges"))
+    taken = tmp_path / "taken.json"
+    taken.write_text("before", encoding="utf-8")
+    result = call("snapshot", "-o", taken)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: kubectl get limitranges: is forbidden: ")
+    assert taken.read_text(encoding="utf-8") == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"bin", "taken.json"}
+    assert call("snapshot", "-o", taken, "--without", "limitranges").exit_code == 0
+    assert json.loads(taken.read_text(encoding="utf-8"))["items"]
+
+
+def test_folder_is_looked_for_before_anything_is_asked(serve: Serve, tmp_path: Path) -> None:
+    stand_in = serve(cluster()["items"])
+    assert call("snapshot", "-o", tmp_path / "nonesuch" / "taken.json").exit_code == 2
+    assert stand_in.calls() == []
+
+
+def test_older_kueue_is_a_warning(serve: Serve) -> None:
+    items = [item for item in cluster()["items"] if item["kind"] != "Cohort"]
+    stand_in = serve(items)
+    cohorts = "cohorts.kueue.x-k8s.io"
+    stand_in.answer(cohorts, code=1, said=no_such_type(cohorts))
+    result = call("snapshot")
+    assert result.exit_code == 0
+    assert f"warning: the cluster has no {cohorts}: " in result.stderr
+    assert "cohorts," not in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("run", [plugin, lambda *words: call("snapshot", *words)])
+def test_errors_are_one_message(serve: Serve, run: Callable[..., Result]) -> None:
+    stand_in = serve(cluster()["items"])
+    stand_in.answer("workloads.kueue.x-k8s.io", code=1, said="error: \x1b[2Jno\n")
+    result = run()
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: kubectl get workloads.kueue.x-k8s.io: failed: ")
+    assert "\x1b" not in result.stderr
+    stand_in.answer("workloads.kueue.x-k8s.io", prints="{}")
+    assert run("--max-size", "1").exit_code == 2
+    assert run("--timeout", "0").exit_code == 2
+    assert run("--timeout", "soon").exit_code == 2
+    assert run("--without", "workloads").exit_code == 2
+
+
+def test_no_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = call("snapshot")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: kubectl: is not on PATH\n")
+
+
+def test_environment_variables(serve: Serve) -> None:
+    stand_in = serve(cluster()["items"])
+    variables = {"PLANNER_CONTEXT": "a", "PLANNER_SNAPSHOT_KUBECONFIG": "b"}
+    assert call("snapshot", env=variables).exit_code == 0
+    assert plugin(env={**variables, "PLANNER_OBJECTIVE": "min-count"}).exit_code == 0
+    assert all(words[-2:] == ["--context=a", "--kubeconfig=b"] for words in stand_in.calls())
+
+
+def test_plugin_takes_the_options_of_both(serve: Serve, tmp_path: Path) -> None:
+    stand_in = serve(cluster(another_pending("other"))["items"])
+    result = plugin("--context", "c", "--objective", "min-count", "--all", "--format", "json")
+    assert result.exit_code == 0
+    pending = [plan["preemptor"] for plan in json.loads(result.stdout)["plans"]]
+    assert pending == ["ns/pending", "ns/other"]
+    assert all("--context=c" in words for words in stand_in.calls())
+    written = tmp_path / "plan.json"
+    assert plugin("--pending", "ns/other", "--format", "json", "-o", written).stdout == ""
+    assert json.loads(written.read_text(encoding="utf-8"))["preemptor"] == "ns/other"
+
+
+def test_pending_workload_in_the_namespace_that_was_given(serve: Serve) -> None:
+    serve(cluster(another_pending("other"))["items"])
+    result = plugin("-n", "ns", "--pending", "other", "--format", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["preemptor"] == "ns/other"
+
+
+def test_plugin_has_the_exit_codes_of_solve(serve: Serve) -> None:
+    serve(cluster(asks=100)["items"])
+    assert plugin().exit_code == 3
+    assert plugin("--pending", "ns/nonesuch").exit_code == 2
+    assert plugin("--nonesuch").exit_code == 2
+    assert plugin("--all", "--pending", "ns/pending").exit_code == 2
+
+
+def test_usage_is_looked_at_before_anything_is_asked(serve: Serve) -> None:
+    stand_in = serve(cluster()["items"])
+    assert plugin("--all", "--pending", "ns/pending").exit_code == 2
+    assert stand_in.calls() == []
+
+
+def test_help_of_the_plugin() -> None:
+    result = plugin("--help")
+    assert result.exit_code == 0
+    for name in ("--context", "--kubeconfig", "--pending", "--objective", "--format", "--debug"):
+        assert name in result.stdout
+    assert "kubectl preemption-plan --pending team-a/train-llm" in result.stdout
+
+
+def test_name_of_the_script_is_what_kubectl_looks_for() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    assert scripts["kubectl-preemption_plan"] == "planner.cli.kubectl_plugin:main"
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """Put the plugin on PATH of the real kubectl, and a cluster that does not answer."""
+    if REAL_KUBECTL is None:
+        pytest.skip("no kubectl on PATH")
+    script = tmp_path / "kubectl-preemption_plan"
+    start = "from planner.cli.kubectl_plugin import main; main()"
+    script.write_text(f"#!{sys.executable}\n{start}\n", encoding="utf-8")
+    script.chmod(0o755)
+    config = tmp_path / "config"
+    server = {"name": "none", "cluster": {"server": "http://127.0.0.1:1"}}
+    context = {"name": "none", "context": {"cluster": "none", "user": ""}}
+    value = {"clusters": [server], "contexts": [context], "current-context": "none"}
+    config.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **value}), "utf-8")
+    path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
+    return environment({"PATH": path, "KUBECONFIG": str(config), "HOME": str(tmp_path)})
+
+
+def real_kubectl(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the real program, with no cluster to ask."""
+    return subprocess.run(
+        [str(REAL_KUBECTL), *words],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_lists_the_plugin(env: dict[str, str]) -> None:
+    done = real_kubectl("plugin", "list", env=env)
+    assert done.returncode == 0
+    assert "kubectl-preemption_plan" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["preemption-plan", "preemption_plan"])
+def test_runs_the_plugin(env: dict[str, str], name: str) -> None:
+    done = real_kubectl(name, "--help", env=env)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: kubectl preemption-plan [OPTIONS]")
+
+
+def test_nobody_answers(env: dict[str, str]) -> None:
+    done = real_kubectl("preemption-plan", "--timeout", "50", env=env)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (first, hint) = done.stderr.splitlines()
+    assert first.startswith("error: kubectl get workloads.kueue.x-k8s.io: failed: The connecti")
+    assert "127.0.0.1:1 was refused" in first
+    assert "kubectl cluster-info" in hint
+
+
+def test_unknown_context(env: dict[str, str]) -> None:
+    done = real_kubectl("preemption-plan", "--context", "nope", env=env)
+    assert done.returncode == 2
+    assert "kubectl config get-contexts" in done.stderr

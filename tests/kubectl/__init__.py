@@ -1,0 +1,1 @@
+"""Tests of running kubectl, with a stand-in for it."""

@@ -1,0 +1,157 @@
+"""A program named kubectl that serves a recorded dump, and fails as the real one does.
+
+The texts of its failures are those of kubectl 1.32 against a cluster and without one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Object = dict[str, Any]
+
+PROGRAM = r"""#!{python} -ES
+import json, os, pathlib, subprocess, sys, time
+
+folder = pathlib.Path(__file__).resolve().parent
+words = sys.argv[1:]
+with (folder / "calls.jsonl").open("a") as calls:
+    calls.write(json.dumps(words) + "\n")
+answer = json.loads((folder / "answers.json").read_text()).get(words[1], {{}})
+sys.stderr.write(answer.get("said", ""))
+sys.stderr.flush()
+if "sleeps" in answer:
+    child = subprocess.Popen([sys.executable, "-ES", "-c", "import time; time.sleep(600)"])
+    (folder / "pids").write_text(json.dumps([os.getpid(), child.pid]))
+    time.sleep(600)
+if "floods" in answer:
+    try:
+        while True:
+            os.write(answer["floods"], b" " * 65536)
+    except OSError:
+        sys.exit(141)
+if "leaves" in answer:  # a child that outlives kubectl and holds on to standard error
+    child = subprocess.Popen(
+        [sys.executable, "-ES", "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL
+    )
+    (folder / "pids").write_text(json.dumps([child.pid]))
+if "killed" in answer:
+    os.kill(os.getpid(), answer["killed"])
+if "prints" in answer or answer.get("code"):
+    sys.stdout.write(answer.get("prints", ""))
+    sys.exit(answer.get("code", 0))
+objects = json.loads((folder / "objects.json").read_text()).get(words[1], [])
+options = dict(word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word)
+if "namespace" in options:
+    objects = [o for o in objects if o["metadata"].get("namespace") == options["namespace"]]
+names = [word for word in words[2:] if not word.startswith("--")]
+if names:
+    named = [o for o in objects if o["metadata"]["name"] == names[0]]
+    if not named:
+        sys.exit('Error from server (NotFound): %s "%s" not found' % (words[1], names[0]))
+    print(json.dumps(named[0], indent=4))
+else:
+    metadata = {{"resourceVersion": ""}}
+    whole = {{"apiVersion": "v1", "items": objects, "kind": "List", "metadata": metadata}}
+    print(json.dumps(whole, indent=4))
+"""
+
+RESOURCES = {
+    "Workload": "workloads.kueue.x-k8s.io",
+    "LocalQueue": "localqueues.kueue.x-k8s.io",
+    "ClusterQueue": "clusterqueues.kueue.x-k8s.io",
+    "Cohort": "cohorts.kueue.x-k8s.io",
+    "ResourceFlavor": "resourceflavors.kueue.x-k8s.io",
+    "WorkloadPriorityClass": "workloadpriorityclasses.kueue.x-k8s.io",
+    "AdmissionCheck": "admissionchecks.kueue.x-k8s.io",
+    "PriorityClass": "priorityclasses.scheduling.k8s.io",
+    "RuntimeClass": "runtimeclasses.node.k8s.io",
+    "LimitRange": "limitranges",
+    "ConfigMap": "configmaps",
+}
+"""What the API server calls the kinds (kueue ff69552e, config/components/crd/bases; the
+Kubernetes API reference)."""
+
+CONFIGURATION: Object = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"namespace": "kueue-system", "name": "kueue-manager-config"},
+    "data": {
+        "controller_manager_config.yaml": "apiVersion: config.kueue.x-k8s.io/v1beta2\n"
+        "kind: Configuration\n"
+    },
+}
+
+
+class StandIn(NamedTuple):
+    """The folder of the program, to be put on PATH."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path, objects: Iterable[Object] = ()) -> StandIn:
+        """Write the program, which serves the objects and Kueue's Configuration at its defaults.
+
+        A ConfigMap among the objects takes the place of that one.
+        """
+        folder.mkdir()
+        program = folder / "kubectl"
+        program.write_text(PROGRAM.format(python=sys.executable), encoding="utf-8")
+        program.chmod(0o755)
+        served: dict[str, list[Object]] = {}
+        for item in objects:
+            served.setdefault(RESOURCES[item["kind"]], []).append(item)
+        served.setdefault("configmaps", [CONFIGURATION])
+        (folder / "objects.json").write_text(json.dumps(served), encoding="utf-8")
+        (folder / "answers.json").write_text("{}", encoding="utf-8")
+        return cls(folder)
+
+    def answer(self, resource: str, **how: Any) -> None:
+        """Let it answer otherwise when it is asked for a resource.
+
+        ``prints`` and ``said`` are its standard output and error, ``code`` its exit code;
+        ``sleeps`` lets it start a child and do nothing for long, ``leaves`` leave one behind;
+        ``floods`` lets it write to a file descriptor without end; ``killed`` is a signal.
+        """
+        path = self.folder / "answers.json"
+        answers = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**answers, resource: how}), encoding="utf-8")
+
+    def calls(self) -> list[list[str]]:
+        """Return the words of each call, in order."""
+        path = self.folder / "calls.jsonl"
+        if not path.exists():
+            return []
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    def pids(self) -> list[int]:
+        """Return the processes that it left or that slept, by id."""
+        found: list[int] = json.loads((self.folder / "pids").read_text(encoding="utf-8"))
+        return found
+
+
+def forbidden(resource: str) -> str:
+    """Return what kubectl says when a list of Kueue's objects is forbidden."""
+    name, _, group = resource.partition(".")
+    return (
+        f'Error from server (Forbidden): {resource} is forbidden: User "ada" cannot list '
+        f'resource "{name}" in API group "{group}" at the cluster scope\n'
+    )
+
+
+def no_such_type(resource: str) -> str:
+    """Return what kubectl says when the cluster has no such resource type."""
+    name = resource.partition(".")[0]
+    return f'error: the server doesn\'t have a resource type "{name}"\n'
+
+
+REFUSED = (
+    'E1121 08:13:39.604803    7799 memcache.go:265] "Unhandled Error" err="couldn\'t get '
+    'current server API group list: Get \\"http://localhost:8080/api?timeout=32s\\": dial tcp '
+    '127.0.0.1:8080: connect: connection refused"\n'
+    "The connection to the server localhost:8080 was refused - did you specify the right host or "
+    "port?\n"
+)

@@ -1,0 +1,149 @@
+"""One call: words as they are, no shell, within a time and a number of bytes."""
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from planner.errors import InputError, ParseError
+from planner.kubectl.call import Kubectl, last_words, option
+from tests.kubectl.stand_in import REFUSED, StandIn
+
+HOSTILE = "$(touch x); y | z > w"
+SECONDS_TO_DIE = 10
+
+
+def is_running(pid: int) -> bool:
+    """Say whether a process is there and has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def dies(pid: int) -> bool:
+    """Wait a while for a process to end, and say whether it did."""
+    end = time.monotonic() + SECONDS_TO_DIE
+    while is_running(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not is_running(pid)
+
+
+def test_words_arrive_as_they_are(
+    kubectl: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = Kubectl(context=HOSTILE, kubeconfig="a b/'c\"")
+    answer = program.call("get", "configmaps", "kueue-manager-config")
+    assert answer.code == 0
+    options = [f"--context={HOSTILE}", "--kubeconfig=a b/'c\""]
+    assert kubectl.calls() == [["get", "configmaps", "kueue-manager-config", *options]]
+    assert {path.name for path in tmp_path.iterdir()} == {"bin"}
+
+
+@pytest.mark.parametrize("value", ["", "-x", "--server=evil", "a\0b"])
+@pytest.mark.parametrize("name", ["context", "kubeconfig"])
+def test_values_that_look_like_options_are_refused(kubectl: StandIn, name: str, value: str) -> None:
+    with pytest.raises(InputError, match=f"--{name}: "):
+        Kubectl(**{name: value})  # type: ignore[arg-type]
+    assert kubectl.calls() == []
+
+
+def test_no_value_is_no_option() -> None:
+    assert option("context", None) == []
+
+
+def test_not_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="kubectl: is not on PATH"):
+        Kubectl()
+
+
+def test_cannot_be_started(kubectl: StandIn) -> None:
+    (kubectl.folder / "kubectl").write_text("#!/nonesuch/interpreter\n", encoding="utf-8")
+    with pytest.raises(InputError, match="kubectl get configmaps: cannot be started"):
+        Kubectl().call("get", "configmaps")
+
+
+def test_standard_input_is_empty(kubectl: StandIn) -> None:
+    """A kubectl that asks for a password must not wait for it."""
+    script = f"#!{sys.executable} -ES\nimport sys; print(repr(sys.stdin.read()))\n"
+    (kubectl.folder / "kubectl").write_text(script, encoding="utf-8")
+    assert Kubectl(timeout_s=30).call("get", "pods").output == b"''\n"
+
+
+def test_timeout_kills_it_and_its_children(kubectl: StandIn) -> None:
+    kubectl.answer("configmaps", sleeps=True, said="Unable to reach it yet\n")
+    with pytest.raises(InputError, match=r"had no answer.*it said: Unable to reach it yet"):
+        Kubectl(timeout_s=2).call("get", "configmaps")
+    assert all(dies(pid) for pid in kubectl.pids())
+
+
+def test_timeout_is_of_all_calls_together(kubectl: StandIn) -> None:
+    program = Kubectl(timeout_s=0)
+    with pytest.raises(InputError, match="when the 0 s were over"):
+        program.call("get", "configmaps", "kueue-manager-config")
+    assert kubectl.folder.exists()
+
+
+def test_interruption_kills_it_and_its_children(kubectl: StandIn) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    kubectl.answer("configmaps", sleeps=True)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 2)
+        with pytest.raises(KeyboardInterrupt):
+            Kubectl(timeout_s=60).call("get", "configmaps")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert all(dies(pid) for pid in kubectl.pids())
+
+
+def test_output_is_bounded_over_all_calls(kubectl: StandIn) -> None:
+    kubectl.answer("configmaps", prints="x" * 600)
+    program = Kubectl(max_bytes=1000)
+    assert len(program.call("get", "configmaps").output) == 600
+    with pytest.raises(ParseError, match="kubectl get configmaps: has more than the 1000 bytes"):
+        program.call("get", "configmaps")
+
+
+def test_flood_ends_it(kubectl: StandIn) -> None:
+    kubectl.answer("configmaps", floods=1)
+    with pytest.raises(ParseError, match="more than the 1 MiB"):
+        Kubectl(max_bytes=2**20, timeout_s=60).call("get", "configmaps")
+
+
+def test_flood_on_standard_error_ends_with_the_time(kubectl: StandIn) -> None:
+    kubectl.answer("configmaps", floods=2)
+    with pytest.raises(InputError, match="had no answer"):
+        Kubectl(timeout_s=1).call("get", "configmaps")
+
+
+def test_child_that_stays_is_not_waited_for(kubectl: StandIn) -> None:
+    """As one that a login plugin leaves behind: it holds on to standard error."""
+    kubectl.answer("configmaps", leaves=True, prints="{}", said="Warning: old\n")
+    answer = Kubectl(timeout_s=60).call("get", "configmaps")
+    assert (answer.code, answer.output, answer.said) == (0, b"{}", "Warning: old\n")
+    for pid in kubectl.pids():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_signal_is_its_code(kubectl: StandIn) -> None:
+    kubectl.answer("configmaps", killed=int(signal.SIGKILL))
+    assert Kubectl().call("get", "configmaps").code == -signal.SIGKILL
+
+
+def test_last_words_are_no_log_lines_and_no_warnings() -> None:
+    said = "The connection to the server localhost:8080 was refused - did you specify the right "
+    assert last_words(REFUSED) == f"{said}host or port?"
+    assert last_words("error: bad\nWarning: v1beta1 is deprecated\n\n") == "error: bad"
+    assert last_words("Warning: only that\n") == ""

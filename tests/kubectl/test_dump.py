@@ -1,0 +1,191 @@
+"""What is asked for, in which order, and what comes of it."""
+
+import json
+
+import pytest
+
+from planner.errors import InputError, ParseError, SchemaError
+from planner.kubectl.call import Kubectl
+from planner.kubectl.dump import Dump, take_dump
+from planner.kubectl.resource import OPTIONAL, RESOURCES
+from planner.reader import read_objects
+from planner.reader.kinds import KINDS
+from tests.cli.running import cluster
+from tests.kubectl import stand_in
+from tests.kubectl.stand_in import CONFIGURATION, StandIn, forbidden, no_such_type
+
+ALL = ["--all-namespaces", "--output=json"]
+IN_NS = ["--namespace=ns", "--output=json"]
+CONFIG_CALL = ["get", "configmaps", "kueue-manager-config", "--namespace=kueue-system"]
+
+
+def take(**options: object) -> Dump:
+    return take_dump(Kubectl(timeout_s=60), **options)  # type: ignore[arg-type]
+
+
+def test_every_kind_that_the_reader_reads_is_asked_for() -> None:
+    """Its Configuration is read from the ConfigMap."""
+    kinds = {name for _, name in KINDS} - {"Configuration"} | {"ConfigMap"}
+    expected = {stand_in.RESOURCES[kind] for kind in kinds}
+    assert {each.full_name for each in RESOURCES} == expected
+
+
+def test_groups_are_those_of_the_reader() -> None:
+    groups = {stand_in.RESOURCES[name]: group for group, name in KINDS if name != "Configuration"}
+    assert {each.full_name: each.group for each in RESOURCES} == {**groups, "configmaps": ""}
+
+
+def test_calls(kubectl: StandIn) -> None:
+    take()
+    calls = kubectl.calls()
+    assert calls[0] == ["get", "workloads.kueue.x-k8s.io", *ALL]
+    assert calls[-1] == [*CONFIG_CALL, "--output=json"]
+    assert {call[1] for call in calls} == set(stand_in.RESOURCES.values())
+    assert all(call[2:] == ALL for call in calls[:-1])
+    assert not any("secret" in word.lower() for call in calls for word in call)
+
+
+def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) -> None:
+    take(namespace="ns", kueue_namespace="elsewhere", without=["configmaps"])
+    options = {call[1]: call[2:] for call in kubectl.calls()}
+    assert options.pop("localqueues.kueue.x-k8s.io") == IN_NS
+    assert options.pop("limitranges") == IN_NS
+    assert options
+    assert all(words == ALL for words in options.values())
+
+
+def test_namespace_of_kueue(kubectl: StandIn) -> None:
+    dump = take(kueue_namespace="elsewhere")
+    assert "--namespace=elsewhere" in kubectl.calls()[-1]
+    (note,) = dump.notes
+    assert note.startswith("the cluster has no ConfigMap kueue-manager-config: feature gates, fair")
+
+
+@pytest.mark.parametrize("name", ["namespace", "kueue_namespace"])
+def test_namespace_that_looks_like_an_option(kubectl: StandIn, name: str) -> None:
+    with pytest.raises(InputError, match=f"--{name.replace('_', '-')}: "):
+        take(**{name: "-A"})
+    assert kubectl.calls() == []
+
+
+def test_objects_and_counts(kubectl: StandIn) -> None:
+    dump = take()
+    assert kubectl.calls()
+    assert dump.notes == ()
+    assert dump.counts == {
+        "workloads": 6,
+        "localqueues": 2,
+        "clusterqueues": 2,
+        "cohorts": 1,
+        "resourceflavors": 1,
+        **dict.fromkeys(("workloadpriorityclasses", "admissionchecks"), 0),
+        **dict.fromkeys(("priorityclasses", "runtimeclasses", "limitranges"), 0),
+        "configmaps": 1,
+    }
+    expected = [*cluster()["items"], CONFIGURATION]
+    key = json.dumps
+    assert sorted(map(key, dump.objects)) == sorted(map(key, expected))
+
+
+def test_text_is_a_list_with_an_object_a_line(kubectl: StandIn) -> None:
+    dump = take()
+    text = dump.text()
+    value = json.loads(text)
+    assert value == {"apiVersion": "v1", "kind": "List", "items": list(dump.objects)}
+    assert value == dump.value()
+    assert len(text.splitlines()) == len(dump.objects) + 2
+    assert text.isascii()
+    assert kubectl.calls()
+
+
+def test_text_of_nothing() -> None:
+    assert json.loads(Dump((), {}, ()).text())["items"] == []
+
+
+def test_state_is_that_of_the_original(kubectl: StandIn) -> None:
+    taken = read_objects(take().value(), where="taken", digest="0")
+    original = read_objects(cluster(), where="taken", digest="0")
+    assert kubectl.calls()
+
+    def by_name(state: object) -> dict[str, object]:
+        fields = dict(vars(state))
+        return {
+            name: sorted(value, key=str) if isinstance(value, tuple) else value
+            for name, value in fields.items()
+        }
+
+    assert by_name(taken) == by_name(original)
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_what_may_be_missing_is_a_note(kubectl: StandIn, name: str) -> None:
+    (resource,) = (each for each in RESOURCES if each.name == name)
+    said = no_such_type(resource.full_name)
+    kubectl.answer(resource.full_name, code=1, said=said)
+    dump = take()
+    (note,) = dump.notes
+    assert note.endswith(f": {resource.missing}")
+    assert name not in dump.counts
+
+
+def test_type_that_was_just_removed_is_missing(kubectl: StandIn) -> None:
+    said = (
+        'Error from server (NotFound): Unable to list "kueue.x-k8s.io/v1alpha1, '
+        'Resource=cohorts": the server could not find the requested resource '
+        "(get cohorts.kueue.x-k8s.io)\n"
+    )
+    kubectl.answer("cohorts.kueue.x-k8s.io", code=1, said=said)
+    assert len(take().notes) == 1
+
+
+def test_without(kubectl: StandIn) -> None:
+    for name in OPTIONAL:
+        full_name = next(each.full_name for each in RESOURCES if each.name == name)
+        kubectl.answer(full_name, code=1, said=forbidden(full_name))
+    dump = take(without=OPTIONAL)
+    assert set(dump.counts) == {"workloads", "localqueues", "clusterqueues", "resourceflavors"}
+    assert dump.notes == ()
+
+
+def test_says_what_comes_next(kubectl: StandIn) -> None:
+    told: list[tuple[float, str]] = []
+    take(on_call=lambda share, label: told.append((share, label)))
+    assert [label for _, label in told] == [call[1] for call in kubectl.calls()]
+    assert [share for share, _ in told] == [done / len(RESOURCES) for done in range(len(told))]
+
+
+@pytest.mark.parametrize(
+    ("prints", "error", "message"),
+    [
+        ("", ParseError, "printed nothing"),
+        ("kubectl is now called kc\n", ParseError, "line 1 column 1: is not JSON"),
+        ('{"kind": "List", "items": [{"kind"', ParseError, "the text ends too early"),
+        ('{"kind": "List", "items": 7}', SchemaError, "items: 7 is not a list"),
+        ("[1]", SchemaError, "1 is not an object"),
+        ('{"items": []}', SchemaError, "an object without a kind"),
+        ("[]\n[]\n", ParseError, "printed 2 documents"),
+        ('{"kind": "List", "items": [NaN]}', ParseError, "is not JSON"),
+        ("[" * 1000, ParseError, "nested more than 200 deep"),
+    ],
+)
+def test_what_is_no_list_of_objects(
+    kubectl: StandIn, prints: str, error: type[InputError], message: str
+) -> None:
+    kubectl.answer("workloads.kueue.x-k8s.io", prints=prints)
+    with pytest.raises(error) as raised:
+        take()
+    assert str(raised.value).startswith("kubectl get workloads.kueue.x-k8s.io")
+    assert message in str(raised.value)
+
+
+def test_typed_list_will_do(kubectl: StandIn) -> None:
+    """Kinds left out in the items of a typed list are those of the list."""
+    items = [{"metadata": {"name": "a"}}]
+    typed = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "CohortList", "items": items}
+    kubectl.answer("cohorts.kueue.x-k8s.io", prints=json.dumps(typed))
+    (cohort,) = (each for each in take().objects if each["kind"] == "Cohort")
+    assert cohort == {
+        "kind": "Cohort",
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "metadata": {"name": "a"},
+    }
