@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "Certificate",
+    "Front",
     "Plan",
     "PlannerError",
     "State",
     "Victim",
     "__version__",
+    "front",
     "greedy",
     "read",
     "solve",
@@ -19,9 +21,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from planner.api import greedy, solve, verify
+    from planner.api import front, greedy, solve, verify
     from planner.errors import PlannerError
-    from planner.plan import Certificate, Plan, Victim
+    from planner.plan import Certificate, Front, Plan, Victim
     from planner.reader import read
     from planner.state import State
 
@@ -32,10 +34,12 @@ else:
     # a function would take the function's place.
     _HOME = {
         "Certificate": "planner.plan",
+        "Front": "planner.plan",
         "Plan": "planner.plan",
         "PlannerError": "planner.errors",
         "State": "planner.state",
         "Victim": "planner.plan",
+        "front": "planner.api",
         "greedy": "planner.api",
         "read": "planner.reader",
         "solve": "planner.api",

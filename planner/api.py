@@ -1,4 +1,4 @@
-"""The library's verbs: ``planner.greedy``, ``planner.solve`` and ``planner.verify``."""
+"""The library's verbs: ``planner.greedy``, ``solve``, ``front`` and ``verify``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
-from planner.objective.profile_file import find_profile
+from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import AnyPlan, Plan, Verification, YuniKornPlan
+from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
+from planner.solver.pareto import sweep
 from planner.solver.pending import only_pending
+from planner.solver.start import Given, start
+from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws, pending_asks, plan_ask
 from planner.solver.yunikorn.solve import solve_yunikorn
 from planner.state import AnyState, State, YuniKornState, parse_time
@@ -165,15 +168,52 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    if time_limit is not None and not time_limit >= 0:
-        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
-    deadline = Deadline.after(time_limit)
+    deadline = _deadline(time_limit)
     checked = _checked_costs(costs)
     if isinstance(state, YuniKornState):
         _refuse_assignment(assignment)
         return solve_yunikorn(plan_ask(state, pending, laws, now, checked), profile, deadline)
     _refuse_laws(laws)
     return solve_planning(_planning(state, pending, assignment, now, checked), profile, deadline)
+
+
+def front(  # noqa: PLR0913, PLR0917 - the public signature
+    state: AnyState,
+    pending: str | None = None,
+    first: str = "D2",
+    second: str = "D4",
+    costs: Mapping[str, int] | None = None,
+    assignment: AssignmentInput | None = None,
+    now: datetime | str | None = None,
+    time_limit: float | None = None,
+    laws: Laws | None = None,
+) -> Front:
+    """Return the Pareto front of two measures: what less of the one costs in the other.
+
+    Every point is a plan, proved and verified. ``front.status`` is ``optimal`` where it is
+    proved that there are no other points.
+
+    Parameters
+    ----------
+    state, pending, costs, assignment, now, laws
+        As for ``planner.solve``.
+    first, second
+        The measures: terms, or sums of terms of one unit such as ``D4+D5``.
+    time_limit
+        Seconds for the whole front; what was found by then is returned.
+
+    Raises
+    ------
+    InputError
+        If the workload, a measure, a cost, the laws or the assignment cannot be used.
+    InternalError
+        If a plan fails its own verification; it is then never returned.
+    """
+    measures = parse_front(f"{FRONT}{first},{second}")
+    deadline = _deadline(time_limit)
+    given = Given(pending, assignment, now, laws)
+    planning = start(state, given, _checked_costs(costs))
+    return sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
 
 
 def verify(state: AnyState, plan: AnyPlan) -> Verification:
@@ -216,6 +256,12 @@ def _planning(
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if given is None else read_assignment(given, preemptor)
     return Planning(state, snapshot, preemptor, costs, fixed)
+
+
+def _deadline(time_limit: float | None) -> Deadline:
+    if time_limit is not None and not time_limit >= 0:
+        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
+    return Deadline.after(time_limit)
 
 
 def _checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:

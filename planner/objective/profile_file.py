@@ -87,6 +87,13 @@ def find_profile(name: str) -> Profile:
     """
     if name.endswith(SUFFIX):
         return read_profile(name)
+    if name.startswith(FRONT):
+        raise SchemaError(
+            "objective",
+            f'"{name}" asks for a front of plans, not for one',
+            "an objective for one plan",
+            "planner.front, and planner solve --objective, find fronts",
+        )
     if name not in PROFILES:
         names = f"{', '.join(PROFILES)}, or a file NAME{SUFFIX}"
         raise SchemaError("objective", f'there is no profile "{name}"', names)

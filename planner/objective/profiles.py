@@ -47,6 +47,11 @@ def measure_title(measure: Measure) -> str:
     return " and ".join(TERMS[term].title for term in measure)
 
 
+def measure_unit(measure: Measure) -> str:
+    """Return the unit of a measure: that of its terms."""
+    return TERMS[measure[0]].unit
+
+
 _DEFAULT_LEVELS: Final[tuple[Measure, ...]] = (
     ("D0",),
     ("D1",),

@@ -2,10 +2,23 @@
 
 record.py    what the plans of every scheduler have in common
 kueue.py     the plan for a pending workload of Kueue
+kueue_tree.py
+             the tree of cohorts and ClusterQueues around it
 yunikorn.py  the plan for an ask of YuniKorn
+front.py     the Pareto front of two measures, of either scheduler
 """
 
-from planner.plan.kueue import Amount, Demand, NodeShare, Plan, Victim
+from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
+from planner.plan.kueue import (
+    Amount,
+    Demand,
+    FlavorChoices,
+    KueueFlavors,
+    NodeShare,
+    Plan,
+    Victim,
+)
+from planner.plan.kueue_tree import QuotaNode, QuotaUse
 from planner.plan.record import (
     SCHEMA_VERSION,
     Certificate,
@@ -28,12 +41,20 @@ __all__ = [
     "AnyPlan",
     "Certificate",
     "Demand",
+    "FlavorChoices",
+    "Front",
+    "FrontMeasure",
+    "FrontPoint",
+    "GreedyPoint",
+    "KueueFlavors",
     "Level",
     "Multiplier",
     "NodeRoom",
     "NodeShare",
     "Plan",
     "QueueUse",
+    "QuotaNode",
+    "QuotaUse",
     "Record",
     "ResourceAmount",
     "SolverFreeBound",

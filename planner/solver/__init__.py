@@ -8,6 +8,7 @@ search.py       the state of a search, and one exact solve within it
 engine.py       one CP-SAT run with the settings that were measured and found safe
 tie_break.py    the canonical answer among equals
 pending.py      what to plan for when nobody says
+pareto.py       the Pareto front of two measures
 comparison.py   an optimum beside the scheduler's own plan: caps, and what may not be worse
 certificate.py  what every certificate says: values, bounds, the solver
 verdict.py      a plan that the verifier accepts, with its verdicts; any other is refused

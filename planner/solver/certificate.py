@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from planner.objective.profiles import measure_id, measure_title
-from planner.objective.terms import TERMS
+from planner.objective.profiles import measure_id, measure_title, measure_unit
 from planner.plan import Certificate, Level, SolverFreeBound
 from planner.solver.engine import SEED, solver_name
 from planner.solver.levels import LevelResult
@@ -41,7 +40,7 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
         Level(
             term=measure_id(level.measure),
             title=measure_title(level.measure),
-            unit=TERMS[level.measure[0]].unit,
+            unit=measure_unit(level.measure),
             value=level.least.value,
             bound=level.least.bound,
         )

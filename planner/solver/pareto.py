@@ -8,42 +8,16 @@ less of the second, the front is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from planner.objective.profiles import Measure, Profile, measure_id, measure_title
+from planner.errors import InternalError
+from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.wishes import Wishes
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status, YuniKornPlan
 
 MOST_POINTS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Front:
-    """Plans none of which is better than another in both measures.
-
-    ``plans`` ascend in the first measure and descend in the second; each is proved to be on the
-    front. ``complete`` says that there are no other points; ``last`` is the answer that ended
-    the sweep without being a point: infeasible where the front is complete.
-    """
-
-    measures: tuple[Measure, Measure]
-    plans: tuple[AnyPlan, ...]
-    last: AnyPlan | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is proved that there are no other points."""
-        if self.last is not None:
-            return self.last.status == "infeasible"
-        return bool(self.plans) and self.points[-1][1] == 0
-
-    @property
-    def points(self) -> tuple[tuple[int, int], ...]:
-        """The values of the two measures, plan by plan."""
-        first, second = self.measures
-        return tuple((_value(plan, first), _value(plan, second)) for plan in self.plans)
+_LAST_TIER: Final[Measure] = ("D0",)
 
 
 def sweep(
@@ -65,19 +39,20 @@ def sweep(
     ------
     InputError
         If ``solve`` refuses the workload or a measure.
+    InternalError
+        If the scheduler's own plan is better than the whole front.
     """
     plans: list[AnyPlan] = []
     wishes = Wishes()
-    while len(plans) < most_points:
-        plan = solve(_profile(first, second, wishes))
-        if plan.status != "optimal":
-            return Front((first, second), tuple(plans), plan)
-        plans.append(plan)
-        left = _value(plan, second)
-        if left == 0:
+    answer = solve(_profile(first, second, wishes))
+    while answer.status == "optimal":
+        plans.append(answer)
+        left = _value(answer, second)
+        if left == 0 or len(plans) == most_points:
             break
         wishes = Wishes(most={second: left - 1})
-    return Front((first, second), tuple(plans))
+        answer = solve(_profile(first, second, wishes))
+    return _front((first, second), plans, answer)
 
 
 def _profile(first: Measure, second: Measure, wishes: Wishes) -> Profile:
@@ -91,3 +66,98 @@ def _profile(first: Measure, second: Measure, wishes: Wishes) -> Profile:
 
 def _value(plan: AnyPlan, measure: Measure) -> int:
     return sum(plan.terms[term] for term in measure)
+
+
+def _front(measures: tuple[Measure, Measure], plans: Sequence[AnyPlan], last: AnyPlan) -> Front:
+    """Return the points found; ``last`` is the answer that ended the sweep, a point or not."""
+    points = tuple(_point(measures, plan) for plan in plans)
+    cut_short = points and last is plans[-1] and points[-1].values[1] > 0
+    complete = not cut_short and last.status in {"optimal", "infeasible"}
+    unproved = last.status == "feasible"
+    status: Status = "unknown"
+    if complete:
+        status = "optimal" if points else "infeasible"
+    elif points or unproved:
+        status = "feasible"
+    return Front(
+        scheduler=last.scheduler,
+        objective=last.objective,
+        status=status,
+        explanation=_explained(len(points), last, complete=complete),
+        preemptor=last.preemptor,
+        measures=(_described(measures[0]), _described(measures[1])),
+        points=points,
+        unproved=_point(measures, last) if unproved else None,
+        greedy=_greedy(measures, points, last, complete=complete),
+        notes=last.notes,
+    )
+
+
+def _point(measures: tuple[Measure, Measure], plan: AnyPlan) -> FrontPoint:
+    first, second = measures
+    return FrontPoint(
+        values=(_value(plan, first), _value(plan, second)),
+        plan=plan.model_copy(update={"greedy": None}),
+    )
+
+
+def _described(measure: Measure) -> FrontMeasure:
+    return FrontMeasure(
+        term=measure_id(measure), title=measure_title(measure), unit=measure_unit(measure)
+    )
+
+
+def _explained(found: int, last: AnyPlan, *, complete: bool) -> str:
+    if not found:
+        return last.explanation
+    points = "1 point" if found == 1 else f"{found} points"
+    if complete:
+        return f"{points}; proved that no other plan is better in one of the two measures"
+    if last.status == "optimal":
+        return f"the first {points}; there may be more"
+    return f"{points}, each proved; then time was up: there may be more"
+
+
+def _greedy(
+    measures: tuple[Measure, Measure],
+    points: Sequence[FrontPoint],
+    last: AnyPlan,
+    *,
+    complete: bool,
+) -> GreedyPoint:
+    """Say where the scheduler's own plan is."""
+    greedy = last.greedy
+    if greedy is None:
+        message = f"the plan for {last.preemptor} has no plan of the scheduler beside it"
+        raise InternalError(message)
+    own = _point(measures, greedy)
+    if not greedy.victims and (not points or points[0].plan.victims):
+        return GreedyPoint(values=own.values, plan=own.plan, place="none")
+    if _is_outside(measures, greedy):
+        return GreedyPoint(values=own.values, plan=own.plan, place="outside")
+    numbered = list(enumerate(points, start=1))
+    on = [number for number, point in numbered if point.values == own.values]
+    behind = [
+        number
+        for number, point in numbered
+        if point.values != own.values and all(map(int.__le__, point.values, own.values))
+    ]
+    if complete and not on and not behind:
+        message = f"{last.objective}: the scheduler's own plan {own.values} is ahead of the front"
+        raise InternalError(message)
+    return GreedyPoint(
+        values=own.values,
+        plan=own.plan,
+        place="on" if on else "behind" if behind else "open",
+        points=tuple(on or behind),
+    )
+
+
+def _is_outside(measures: tuple[Measure, Measure], greedy: AnyPlan) -> bool:
+    """Say whether the scheduler's own plan is none that the front is drawn from.
+
+    It may break the rules; and where last-tier victims are counted, plans of YuniKorn have some
+    only if none can do without (law 1), which the core does not heed.
+    """
+    trades_last_tier = isinstance(greedy, YuniKornPlan) and _LAST_TIER in measures
+    return bool(greedy.outside_rules) or (trades_last_tier and greedy.terms["D0"] > 0)

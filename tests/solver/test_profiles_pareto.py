@@ -10,7 +10,8 @@ import planner
 from planner.errors import SchemaError
 from planner.objective.profile_file import parse_front
 from planner.objective.profiles import Measure
-from planner.solver.pareto import Front, sweep
+from planner.plan import Front
+from planner.solver.pareto import sweep
 from tests.cluster import pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.solver.truth import truths, value_of
@@ -26,6 +27,10 @@ def best_of(points: set[Point]) -> tuple[Point, ...]:
             p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)
         )
     )
+
+
+def values(front: Front) -> tuple[Point, ...]:
+    return tuple(point.values for point in front.points)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +51,12 @@ def test_front_is_that_of_all_legal_sets(name: str, pair: str, *, fair: bool) ->
         front = sweep(truth.solve, first, second)
         terms = truth.measured().terms
         points = {(value_of(t, first), value_of(t, second)) for t in terms.values()}
-        assert front.points == best_of(points), truth.id
-        assert front.complete
-        assert {plan.status for plan in front.plans} == {"optimal"}
-        assert all(frozenset(plan.keys) in truth.legal for plan in front.plans), truth.id
-        assert {plan.objective for plan in front.plans} == {f"pareto:{pair}"}
+        plans = [point.plan for point in front.points]
+        assert values(front) == best_of(points), truth.id
+        assert front.status == "optimal"
+        assert {plan.status for plan in plans} == {"optimal"}
+        assert all(frozenset(plan.keys) in truth.legal for plan in plans), truth.id
+        assert {plan.objective for plan in plans} == {f"pareto:{pair}"}
     assert compared
 
 
@@ -68,31 +74,33 @@ def trade(most_points: int) -> Front:
 
 def test_less_work_lost_for_more_evictions() -> None:
     """One of 4 gpus lost 3000 s; two of 2 lost 1200 s; one of 2 and two of 1; four of 1, 300 s."""
-    assert trade(20).points == ((1, 12_000), (2, 4_800), (3, 3_000), (4, 1_200))
-    assert trade(20).complete
+    front = trade(20)
+    assert values(front) == ((1, 12_000), (2, 4_800), (3, 3_000), (4, 1_200))
+    assert front.status == "optimal"
+    assert front.explanation.startswith("4 points; proved that no other plan is better")
 
 
 def test_a_sweep_that_ends_early_says_so() -> None:
     front = trade(2)
-    assert front.points == ((1, 12_000), (2, 4_800))
-    assert not front.complete
+    assert values(front) == ((1, 12_000), (2, 4_800))
+    assert (front.status, front.complete) == ("feasible", False)
+    assert front.explanation == "the first 2 points; there may be more"
 
 
 def test_no_plan_is_an_empty_front() -> None:
     state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
     front = sweep(lambda p: planner.solve(state, objective=p), ("D2",), ("D4",))
-    assert front.plans == ()
-    assert front.complete
-    assert front.last is not None
-    assert front.last.status == "infeasible"
+    assert front.points == ()
+    assert (front.status, front.complete) == ("infeasible", True)
+    assert front.greedy.place == "none"
 
 
 def test_yunikorn_has_fronts_too() -> None:
     state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
     front = sweep(lambda p: planner.solve(state, objective=p), ("D4",), ("D2",))
     assert front.complete
-    assert front.points == best_of(set(front.points))
-    assert all(planner.verify(state, plan).accepted for plan in front.plans)
+    assert values(front) == best_of(set(values(front)))
+    assert all(planner.verify(state, point.plan).accepted for point in front.points)
 
 
 @pytest.mark.parametrize(

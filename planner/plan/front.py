@@ -1,0 +1,75 @@
+"""The Pareto front of two measures: what less of the one costs in the other."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+
+from planner.plan.kueue import Plan
+from planner.plan.record import SCHEMA_VERSION, Record, Status
+from planner.plan.yunikorn import YuniKornPlan
+
+Place = Literal["on", "behind", "outside", "open", "none"]
+"""Where the scheduler's own plan is. on: a point has its values. behind: a point is as good in
+both measures and better in one. outside: it is none of the plans that the front is drawn from.
+open: neither, and points may be missing. none: it takes nobody, and does not start the
+preemptor."""
+
+
+class FrontMeasure(Record):
+    """One of the two measures: a term, or a sum of terms such as ``D4+D5``."""
+
+    term: str
+    title: str
+    unit: str
+
+
+class FrontPoint(Record):
+    """The values of both measures, and a plan that has them.
+
+    Of all plans with these values it is the first in the scheduler's candidate order. The
+    scheduler's own plan stands in the front once, not beside each of these.
+    """
+
+    # Inside a union pydantic follows the outermost record: infinite shares would become null.
+    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
+
+    values: tuple[int, int]
+    plan: Plan | YuniKornPlan
+
+
+class GreedyPoint(FrontPoint):
+    """The scheduler's own plan: ``points`` are the numbers, from 1, of those it is on or behind."""
+
+    place: Place
+    points: tuple[int, ...] = ()
+
+
+class Front(Record):
+    """The answer for one pending workload: plans none of which is better than another in both.
+
+    ``points`` ascend in the first measure and descend in the second, and each is proved to be on
+    the front. The status is ``optimal`` where it is proved that there are no others, and
+    ``feasible`` where there may be. Then ``unproved`` is a legal plan, if one was found, that was
+    not proved to be the next point. ``preemptor`` and ``scheduler`` are as in a plan.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    scheduler: Literal["kueue", "yunikorn"]
+    objective: str
+    status: Status
+    explanation: str
+    preemptor: str
+    measures: tuple[FrontMeasure, FrontMeasure]
+    points: tuple[FrontPoint, ...] = ()
+    unproved: FrontPoint | None = None
+    greedy: GreedyPoint
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is proved that there are no other points."""
+        return self.status in {"optimal", "infeasible"}
