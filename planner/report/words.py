@@ -70,6 +70,15 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 Repeated here because a renderer must not load what computes the terms; a test compares them.
 """
 
+YUNIKORN_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    **TERM_TEXTS,
+    "D0": ("last-tier victims", "allocations"),
+    "D2": ("allocations preempted", "allocations"),
+    "D2p": ("pods preempted", "pods"),
+    "count": ("victims, those already being preempted included", "allocations"),
+}
+"""The same in the words of YuniKorn, whose victims are allocations."""
+
 OUTSIDE: Final = {
     "kueue": "Kueue's own answer is outside its own rules: {law}",
     "yunikorn": "YuniKorn's own answer breaks {law}",
@@ -105,18 +114,30 @@ def term_rows(plan: AnyPlan) -> list[TermRow]:
     """Return the levels of the objective in order, then every term that is no level itself."""
     levels = plan.certificate.levels if plan.certificate else ()
     greedy = plan.greedy.terms if plan.greedy and plan.greedy.victims else None
-    rows = [_level_row(level, number, greedy) for number, level in enumerate(levels, start=1)]
+    rows = [_level_row(plan, level, i, greedy) for i, level in enumerate(levels, start=1)]
     shown = {row.id for row in rows}
     for term, value in plan.terms.items():
         if term not in shown:
-            title, unit = TERM_TEXTS.get(term, (term, ""))
+            title, unit = _texts_of(plan, term) or (term, "")
             rows.append(TermRow(term, title, unit, value, _sum_of(term, greedy)))
     return rows
 
 
-def _level_row(level: Level, number: int, greedy: Mapping[str, int] | None) -> TermRow:
+def _level_row(
+    plan: AnyPlan, level: Level, number: int, greedy: Mapping[str, int] | None
+) -> TermRow:
+    title, unit = _texts_of(plan, level.term) or (level.title, level.unit)
     theirs = _sum_of(level.term, greedy)
-    return TermRow(level.term, level.title, level.unit, level.value, theirs, number, level.bound)
+    return TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
+
+
+def _texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
+    """Return title and unit of a measure such as ``D4+D5``; ``None`` if a term is not known."""
+    texts = YUNIKORN_TEXTS if isinstance(plan, YuniKornPlan) else TERM_TEXTS
+    terms = measure.split("+")
+    if not all(term in texts for term in terms):
+        return None
+    return " and ".join(texts[term][0] for term in terms), texts[terms[0]][1]
 
 
 def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:

@@ -68,7 +68,7 @@ def parts(plan: YuniKornPlan, width: int) -> Iterable[RenderableType]:
     if plan.victims:
         yield from _victims(plan, width)
     if plan.queues:
-        yield from _queues(plan)
+        yield from _queues(plan, width)
     if plan.greedy is not None:
         yield beside_greedy(plan, plan.greedy)
     yield from broken_rules(plan)
@@ -263,16 +263,27 @@ def _legend(plan: YuniKornPlan, shape: Shape) -> Iterable[str]:
         yield LEFT_OUT.format(types=", ".join(map(clean, shape.left_out)))
 
 
-def _queues(plan: YuniKornPlan) -> Iterable[RenderableType]:
+def _queues(plan: YuniKornPlan, width: int) -> Iterable[RenderableType]:
     """Yield what the queues use against their guaranteed, and what marks mean.
 
-    What is after is shown only if there is a plan.
+    What is after is shown only if there is a plan. Marks break where there is little room.
     """
+    yield best_fit([_queue_table(plan, between) for between in (" ", "\n")], width)
+    marks = _use_marks(plan)
+    legend = [USAGE_MEANS, *(meaning for mark, meaning in USES_MEAN.items() if mark in marks)]
+    yield Text("\n".join(legend), "dim")
+
+
+def _queue_table(plan: YuniKornPlan, between: str) -> Table:
+    """Return the queues of a plan, something ``between`` the words of a mark."""
     names = _type_names(plan)
     first = {use.queue: use for use in reversed(plan.queues)}
 
     def queue(use: QueueUse) -> Text:
         return Text(short(use.queue) if first[use.queue] is use else "")
+
+    def mark(use: QueueUse) -> Text:
+        return Text(_use_mark(use).replace(" ", between), _use_style(use))
 
     def limit(value: int | None, use: QueueUse) -> str:
         return NOTHING if value is None else yunikorn_amount(value, use.resource)
@@ -287,15 +298,20 @@ def _queues(plan: YuniKornPlan) -> Iterable[RenderableType]:
     columns.append(
         Column("Usage", lambda use: yunikorn_amount(use.before, use.resource), number=True)
     )
-    found = set()
-    if plan.status in {"optimal", "feasible"}:
+    if _has_after(plan):
         columns.append(Column("After plan", _after, number=True))
-        found = {mark for use in plan.queues if (mark := _use_mark(use))}
-    if found:
-        columns.append(Column("", lambda use: Text(_use_mark(use), _use_style(use))))
-    yield table_of(columns, plan.queues)
-    legend = [USAGE_MEANS, *(meaning for mark, meaning in USES_MEAN.items() if mark in found)]
-    yield Text("\n".join(legend), "dim")
+    if _use_marks(plan):
+        columns.append(Column("", mark))
+    return table_of(columns, plan.queues)
+
+
+def _has_after(plan: YuniKornPlan) -> bool:
+    return plan.status in {"optimal", "feasible"}
+
+
+def _use_marks(plan: YuniKornPlan) -> set[str]:
+    """Return the marks of queues that a plan leaves outside their limits."""
+    return {mark for use in plan.queues if _has_after(plan) and (mark := _use_mark(use))}
 
 
 def _after(use: QueueUse) -> Text:

@@ -10,6 +10,7 @@ from planner.report.words import (
     ALLOWED_BY,
     RULES,
     TERM_TEXTS,
+    YUNIKORN_TEXTS,
     attempt_name,
     last_tier,
     law_behind,
@@ -30,6 +31,15 @@ from tests.report.yunikorn_factory import (
 
 def test_titles_and_units_are_those_of_the_terms() -> None:
     assert {term.id: (term.title, term.unit) for term in TERMS.values()} == TERM_TEXTS
+
+
+def test_victims_of_yunikorn_are_allocations_in_every_term() -> None:
+    assert YUNIKORN_TEXTS.keys() == TERM_TEXTS.keys()
+    for title, unit in YUNIKORN_TEXTS.values():
+        assert "workload" not in title + unit
+    texts = {row.id: (row.title, row.unit) for row in term_rows(make_yunikorn())}
+    assert texts["D2"] == ("allocations preempted", "allocations")
+    assert texts["D4+D5"] == ("lost work and restart cost", "accelerator-seconds")
 
 
 def test_every_reason_of_the_scheduler_has_its_law() -> None:

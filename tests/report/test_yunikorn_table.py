@@ -78,6 +78,19 @@ def test_no_line_is_too_long(width: int) -> None:
         assert max(map(cell_len, lines)) <= width
 
 
+@pytest.mark.parametrize(("width", "mark"), [(80, "104Gi still"), (108, "104Gi still below")])
+def test_marks_of_queues_break_before_a_line_gets_too_long(width: int, mark: str) -> None:
+    """Columns of 20, 8, 10, 5, 5, 10 and 11 with six gaps of 2 need 81."""
+    amounts = {"guaranteed": 192, "max": 256, "before": 100, "after": 104}
+    use = make_use("root.research.sweeps.nightly", 0, 0, resource="memory").model_copy(
+        update={name: amount * 2**30 for name, amount in amounts.items()}
+    )
+    screen = table.render(make_yunikorn(queues=[use]), width=width)
+    assert max(map(cell_len, screen.split("\n"))) <= width
+    row = next(line for line in screen.split("\n") if "192Gi" in line)
+    assert words(row).endswith(f"memory 192Gi 256Gi 100Gi {mark}")
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_long_name_loses_a_letter(width: int) -> None:
     letters: dict[str, Any] = {
