@@ -1,19 +1,25 @@
-"""The library's verbs: ``planner.greedy``, ``solve``, ``front`` and ``verify``."""
+"""The library's verbs: ``planner.greedy``, ``solve``, ``front``, ``explain`` and ``verify``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
+from planner.explanation.answer import DEFAULT_LIMIT, answered
+from planner.explanation.kueue.inquiry import KueueInquiry
+from planner.explanation.kueue.record import Explanation
+from planner.explanation.yunikorn.inquiry import YuniKornInquiry
+from planner.explanation.yunikorn.record import YuniKornExplanation
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
+from planner.solver.kueue.flavors import Flavors, solve_flavors
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.pareto import sweep
@@ -108,6 +114,8 @@ def solve(
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
+    *,
+    flavors: Flavors = ...,
 ) -> Plan: ...
 @overload
 def solve(
@@ -130,6 +138,7 @@ def solve(
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
     laws: Laws | None = ...,
+    flavors: Flavors = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -140,6 +149,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     now: datetime | str | None = None,
     time_limit: float | None = None,
     laws: Laws | None = None,
+    flavors: Flavors = "kueue",
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -159,22 +169,30 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     laws
         YuniKorn: the side to take where its written laws and its code differ: ``design``, also
         when left out, or ``code``.
+    flavors
+        Kueue: with ``optimal`` the flavors, too, are chosen for least disruption, among all that
+        the rules permit; with ``kueue`` they are those that Kueue assigns.
 
     Raises
     ------
     InputError
-        If the workload, the objective, a cost, the laws or the assignment cannot be used.
+        If the workload, the objective, a cost, the laws, the assignment or the flavors cannot be
+        used.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline = _deadline(time_limit)
     checked = _checked_costs(costs)
+    _check_flavors(state, flavors, assignment)
     if isinstance(state, YuniKornState):
         _refuse_assignment(assignment)
         return solve_yunikorn(plan_ask(state, pending, laws, now, checked), profile, deadline)
     _refuse_laws(laws)
-    return solve_planning(_planning(state, pending, assignment, now, checked), profile, deadline)
+    planning = _planning(state, pending, assignment, now, checked)
+    if flavors == "optimal":
+        return solve_flavors(planning, profile, deadline)
+    return solve_planning(planning, profile, deadline)
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature
@@ -216,6 +234,92 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     return sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
 
 
+@overload
+def explain(
+    state: State,
+    pending: str | None = ...,
+    victim: str | None = ...,
+    objective: str | Profile = ...,
+    costs: Mapping[str, int] | None = ...,
+    assignment: AssignmentInput | None = ...,
+    now: datetime | str | None = ...,
+    time_limit: float | None = ...,
+    *,
+    limit: int = ...,
+) -> Explanation: ...
+@overload
+def explain(
+    state: YuniKornState,
+    pending: str | None = ...,
+    victim: str | None = ...,
+    objective: str | Profile = ...,
+    costs: Mapping[str, int] | None = ...,
+    *,
+    now: datetime | str | None = ...,
+    time_limit: float | None = ...,
+    laws: Laws | None = ...,
+    limit: int = ...,
+) -> YuniKornExplanation: ...
+@overload
+def explain(
+    state: AnyState,
+    pending: str | None = ...,
+    victim: str | None = ...,
+    objective: str | Profile = ...,
+    costs: Mapping[str, int] | None = ...,
+    assignment: AssignmentInput | None = ...,
+    now: datetime | str | None = ...,
+    time_limit: float | None = ...,
+    laws: Laws | None = ...,
+    limit: int = ...,
+) -> Explanation | YuniKornExplanation: ...
+def explain(  # noqa: PLR0913, PLR0917 - the public signature
+    state: AnyState,
+    pending: str | None = None,
+    victim: str | None = None,
+    objective: str | Profile = DEFAULT_PROFILE,
+    costs: Mapping[str, int] | None = None,
+    assignment: AssignmentInput | None = None,
+    now: datetime | str | None = None,
+    time_limit: float | None = None,
+    laws: Laws | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> Explanation | YuniKornExplanation:
+    """Explain the least disruptive plan for a pending workload, or why there is none.
+
+    Of every victim it says which law permits it and whether all optimal plans have it; of one
+    named ``victim`` also the best plan that spares it, or that takes it. Where no plan exists it
+    is the minimal set of laws that clash, what is short, and the smallest single changes that
+    would help, each solved again.
+
+    Parameters
+    ----------
+    state, pending, objective, costs, assignment, now, laws
+        As for ``planner.solve``.
+    victim
+        What to ask about: a running workload of Kueue as ``namespace/name``, or an allocation of
+        YuniKorn by its key or its pod.
+    time_limit
+        Seconds for the plan and everything about it; the answer says what was not proved by then.
+    limit
+        How many optimal plans to list, at least 1; counting stops there, too.
+
+    Raises
+    ------
+    InputError
+        If something named is not in the state, or a parameter cannot be used.
+    InternalError
+        If a plan fails its own verification.
+    """
+    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    deadline, checked = _deadline(time_limit), _checked_costs(costs)
+    given = Given(pending, assignment, now, laws)
+    if isinstance(state, YuniKornState):
+        ask = YuniKornInquiry(state, given, profile, checked, deadline)
+        return answered(ask, victim, limit)
+    return answered(KueueInquiry(state, given, profile, checked, deadline), victim, limit)
+
+
 def verify(state: AnyState, plan: AnyPlan) -> Verification:
     """Check a plan law by law, without a solver, on the state it was made for.
 
@@ -234,6 +338,18 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
 def _refuse_assignment(assignment: AssignmentInput | None) -> None:
     if assignment is not None:
         raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
+
+
+def _check_flavors(state: AnyState, flavors: Flavors, assignment: AssignmentInput | None) -> None:
+    if flavors not in get_args(Flavors):
+        raise SchemaError("flavors", f"{flavors!r} cannot be used", "kueue or optimal")
+    if flavors == "kueue":
+        return
+    if isinstance(state, YuniKornState):
+        raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
+    if assignment is not None:
+        hint = "leave one of the two out"
+        raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
 
 
 def _refuse_laws(laws: Laws | None) -> None:

@@ -4,7 +4,7 @@ A law is described once, here. ``models`` states it as constraints, ``verifier``
 finished plan; neither knows the other.
 
 law.py       what a law is
-kueue.py     KQ-01 to KQ-08, FS-01 to FS-07
+kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-11
 """
 
@@ -18,6 +18,7 @@ from planner.laws.kueue import (
     FS_RECLAIM,
     FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
+    KF_PERMITTED,
     KQ_ATTEMPT,
     KQ_BORROW_WITHIN_COHORT,
     KQ_FITS,
@@ -28,6 +29,7 @@ from planner.laws.kueue import (
     KQ_WITHOUT_BORROWING,
     KUEUE_CLASSICAL,
     KUEUE_FAIR,
+    KUEUE_FLAVORS,
 )
 from planner.laws.law import Law
 from planner.laws.yunikorn import (
@@ -50,11 +52,15 @@ from planner.laws.yunikorn import (
 RULE_SETS: Final = {
     "kueue-classical": KUEUE_CLASSICAL,
     "kueue-fair": KUEUE_FAIR,
+    "flavors": KUEUE_FLAVORS,
     "yunikorn-design": YUNIKORN_DESIGN,
     "yunikorn-code": YUNIKORN_CODE,
     "yunikorn-required-node": YUNIKORN_REQUIRED_NODE,
 }
-"""The laws of each rule set, in the order in which they are reported."""
+"""The laws of each rule set, in the order in which they are reported.
+
+``flavors`` is no rule set of its own: where flavors were chosen, it comes on top of Kueue's.
+"""
 
 __all__ = [
     "FS_BORROWING",
@@ -64,6 +70,7 @@ __all__ = [
     "FS_RECLAIM",
     "FS_SHARES",
     "FS_WITHIN_CLUSTER_QUEUE",
+    "KF_PERMITTED",
     "KQ_ATTEMPT",
     "KQ_BORROW_WITHIN_COHORT",
     "KQ_FITS",

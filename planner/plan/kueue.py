@@ -78,6 +78,35 @@ class NodeShare(Record):
     after: float
 
 
+class KueueFlavors(Record):
+    """The best plan under the flavors that Kueue itself would assign, under the same objective.
+
+    ``victims`` are its victims as namespace/name, ``terms`` its disruption terms on the scale of
+    the plan that it stands beside; neither is there if there is no such plan.
+    """
+
+    assignment: Assignment
+    status: Status
+    explanation: str
+    victims: tuple[str, ...] = ()
+    terms: dict[str, int] = {}
+
+
+class FlavorChoices(Record):
+    """How the flavors of a plan were chosen for least disruption, and what Kueue's own cost.
+
+    ``permitted`` counts the assignments of flavors that the rules permit. Some ask for the same
+    and contest the same; ``distinct`` counts those that differ, one of each is ``examined``.
+    Where ``complete`` is false there are more of either.
+    """
+
+    permitted: int
+    distinct: int
+    examined: int
+    complete: bool
+    kueue: KueueFlavors
+
+
 class Plan(Record):
     """The answer for one pending workload.
 
@@ -87,7 +116,10 @@ class Plan(Record):
     the disruption terms of the plan with the units the README lists.
     ``shares`` are given under fair sharing. ``outside_rules`` says which laws the scheduler's
     own answer does not keep: under fair sharing that happens, and is a finding.
-    ``greedy`` is the scheduler's own plan on the same state, beside an optimal one.
+    ``greedy`` is the scheduler's own plan on the same state, beside an optimal one. ``flavors``
+    is there if the flavors were chosen for least disruption; elsewhere they are Kueue's own, or
+    were given. Ranks are then counted among all workloads that are candidates under any
+    permitted flavors, here, in ``greedy`` and in ``flavors``.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -110,6 +142,7 @@ class Plan(Record):
     outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
     greedy: Plan | None = None
+    flavors: FlavorChoices | None = None
     notes: tuple[str, ...] = ()
 
     @property

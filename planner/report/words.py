@@ -22,6 +22,7 @@ SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
 RULES: Final = {
     "kueue-classical": "classical preemption",
     "kueue-fair": "fair sharing",
+    "flavors": "flavors chosen for least disruption",
     "yunikorn-design": "laws as designed",
     "yunikorn-code": "laws as coded",
     "yunikorn-required-node": "required node",

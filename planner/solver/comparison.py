@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id
 from planner.plan import AnyPlan
-from planner.solver.core import find_any
-from planner.solver.engine import Outcome
+from planner.solver.core import find_any, find_within
 from planner.solver.search import Search
 from planner.solver.wishes import impose
 
@@ -26,9 +25,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     UnsupportedError
         If the state cannot tell a term of the profile.
     """
-    search.rules.table.refuse_missing(profile.name, profile.terms)
-    if profile.wishes:
-        impose(search, profile.wishes)
+    bind(search, profile)
     if not greedy.victims:
         return ""
     impossible: list[str] = []
@@ -36,17 +33,30 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     for measure in profile.caps:
         value = sum(greedy.terms[term] for term in measure)
         trial = search.fork()
-        trial.limit(measure, value)
-        known = search.known_value(measure)
-        outcome: Outcome = "optimal"
-        if known is None or known > value:
-            trial.incumbent = None
-            outcome = find_any(trial, trial.alive)
+        outcome = find_within(trial, measure, value)
         if outcome == "optimal":
             search.limit(measure, value)
             search.incumbent = trial.incumbent
         else:
             (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
+    return dropped_in_words(profile, impossible, undecided)
+
+
+def bind(search: Search, profile: Profile) -> None:
+    """Impose the wishes of a profile on a search that nothing has narrowed yet.
+
+    Raises
+    ------
+    UnsupportedError
+        If the state cannot tell a term of the profile.
+    """
+    search.rules.table.refuse_missing(profile.name, profile.terms)
+    if profile.wishes:
+        impose(search, profile.wishes)
+
+
+def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
+    """Say which caps were dropped, to go on a sentence; empty if none was."""
     text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
     if impossible:
         outside = "wishes of the objective" if profile.wishes else "rules"

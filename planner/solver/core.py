@@ -116,6 +116,20 @@ def minimise_whole(search: Search, measure: Measure) -> Least:
     return Least("feasible", value, max(0, min(value, result.bound)))
 
 
+def find_within(search: Search, measure: Measure, most: int) -> Outcome:
+    """Bound a measure above from now on, and look for any answer that keeps to that."""
+    search.limit(measure, most)
+    known = search.known_value(measure)
+    if known is not None and known <= most:
+        return "optimal"
+    search.incumbent = None
+    if search.is_separable(measure):
+        left = search.classes.subset(search.alive)
+        if search.rules.quick_bound(left, search.costs(measure, left)).whole > most:
+            return "infeasible"
+    return find_any(search, search.alive)
+
+
 def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     """Look for any answer among some classes: a promising core first, then all of them."""
     if search.rules.is_hopeless(search.classes.subset(classes)):

@@ -46,6 +46,11 @@ class Deadline:
         """Return the deadline so many seconds from now."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
+    def half(self) -> Deadline:
+        """Return the deadline after half of the time that is left."""
+        left = self.left()
+        return self if left is None else Deadline.after(left / 2)
+
     def left(self) -> float | None:
         """Return the seconds that are left, never negative."""
         return None if self.at is None else max(0.0, self.at - time.monotonic())

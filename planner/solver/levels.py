@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.objective.profiles import Measure
-from planner.solver.core import Least, find_any, minimise, minimise_whole
+from planner.solver.core import Least, find_any, find_within, minimise, minimise_whole
 from planner.solver.engine import Outcome
 from planner.solver.search import Search
 from planner.solver.tie_break import break_ties
@@ -33,27 +33,54 @@ class Answer:
 
 def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
     """Solve the levels in order; the last one makes the answer canonical."""
-    done: list[LevelResult] = []
     if search.incumbent is None:
         outcome = find_any(search, search.alive)
         if outcome in ("infeasible", "unknown"):
             return Answer(outcome, ())
-    proved = True
-    named = () if NAMED in levels else (NAMED,)
-    for measure in (*levels, *named):
-        least = _solve_level(search, measure)
-        proved = proved and least.outcome == "optimal"
-        done.append(LevelResult(measure, least))
-    proved = break_ties(search) and proved
+    return _settle(search, [_solve_level(search, measure) for measure in with_names(levels)])
+
+
+def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:
+    """Solve the levels in order, as long as the answer may be better than one that is known.
+
+    ``best`` are its values, level by level, the number of names included. The outcome is
+    infeasible as soon as it is proved that no answer is better.
+    """
+    done: list[LevelResult] = []
+    equal = True
+    for measure, most in zip(with_names(levels), best, strict=True):
+        outcome = find_within(search, measure, most) if equal else "optimal"
+        if outcome in ("infeasible", "unknown"):
+            # A level before that is not proved might still be better.
+            return Answer(outcome if _all_proved(done) else "unknown", ())
+        done.append(_solve_level(search, measure))
+        equal = equal and done[-1].least.value == most
+    if equal:
+        return Answer("infeasible" if _all_proved(done) else "unknown", ())
+    return _settle(search, done)
+
+
+def with_names(levels: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return the levels of an objective, and the number of names last if it is none of them."""
+    return tuple(levels) if NAMED in levels else (*levels, NAMED)
+
+
+def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
+    """Make the answer of solved levels canonical."""
+    proved = break_ties(search) and _all_proved(done)
     return Answer("optimal" if proved else "feasible", tuple(done))
 
 
-def _solve_level(search: Search, measure: Measure) -> Least:
+def _all_proved(done: Sequence[LevelResult]) -> bool:
+    return all(level.least.outcome == "optimal" for level in done)
+
+
+def _solve_level(search: Search, measure: Measure) -> LevelResult:
     if measure == ("D1",):
-        return _lowest_rank(search)
+        return LevelResult(measure, _lowest_rank(search))
     if search.is_separable(measure):
-        return minimise(search, measure)
-    return minimise_whole(search, measure)
+        return LevelResult(measure, minimise(search, measure))
+    return LevelResult(measure, minimise_whole(search, measure))
 
 
 def _lowest_rank(search: Search) -> Least:

@@ -10,6 +10,7 @@ candidates.py    the checks both rule sets share: fitting, and who may be a vict
 kueue.py         one check per law of Kueue's classical preemption, KQ-01 to KQ-08
 fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07; its own setting,
                  removal and case are in fair_setting.py, fair_removal.py and fair_case.py
+flavors.py       the flavors themselves, KF-01; node_match.py: may a podset run on a flavor?
 certificate.py   the certificate's own claims: values, bounds, multipliers, order
 facts.py         the plan's claims about the state: who, how much, shares
 wording.py       verdicts in words
@@ -29,6 +30,7 @@ from planner.state import State
 from planner.verifier import fair_sharing, kueue
 from planner.verifier.case import Case, case_of, rules_fault, setting_of
 from planner.verifier.fair_case import FairCase, fair_case_of, fair_setting_of
+from planner.verifier.flavors import permitted_flavors
 from planner.verifier.wording import judge
 
 __all__ = ["match_plan", "verify_case", "verify_plan"]
@@ -46,7 +48,8 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
     state
         What the plan was made for.
     plan
-        The plan; its assignment says what the preemptor asks for, and is not judged itself.
+        The plan; its assignment says what the preemptor asks for, and is itself judged where
+        the flavors were chosen for least disruption (KF-01).
     snapshot
         A snapshot of the state, to save the time of taking one.
 
@@ -64,7 +67,17 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
-    return verify_case(match_plan(state, plan, snapshot=snapshot))
+    case = match_plan(state, plan, snapshot=snapshot)
+    found = verify_case(case)
+    if plan.flavors is None:
+        return found
+    flavors = permitted_flavors(case.setting, plan.assignment)
+    return found.model_copy(
+        update={
+            "accepted": found.accepted and flavors.holds,
+            "verdicts": (*found.verdicts, flavors),
+        }
+    )
 
 
 def match_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -> Case:

@@ -91,7 +91,7 @@ def test_a_cap_that_could_not_be_decided_does_not_make_the_plan_infeasible(
     findings: list[tuple[Truth, Plan]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if the time limit ended the test of every cap; legal sets exist in all these lines."""
-    monkeypatch.setattr(comparison, "find_any", lambda *_: "unknown")
+    monkeypatch.setattr(comparison, "find_within", lambda *_: "unknown")
     for truth, _ in findings:
         plan = truth.solve("no-regret")
         assert plan.status == "optimal"

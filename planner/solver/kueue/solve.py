@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from planner.errors import InternalError
 from planner.models.kueue.candidates import attempts, restricted_while_borrowing
 from planner.models.kueue.columns import build_classes
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, told_apart
 from planner.objective.profiles import Profile
 from planner.plan import Plan, Status
-from planner.problem.array import IntArray
 from planner.solver.answer import no_plan, without_solver
 from planner.solver.certificate import certify
 from planner.solver.comparison import blame_wishes, cap, refuse_worse
@@ -23,7 +20,7 @@ from planner.solver.kueue.certificate import solver_free_bounds
 from planner.solver.kueue.explanation import explain_infeasible, victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
-from planner.solver.levels import solve_levels
+from planner.solver.levels import Answer, solve_levels
 from planner.solver.search import Search
 
 
@@ -48,9 +45,20 @@ def prepare(
     ``apart`` are positions of workloads that get a class of their own, so that a question can
     be asked about each of them.
     """
+    unbound = set_up(planning, profile, deadline, greedy, apart)
+    return replace(unbound, dropped=cap(unbound.search, profile, greedy))
+
+
+def set_up(
+    planning: Planning,
+    profile: Profile,
+    deadline: Deadline,
+    greedy: Plan,
+    apart: Collection[int] = (),
+) -> Prepared:
+    """Set up a search without caps or wishes; ``greedy`` is where it may start from."""
     rules = _rules(planning)
-    search = _search(planning, rules, deadline, profile, greedy, apart)
-    return Prepared(rules, search, cap(search, profile, greedy))
+    return Prepared(rules, _search(planning, rules, deadline, profile, greedy, apart), "")
 
 
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -70,8 +78,28 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     if answer_at_once is not None:
         return without_solver(planning, profile, greedy, *answer_at_once)
     prepared = prepare(planning, profile, deadline, greedy)
-    rules, search, dropped = prepared.rules, prepared.search, prepared.dropped
-    answer = solve_levels(search, profile.levels)
+    answer = solve_levels(prepared.search, profile.levels)
+    return finish(planning, profile, prepared, answer, greedy, started)
+
+
+def finish(  # noqa: PLR0913, PLR0917 - all that is known
+    planning: Planning,
+    profile: Profile,
+    prepared: Prepared,
+    answer: Answer,
+    greedy: Plan,
+    started: float,
+) -> Plan:
+    """Return the answer of a search as a plan, verified, with its certificate.
+
+    ``greedy`` is Kueue's own plan; ``started`` is the monotonic time at which the work began.
+
+    Raises
+    ------
+    InternalError
+        If the plan fails its verification, or is worse than Kueue's own.
+    """
+    rules, search = prepared.rules, prepared.search
     bounds = solver_free_bounds(
         planning.problem, planning.table, planning.candidates, answer.levels
     )
@@ -91,7 +119,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         "optimal" if proved else "feasible",
         f"evicting {victims_in_words(len(positions))} makes room; "
         + ("proved best" if proved else "not proved best within the time limit")
-        + dropped,
+        + prepared.dropped,
         objective=profile.name,
         victims=planning.describe_in_order(positions),
         borrowing=rules.attempt_of(search.classes, search.incumbent),
@@ -150,10 +178,7 @@ def _search(  # noqa: PLR0913, PLR0917 - what a search is made of
     only_borrowing = tuple(rules.attempts) == (True,)
     allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
     costs = planning.table.telling_apart(profile.terms)
-    if apart:
-        alone: IntArray = np.zeros(len(planning.problem.workloads), dtype=np.int64)
-        alone[list(apart)] = np.arange(1, len(apart) + 1)
-        costs.append(alone)
+    costs += told_apart(len(planning.problem.workloads), apart)
     classes = build_classes(planning.problem, allowed, rules.restricted, costs)
     search = Search(rules, classes, deadline, list(range(len(classes))))
     if greedy.victims and not greedy.outside_rules:

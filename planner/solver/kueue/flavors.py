@@ -1,0 +1,391 @@
+"""Flavors chosen for least disruption: the best plan over all assignments that the rules permit.
+
+Kueue's own assignment is solved first. Every other one is then searched only for answers that are
+better than the best so far, level by level: most end at a bound or at the first level. Answers
+are compared by the levels of the objective and the number of names; of equals the first wins,
+Kueue's own before the others, which are in the order of the flavors in the ClusterQueue.
+
+What differs between assignments is made comparable. Ranks are counted among the workloads that
+are candidates when everything is contested that some permitted assignment contests. Caps are
+Kueue's own values, under its own flavors. What is over-freed (D7) is measured against the need
+in the flavors chosen, and places in the candidate order (D12) are those of the order that Kueue
+would have with them. Pod counts are those of Kueue's own assignment.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner.assignment import Assignment, contested, total_request
+from planner.errors import InternalError
+from planner.models.kueue.candidates import eligible
+from planner.objective.profiles import Measure, Profile, measure_id
+from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
+from planner.problem.array import BoolArray
+from planner.problem.kueue import build_problem
+from planner.reference.assignment import borrow_level
+from planner.reference.permitted import Permitted, permitted_assignments
+from planner.solver.answer import without_solver
+from planner.solver.comparison import bind, dropped_in_words
+from planner.solver.core import find_within
+from planner.solver.engine import Deadline, Outcome
+from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
+from planner.solver.levels import solve_below, solve_levels, with_names
+
+Flavors = Literal["kueue", "optimal"]
+"""Who chooses the flavors: Kueue's own flavor assignment, or the objective."""
+
+
+def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+    """Return the best legal plan over all permitted flavors, verified, with its certificate.
+
+    Kueue's own flavors get half of the time, so that there is some left for the others. The plan
+    is optimal only if every permitted assignment was solved or is proved to be no better.
+
+    Parameters
+    ----------
+    planning
+        The preemptor under Kueue's own flavors.
+
+    Raises
+    ------
+    InputError
+        If the state cannot tell what the profile counts or names.
+    InternalError
+        If a plan fails its verification, or the optimum is worse than Kueue's own plan.
+    """
+    started = time.monotonic()
+    choices = _choices_of(planning)
+    ranked = _ranked(planning, choices)
+    own = planning.with_flavors(planning.decision.assignment, ranked)
+    alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
+    race = _Race(own, choices, ranked, profile, deadline, alone)
+    race.run()
+    if race.best is None or race.winner is None:
+        return _without_plan(race)
+    return race.winner.accepted(_winning_plan(race, race.best, race.winner, started))
+
+
+@dataclass(frozen=True, slots=True)
+class _Choices:
+    """The permitted assignments: Kueue's own if it is complete, and the others in order."""
+
+    permitted: Permitted
+    own: tuple[Assignment, ...]
+    others: tuple[Assignment, ...]
+
+    @property
+    def distinct(self) -> int:
+        """How many there are that differ in what they ask for or contest."""
+        return len(self.own) + len(self.others)
+
+
+def _choices_of(planning: Planning) -> _Choices:
+    assignment = planning.decision.assignment
+    pod_sets = planning.preemptor.pod_sets
+    complete = assignment.mode != "NoFit" and len(assignment.pod_sets) == len(pod_sets)
+    counts = None
+    if complete:
+        pairs = zip(assignment.pod_sets, pod_sets, strict=True)
+        counts = [base.count if pods.count is None else pods.count for pods, base in pairs]
+    permitted = permitted_assignments(planning.snapshot, planning.preemptor, counts)
+    mine = _asks(planning, assignment) if complete else None
+    others = tuple(a for a in permitted.assignments if _asks(planning, a) != mine)
+    return _Choices(permitted, (assignment,) if complete else (), others)
+
+
+def _asks(planning: Planning, assignment: Assignment) -> tuple[Mapping[int, int], frozenset[int]]:
+    """Return what an assignment asks for and contests: all that the laws look at."""
+    snapshot = planning.snapshot
+    request = total_request(assignment, planning.preemptor, snapshot)
+    return request, contested(assignment, snapshot)
+
+
+def _ranked(planning: Planning, choices: _Choices) -> BoolArray:
+    """Return who is a candidate when all is contested that some permitted assignment contests."""
+    assignments = (*choices.own, *choices.others)
+    if not assignments:
+        return planning.eligible
+    pod_sets = tuple(pods for assignment in assignments for pods in assignment.pod_sets)
+    everything = Assignment(mode="Preempt", pod_sets=pod_sets)
+    return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
+
+
+@dataclass(slots=True)
+class _Race:
+    """The best plan so far, and what is known of the assignments that were examined.
+
+    ``alone`` is the best plan under Kueue's own flavors. ``caps`` are those of the profile that
+    some answer keeps; ``dropped`` says which were not. ``proved`` says that nothing examined can
+    be better than the best.
+    """
+
+    own: Planning
+    choices: _Choices
+    ranked: BoolArray
+    profile: Profile
+    deadline: Deadline
+    alone: Plan
+    best: Plan | None = None
+    winner: Planning | None = None
+    examined: int = 0
+    proved: bool = True
+    caps: dict[Measure, int] = field(default_factory=dict)
+    dropped: str = ""
+
+    @property
+    def greedy(self) -> Plan:
+        """Kueue's own plan, on the common scale."""
+        return self.alone.greedy or self.alone
+
+    @property
+    def values(self) -> list[int] | None:
+        """The best values so far, level by level."""
+        if self.best is None:
+            return None
+        return [_value(self.best.terms, measure) for measure in with_names(self.profile.levels)]
+
+    @property
+    def unbeatable(self) -> bool:
+        """Whether the best plan costs nothing on any level."""
+        return self.values is not None and not any(self.values)
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is proved that nothing permitted is better than the best."""
+        everything = self.choices.permitted.complete and self.examined == self.choices.distinct
+        return self.unbeatable or (self.proved and everything)
+
+    def run(self) -> None:
+        """Examine the assignments, Kueue's own first, until nothing can be better."""
+        if self._caps_are_those_of_greedy():
+            if self.choices.own:
+                self._count(self.own, self.alone)
+        else:
+            self._agree_on_caps()
+            if self.choices.own:
+                self._examine(self.own)
+        for fits in (True, False):  # what fits with nobody evicted ends the race
+            for assignment in self.choices.others:
+                if self.unbeatable or self.deadline.passed:
+                    break
+                if (assignment.mode == "Fit") == fits:
+                    self._examine(self._under(assignment))
+        if self.best is None and self.alone.victims:
+            # Only if time was too short to agree on caps: this plan is legal all the same.
+            self.best, self.winner, self.proved = self.alone, self.own, False
+
+    def _under(self, assignment: Assignment) -> Planning:
+        return self.own.with_flavors(assignment, self.ranked)
+
+    def _caps_are_those_of_greedy(self) -> bool:
+        """Take Kueue's own values as caps; say whether its own answer keeps them all.
+
+        It does unless it is outside the rules or the wishes. Then there may be no answer under
+        its own flavors that keeps a cap, and one under others.
+        """
+        greedy, profile = self.greedy, self.profile
+        if not greedy.victims or not profile.caps:
+            return True
+        if greedy.outside_rules:
+            return False
+        self.caps = {measure: _value(greedy.terms, measure) for measure in profile.caps}
+        return profile.wishes.are_kept(self.own.table, self.own.greedy_positions())
+
+    def _agree_on_caps(self) -> None:
+        """Keep each cap that an answer under some flavors keeps beside the caps before."""
+        impossible: list[str] = []
+        undecided: list[str] = []
+        self.caps = {}
+        for measure in self.profile.caps:
+            wider = {**self.caps, measure: _value(self.greedy.terms, measure)}
+            outcome = self._some_keep(wider)
+            if outcome == "optimal":
+                self.caps = wider
+            else:
+                (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
+        self.dropped = dropped_in_words(self.profile, impossible, undecided)
+
+    def _some_keep(self, caps: Mapping[Measure, int]) -> Outcome:
+        """Look for an answer under any flavors that keeps some caps."""
+        outcomes: set[Outcome] = {"infeasible" if self.choices.permitted.complete else "unknown"}
+        for planning in self._plannings():
+            if self.deadline.passed:
+                return "unknown"
+            planning.adopt(self.profile)
+            at_once = settled(planning)
+            if at_once is None:
+                outcomes.add(_keep(self._ready(planning), caps))
+            elif at_once[0] == "optimal":
+                return "optimal"
+            if "optimal" in outcomes:
+                return "optimal"
+        return "unknown" if "unknown" in outcomes else "infeasible"
+
+    def _plannings(self) -> Iterator[Planning]:
+        if self.choices.own:
+            yield self.own
+        yield from map(self._under, self.choices.others)
+
+    def _ready(self, planning: Planning) -> Prepared:
+        """Set up a search that starts from what Kueue would do under these flavors."""
+        prepared = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
+        bind(prepared.search, self.profile)
+        return prepared
+
+    def _examine(self, planning: Planning) -> None:
+        """Replace the best plan by one under these flavors if that is better."""
+        started = time.monotonic()
+        planning.adopt(self.profile)
+        at_once = settled(planning)
+        if at_once is not None:
+            self._count(planning, without_solver(planning, self.profile, self.greedy, *at_once))
+            return
+        prepared = self._ready(planning)
+        outcome = _keep(prepared, self.caps)
+        if outcome == "optimal":
+            levels, best = self.profile.levels, self.values
+            search = prepared.search
+            answer = solve_below(search, levels, best) if best else solve_levels(search, levels)
+            if answer.outcome in {"optimal", "feasible"}:
+                plan = finish(planning, self.profile, prepared, answer, self.greedy, started)
+                self._count(planning, plan)
+                return
+            outcome = answer.outcome
+        self.examined += 1
+        self.proved = self.proved and outcome == "infeasible"
+
+    def _count(self, planning: Planning, plan: Plan) -> None:
+        """Count an assignment as examined whose plan, if it has one, is the best so far."""
+        self.examined += 1
+        self.proved = self.proved and plan.status in {"optimal", "infeasible"}
+        if plan.status in {"optimal", "feasible"}:
+            self.best, self.winner = plan, planning
+
+
+def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
+    """Bound measures above, and look for an answer that keeps to all bounds."""
+    for measure, most in caps.items():
+        outcome = find_within(prepared.search, measure, most)
+        if outcome != "optimal":
+            return outcome
+    return "optimal"
+
+
+def _value(terms: Mapping[str, int], measure: Measure) -> int:
+    return sum(terms[term] for term in measure)
+
+
+def _without_plan(race: _Race) -> Plan:
+    """Return that there is no plan, whatever the flavors, or that none was found."""
+    explanation = race.alone.explanation
+    if race.choices.others:
+        explanation = f"with Kueue's own flavors: {explanation}; " + (
+            f"nor is there a plan with any other of {_how_many(race)}"
+            if race.settled
+            else f"nothing found in {race.examined} of {_how_many(race)} examined"
+        )
+    return race.alone.model_copy(
+        update={
+            "status": "infeasible" if race.settled else "unknown",
+            "explanation": explanation,
+            "flavors": _contrast(race),
+        }
+    )
+
+
+def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> Plan:
+    """Return the best plan, with what is proved of it over all flavors."""
+    assignment = best.assignment
+    if winner is not race.own:
+        level = _borrow_level(winner, best)
+        assignment = assignment.model_copy(update={"borrowing": level})
+    return best.model_copy(
+        update={
+            "status": "optimal" if race.settled else "feasible",
+            "explanation": _explain(race, best, other=winner is not race.own),
+            "assignment": assignment,
+            "certificate": _certificate(race, best, started),
+            "flavors": _contrast(race),
+        }
+    )
+
+
+def _explain(race: _Race, best: Plan, *, other: bool) -> str:
+    whose = "other flavors than" if other else "the flavors of"
+    if not best.victims:
+        return f"it fits as it is, in {whose} Kueue's own choice: no eviction needed"
+    if race.settled and race.choices.distinct == 1:
+        proof = "proved best; the rules permit no other flavors"
+    elif race.settled:
+        proof = f"proved best of {_how_many(race)}"
+    else:
+        proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
+    room = (
+        f"evicting {victims_in_words(len(best.victims))} makes room in {whose} Kueue's own choice"
+    )
+    return f"{room}; {proof}{race.dropped}"
+
+
+def _how_many(race: _Race) -> str:
+    """Return how many assignments there are in words; those that ask for the same count once."""
+    count = race.choices.distinct
+    more = "" if race.choices.permitted.complete else "more than "
+    return f"{more}{count} permitted assignment{'' if count == 1 else 's'} of flavors"
+
+
+def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
+    """Return the winner's certificate: its bounds hold over all flavors if all were examined.
+
+    Bounds that can be checked by hand hold for the flavors chosen, and say so.
+    """
+    certificate = best.certificate
+    if certificate is None:
+        message = f"the plan for {best.preemptor} has no certificate"
+        raise InternalError(message)
+    levels = certificate.levels
+    if not race.settled:
+        levels = tuple(level.model_copy(update={"bound": 0}) for level in levels)
+    bounds = tuple(
+        bound.model_copy(update={"statement": f"in the flavors chosen, {bound.statement}"})
+        for bound in certificate.bounds
+    )
+    seconds = round(time.monotonic() - started, 6)
+    return certificate.model_copy(
+        update={"levels": levels, "bounds": bounds, "wall_time_s": seconds}
+    )
+
+
+def _contrast(race: _Race) -> FlavorChoices:
+    permitted, alone = race.choices.permitted, race.alone
+    return FlavorChoices(
+        permitted=permitted.count,
+        distinct=race.choices.distinct,
+        examined=race.examined,
+        complete=permitted.complete,
+        kueue=KueueFlavors(
+            assignment=race.own.decision.assignment,
+            status=alone.status,
+            explanation=alone.explanation,
+            victims=alone.keys,
+            terms=alone.terms if alone.status in {"optimal", "feasible"} else {},
+        ),
+    )
+
+
+def _borrow_level(planning: Planning, plan: Plan) -> int:
+    """Return the height of the subtree borrowed from once the victims are gone."""
+    snapshot, preemptor = planning.snapshot, planning.preemptor
+    usage, gone = snapshot.usage.copy(), set(plan.keys)
+    for queue, workloads in snapshot.admitted.items():
+        for workload in workloads:
+            if workload.key in gone:
+                usage.remove(queue, workload.usage)
+    request = total_request(plan.assignment, preemptor, snapshot)
+    levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
+    return max(levels, default=0)

@@ -1,0 +1,191 @@
+"""KF-01: the flavors of a plan are ones that the rules permit, whoever chose them.
+
+Written from kueue-semantics.md, sections 4.1 to 4.4, without the preferences of 4.5 and 4.6:
+those choose among permitted flavors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from planner.assignment import Assignment, PodSetFlavors
+from planner.laws import KF_PERMITTED
+from planner.plan import Verdict
+from planner.quota.amount import add, subtract
+from planner.quota.request import PodSetRequest
+from planner.state.queues import ResourceGroup
+from planner.verifier.node_match import obstacle_between
+from planner.verifier.setting import Setting
+from planner.verifier.wording import judge, say_amount, say_node
+
+
+@dataclass(slots=True)
+class _Group:
+    """Podsets that are handled together, with the flavors that a plan gives each."""
+
+    members: list[tuple[PodSetRequest, PodSetFlavors]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The podsets in words."""
+        names = [f'"{request.name}"' for request, _ in self.members]
+        return f"podset{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+
+    def asks(self) -> dict[str, int]:
+        """Return what the podsets ask for together, per resource."""
+        total: dict[str, int] = {}
+        for request, _ in self.members:
+            for resource, amount in request.totals.items():
+                total[resource] = add(total.get(resource, 0), amount)
+        return total
+
+    def chosen(self, resources: Sequence[str]) -> list[str]:
+        """Return the flavors that the podsets get for resources they ask for, each once."""
+        found = [
+            pods.flavors[resource].flavor
+            for request, pods in self.members
+            for resource in resources
+            if resource in request.totals and resource in pods.flavors
+        ]
+        return list(dict.fromkeys(found))
+
+    def modes(self, resource: str) -> set[str]:
+        """Return the modes that the podsets state for a resource."""
+        return {pods.flavors[resource].mode for _, pods in self.members if resource in pods.flavors}
+
+
+def permitted_flavors(setting: Setting, assignment: Assignment) -> Verdict:
+    """KF-01: every podset gets flavors that its resource groups list and the rules permit.
+
+    Podsets of one podset group count as one. For each resource group with requests: one flavor;
+    it is listed and exists; taints and labels permit it, and no flavor listed before it has
+    labels on which the podset's selector is invalid. With val = the request plus that of the
+    podsets before: val <= potential(q, fr); the mode is Fit iff val <= max(0, available(q, fr));
+    else val <= nominal(q, fr), or the cohort could give it back, or q may preempt while
+    borrowing. Source: semantics, 4.1 to 4.4.
+    """
+    findings: list[str] = []
+    assumed: dict[int, int] = {}
+    groups = list(_groups(setting, assignment))
+    for group in groups:
+        findings += _uncovered(setting, group)
+        for covering in setting.snapshot.queues[setting.queue].spec.resource_groups:
+            findings += _check(setting, group, covering, assumed)
+    holds = ", ".join(dict.fromkeys(choice.flavor for _, choice in assignment.choices()))
+    return judge(KF_PERMITTED, findings, f"flavors {holds}" if holds else "no flavor is needed")
+
+
+def _groups(setting: Setting, assignment: Assignment) -> Iterator[_Group]:
+    covered = setting.snapshot.queues[setting.queue].spec.resource_groups
+    counts_pods = any("pods" in covering.covered_resources for covering in covered)
+    groups: dict[tuple[str, int], _Group] = {}
+    pairs = zip(setting.preemptor.pod_sets, assignment.pod_sets, strict=False)
+    for position, (base, pods) in enumerate(pairs):
+        request = base if pods.count is None else base.scaled(pods.count)
+        if counts_pods:
+            totals = {**request.totals, "pods": request.count}
+            request = PodSetRequest(request.pod_set, request.count, totals)
+        topology = request.pod_set.topology_request
+        shared = topology.pod_set_group_name if topology else ""
+        key = (shared, -1) if shared else ("", position)
+        groups.setdefault(key, _Group()).members.append((request, pods))
+    yield from groups.values()
+
+
+def _uncovered(setting: Setting, group: _Group) -> Iterator[str]:
+    spec = setting.snapshot.queues[setting.queue].spec
+    covered = {name for covering in spec.resource_groups for name in covering.covered_resources}
+    for _, pods in group.members:
+        for resource in pods.flavors:
+            if resource not in covered:
+                queue = say_node(setting.snapshot, setting.queue)
+                yield f"{group.name} gets a flavor for {resource}, which {queue} does not cover"
+
+
+def _check(
+    setting: Setting, group: _Group, covering: ResourceGroup, assumed: dict[int, int]
+) -> Iterator[str]:
+    """Judge the choice for one resource group; ``assumed`` grows by what is asked for."""
+    wanted = {r: n for r, n in group.asks().items() if r in covering.covered_resources}
+    if not wanted:
+        return
+    chosen = group.chosen(list(wanted))
+    resources = ", ".join(wanted)
+    if len(chosen) != 1:
+        yield f"{group.name} gets {' and '.join(chosen) or 'no flavor'} for {resources}: not one"
+        return
+    yield from _eligibility(setting, group, covering, chosen[0])
+    for resource, amount in wanted.items():
+        fr = setting.snapshot.fr_or_none(chosen[0], resource)
+        if fr is None:
+            if amount:
+                yield f"nothing has quota for {resource} in flavor {chosen[0]}"
+            continue
+        value = assumed[fr] = add(assumed.get(fr, 0), amount)
+        yield from _amount_faults(setting, group.modes(resource), fr, value)
+
+
+def _eligibility(
+    setting: Setting, group: _Group, covering: ResourceGroup, flavor: str
+) -> Iterator[str]:
+    """Walk the listed flavors as far as the one that was chosen."""
+    listed = [quotas.name for quotas in covering.flavors]
+    if flavor not in listed:
+        yield f"flavor {flavor} of {group.name} is not one of its resource group: {listed}"
+        return
+    for name in listed[: listed.index(flavor) + 1]:
+        known = setting.snapshot.flavors.get(name)
+        if known is None:
+            if name == flavor:
+                yield f"there is no ResourceFlavor {flavor}"
+            continue
+        for request, _ in group.members:
+            obstacle = obstacle_between(request.pod_set.template.spec, known)
+            if obstacle is None:
+                continue
+            if name == flavor or obstacle.fatal:
+                yield f'podset "{request.name}" may not use flavor {name}: {obstacle.text}'
+            break
+
+
+def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> Iterator[str]:
+    """Judge an amount: within what could ever be used, and in the right mode."""
+    snapshot, queue = setting.snapshot, setting.queue
+    tree = snapshot.tree
+    if value > tree.potential(queue, fr):
+        yield (
+            f"{say_amount(snapshot, fr, value)} is more than {say_node(snapshot, queue)} could "
+            f"ever use: {say_amount(snapshot, fr, tree.potential(queue, fr), named=False)}"
+        )
+        return
+    mode = "Fit" if value <= max(0, snapshot.usage.available(queue, fr)) else "Preempt"
+    if modes != {mode}:
+        yield f"{say_amount(snapshot, fr, value)}: the mode is {mode}, not {sorted(modes)}"
+    entitled = value <= tree.nominal(queue, fr) or _may_reclaim(setting, fr, value)
+    if mode == "Preempt" and not entitled and not _may_preempt_while_borrowing(setting):
+        yield (
+            f"{say_amount(snapshot, fr, value)} is beyond the quota of "
+            f"{say_node(snapshot, queue)}, which may not preempt while it borrows"
+        )
+
+
+def _may_reclaim(setting: Setting, fr: int, value: int) -> bool:
+    """Say whether the amount fits in a quota below the root, usage included (4.3, height)."""
+    usage, cohorts = setting.snapshot.usage, setting.path[1:]
+    if not cohorts or not usage.borrows_with(setting.queue, fr, value):
+        return bool(cohorts)
+    rest = subtract(value, usage.local_free(setting.queue, fr))
+    for cohort in cohorts:
+        if not usage.borrows_with(cohort, fr, rest):
+            return cohort != cohorts[-1]
+        rest = subtract(rest, usage.local_free(cohort, fr))
+    return False
+
+
+def _may_preempt_while_borrowing(setting: Setting) -> bool:
+    fair = setting.snapshot.configuration.fair_sharing_on
+    policy = setting.policy
+    return policy.borrow_within_cohort.policy != "Never" or (
+        fair and policy.reclaim_within_cohort != "Never"
+    )

@@ -1,0 +1,107 @@
+"""May a podset run on the nodes of a flavor? Written from kueue-semantics.md, section 4.2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner.state import ResourceFlavor
+from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
+
+_VALUES_PER_OPERATOR: Final = {
+    "In": range(1, 2**31),
+    "NotIn": range(1, 2**31),
+    "Exists": range(1),
+    "DoesNotExist": range(1),
+    "Gt": range(1, 2),
+    "Lt": range(1, 2),
+}
+_WHOLE = re.compile(r"[-+]?\d+", re.ASCII)
+_LABEL = re.compile(r"([a-z0-9]([-a-z0-9_.]*[a-z0-9])?)?", re.IGNORECASE | re.ASCII)
+_LONGEST_LABEL: Final = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a podset cannot run on a flavor.
+
+    ``fatal`` is a selector that cannot be evaluated: no walk over flavors gets past it.
+    """
+
+    text: str
+    fatal: bool = False
+
+
+def obstacle_between(pod: PodSpec, flavor: ResourceFlavor) -> Obstacle | None:
+    """Return what keeps a podset from the nodes of a flavor, if anything does.
+
+    Taints with effect NoSchedule or NoExecute need a toleration, of the pods or of the flavor.
+    Selectors count only where they name a label that the flavor defines; a term of the affinity
+    that names none permits every flavor.
+    """
+    tolerations = [*flavor.spec.tolerations, *pod.tolerations]
+    for taint in flavor.spec.node_taints:
+        strict = taint.effect in ("NoSchedule", "NoExecute")
+        if strict and not any(_covers(toleration, taint) for toleration in tolerations):
+            return Obstacle(f"its taint {taint.key}={taint.value}:{taint.effect} is not tolerated")
+    labels = flavor.spec.node_labels
+    for key, value in pod.node_selector.items():
+        if labels.get(key, value) != value:
+            return Obstacle(f"its label {key}={labels[key]} is not the {value} selected")
+    affinity = pod.affinity.node_affinity if pod.affinity else None
+    terms = affinity.required.terms if affinity and affinity.required else ()
+    verdicts = [_judge_term(term, labels) for term in terms]
+    if not verdicts or True in verdicts or any(not _known(term, labels) for term in terms):
+        return None
+    if None in verdicts:
+        return Obstacle("the required node affinity cannot be evaluated on its labels", fatal=True)
+    return Obstacle("its labels do not match the required node affinity")
+
+
+def _covers(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
+        return False
+    if toleration.operator == "Exists":
+        return True
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    if not (_WHOLE.fullmatch(toleration.value) and _WHOLE.fullmatch(taint.value)):
+        return False
+    higher = int(taint.value) > int(toleration.value)
+    lower = int(taint.value) < int(toleration.value)
+    return higher if toleration.operator == "Gt" else lower
+
+
+def _known(term: NodeSelectorTerm, labels: Mapping[str, str]) -> list[SelectorRequirement]:
+    """Return the rows of a term that say something about a label of the flavor."""
+    return [row for row in term.match_expressions if row.key in labels]
+
+
+def _judge_term(term: NodeSelectorTerm, labels: Mapping[str, str]) -> bool | None:
+    """Say whether all rows hold; ``None`` where one of them is not valid."""
+    rows = _known(term, labels)
+    if not all(_is_valid(row) for row in rows):
+        return None
+    verdicts = [_judge_row(row, labels[row.key]) for row in rows]
+    return None if None in verdicts else all(verdicts)
+
+
+def _is_valid(row: SelectorRequirement) -> bool:
+    if len(row.values) not in _VALUES_PER_OPERATOR.get(row.operator, ()):
+        return False
+    if row.operator in ("Gt", "Lt") and not _WHOLE.fullmatch(row.values[0]):
+        return False
+    return all(_LABEL.fullmatch(v) and len(v) <= _LONGEST_LABEL for v in row.values)
+
+
+def _judge_row(row: SelectorRequirement, value: str) -> bool:
+    if row.operator in ("In", "NotIn"):
+        return (value in row.values) == (row.operator == "In")
+    if row.operator in ("Exists", "DoesNotExist"):
+        return row.operator == "Exists"
+    if not _WHOLE.fullmatch(value):
+        return False
+    bound = int(row.values[0])
+    return int(value) > bound if row.operator == "Gt" else int(value) < bound
