@@ -84,7 +84,8 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     assert tops == {"planner", f"preemption_planner-{version}.dist-info"}
     assert "planner/py.typed" in built.wheel
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
-    assert others == {"planner/py.typed"}
+    page = {"blocks.html.j2", "page.css", "page.html.j2"}
+    assert others == {"planner/py.typed", *(f"planner/report/html/{name}" for name in page)}
 
 
 def test_wheel_carries_every_source_file(built: Distribution) -> None:

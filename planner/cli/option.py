@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 FORMATS: Final = ("table", "plain", "json")
+PAGE_FORMATS: Final = (*FORMATS, "markdown", "html")
 NO_LIMIT: Final = "none"
 TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
@@ -24,6 +25,13 @@ format_option = click.option(
     "style",
     type=click.Choice(FORMATS),
     help="How to print the result; by default a table on a terminal and plain text elsewhere.",
+)
+page_format_option = click.option(
+    "--format",
+    "style",
+    type=click.Choice(PAGE_FORMATS),
+    help="How to print the result; by default a table on a terminal and plain text elsewhere. "
+    "html is one page that needs nothing from elsewhere, markdown goes into tickets.",
 )
 output_option = click.option(
     "-o",

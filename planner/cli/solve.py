@@ -13,11 +13,11 @@ import click
 
 from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.option import (
-    format_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    page_format_option,
     time_limit_option,
 )
 from planner.errors import InputError, PlannerError
@@ -34,6 +34,7 @@ Examples:
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
   planner solve cluster.json --objective min-cost --costs costs.json
   planner solve dump/ --all --format json -o plans.json
+  planner solve cluster.json --format html -o plan.html
   planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
@@ -83,7 +84,7 @@ FILE = click.Path(path_type=Path)
 )
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
-@format_option
+@page_format_option
 @output_option
 def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa: ANN401
     """Plan whom to evict so that a pending workload can start.

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from planner.assignment import Assignment
+from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate, Record, Status
 
 
@@ -114,8 +115,10 @@ class Plan(Record):
     planner's; ``borrowing`` names the attempt the plan belongs to. ``victims`` are in the
     scheduler's order for a greedy plan and in candidate order for an optimal one. ``terms`` are
     the disruption terms of the plan with the units the README lists.
-    ``shares`` are given under fair sharing. ``outside_rules`` says which laws the scheduler's
-    own answer does not keep: under fair sharing that happens, and is a finding.
+    ``shares`` are given under fair sharing. ``tree`` lists the queues and cohorts that the plan
+    touches, those above them, and some of their siblings, from the root down.
+    ``outside_rules`` says which laws the scheduler's own answer does not keep: under fair sharing
+    that happens, and is a finding.
     ``greedy`` is the scheduler's own plan on the same state, beside an optimal one. ``flavors``
     is there if the flavors were chosen for least disruption; elsewhere they are Kueue's own, or
     were given. Ranks are then counted among all workloads that are candidates under any
@@ -139,6 +142,7 @@ class Plan(Record):
     victims: tuple[Victim, ...] = ()
     terms: dict[str, int] = {}
     shares: tuple[NodeShare, ...] = ()
+    tree: tuple[QuotaNode, ...] = ()
     outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
     greedy: Plan | None = None

@@ -1,6 +1,8 @@
 """One renderer per format, each from a finished result to text.
 
 table.py, plain.py, json.py   a plan: ``render(plan, *, width=None, color=False) -> str``
+html/, markdown.py            a plan as a page of its own, or for a ticket
+document/                     what both say
 kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
                               what only the plans of one scheduler have
 table_parts.py, plain_lines.py

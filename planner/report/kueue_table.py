@@ -130,20 +130,19 @@ def _amount_columns(plan: Plan) -> list[Column[Victim]]:
 
 
 def _amount_column(plan: Plan, item: Demand) -> Column[Victim]:
-    def units(victim: Victim) -> int:
-        return sum(
-            amount.units
-            for amount in victim.usage
-            if (amount.flavor, amount.resource) == (item.flavor, item.resource)
-        )
-
     def cell(victim: Victim) -> str:
-        held = units(victim)
-        return format_units(held, item.resource) if held else NOTHING
+        units = held(victim, item)
+        return format_units(units, item.resource) if units else NOTHING
 
     title = f"{clean(item.resource).rpartition('/')[2]}\n{clean(item.flavor)}"
-    total = format_units(sum(units(victim) for victim in plan.victims), item.resource)
+    total = format_units(sum(held(victim, item) for victim in plan.victims), item.resource)
     return Column(title, cell, total, number=True)
+
+
+def held(victim: Victim, item: Demand) -> int:
+    """Return how much a victim holds of what is demanded."""
+    place = (item.flavor, item.resource)
+    return sum(one.units for one in victim.usage if (one.flavor, one.resource) == place)
 
 
 def _shares(plan: Plan) -> Table:

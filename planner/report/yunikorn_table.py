@@ -149,7 +149,7 @@ class Shape(NamedTuple):
 
 def _victims(plan: YuniKornPlan, width: int) -> Iterable[RenderableType]:
     """Yield the victims in the widest shape that there is room for, and what marks mean."""
-    types = _asked_types(plan)
+    types = asked_types(plan)
     shapes = [Shape(stack, WHOLE, types) for stack in STACKS]
     shapes += [
         Shape(STACKS[-1], FOLDED, types[:count], types[count:])
@@ -162,7 +162,7 @@ def _victims(plan: YuniKornPlan, width: int) -> Iterable[RenderableType]:
         yield Text("\n".join(legend), "dim")
 
 
-def _asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
+def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
     """Return the types of the ask, those the node is short of first."""
     by_need = sorted(plan.room, key=lambda item: item.asked <= max(0, item.available))
     held = (amount.resource for victim in plan.victims for amount in victim.usage)
@@ -174,7 +174,7 @@ def _victim_table(plan: YuniKornPlan, shape: Shape) -> Table:
     victims = plan.victims
     columns = _who(plan, shape)
     columns.append(Column("Priority", lambda victim: str(victim.priority), number=True))
-    if _has_offsets(plan):
+    if has_offsets(plan):
         columns.append(
             Column("After\noffsets", lambda victim: str(victim.adjusted_priority), number=True)
         )
@@ -217,37 +217,41 @@ def _stacked(facts: Sequence[str], total: str, least: int) -> Column[YuniKornVic
 
 def _name(victim: YuniKornVictim) -> Text:
     text = Text(short(victim.pod or victim.allocation))
-    for mark in _marks(victim):
+    for mark in marks(victim):
         text.append(f" ({mark})", "yellow")
     return text
 
 
-def _marks(victim: YuniKornVictim) -> list[str]:
-    marks = {ORIGINATOR: victim.originator, OPTED_OUT: victim.opted_out}
-    return [mark for mark, is_so in marks.items() if is_so]
+def marks(victim: YuniKornVictim) -> list[str]:
+    """Say what makes a victim a last resort."""
+    facts = {ORIGINATOR: victim.originator, OPTED_OUT: victim.opted_out}
+    return [mark for mark, is_so in facts.items() if is_so]
 
 
-def _has_offsets(plan: YuniKornPlan) -> bool:
+def has_offsets(plan: YuniKornPlan) -> bool:
+    """Say whether offsets of queues change the priority of a victim."""
     return any(victim.adjusted_priority != victim.priority for victim in plan.victims)
 
 
 def _amounts(plan: YuniKornPlan, resource: str) -> Column[YuniKornVictim]:
     """Return what the victims hold of a resource type."""
 
-    def units(victim: YuniKornVictim) -> int:
-        return sum(amount.units for amount in victim.usage if amount.resource == resource)
-
     def cell(victim: YuniKornVictim) -> str:
-        held = units(victim)
-        return yunikorn_amount(held, resource) if held else NOTHING
+        units = held(victim, resource)
+        return yunikorn_amount(units, resource) if units else NOTHING
 
-    total = yunikorn_amount(sum(units(victim) for victim in plan.victims), resource)
+    total = yunikorn_amount(sum(held(victim, resource) for victim in plan.victims), resource)
     return Column(_type_names(plan)[resource], cell, total, number=True)
+
+
+def held(victim: YuniKornVictim, resource: str) -> int:
+    """Return how much a victim holds of a resource type."""
+    return sum(amount.units for amount in victim.usage if amount.resource == resource)
 
 
 def _type_names(plan: YuniKornPlan) -> dict[str, str]:
     """Return a short name for every resource type, in full where two would be the same."""
-    types = {*_asked_types(plan), *(use.resource for use in plan.queues)}
+    types = {*asked_types(plan), *(use.resource for use in plan.queues)}
     last = {resource: resource.rpartition("/")[2] for resource in types}
     alone = Counter(last.values())
     return {t: clean(name if alone[name] == 1 else t) for t, name in last.items()}
@@ -255,9 +259,9 @@ def _type_names(plan: YuniKornPlan) -> dict[str, str]:
 
 def _legend(plan: YuniKornPlan, shape: Shape) -> Iterable[str]:
     """Say what marks mean, and what there was no room for."""
-    found = {mark for victim in plan.victims for mark in _marks(victim)}
+    found = {mark for victim in plan.victims for mark in marks(victim)}
     yield from (meaning for mark, meaning in MARKS_MEAN.items() if mark in found)
-    if _has_offsets(plan):
+    if has_offsets(plan):
         yield OFFSETS_MEAN
     if shape.left_out:
         yield LEFT_OUT.format(types=", ".join(map(clean, shape.left_out)))
@@ -283,7 +287,7 @@ def _queue_table(plan: YuniKornPlan, between: str) -> Table:
         return Text(short(use.queue) if first[use.queue] is use else "")
 
     def mark(use: QueueUse) -> Text:
-        return Text(_use_mark(use).replace(" ", between), _use_style(use))
+        return Text(use_mark(use).replace(" ", between), _use_style(use))
 
     def limit(value: int | None, use: QueueUse) -> str:
         return NOTHING if value is None else yunikorn_amount(value, use.resource)
@@ -311,14 +315,14 @@ def _has_after(plan: YuniKornPlan) -> bool:
 
 def _use_marks(plan: YuniKornPlan) -> set[str]:
     """Return the marks of queues that a plan leaves outside their limits."""
-    return {mark for use in plan.queues if _has_after(plan) and (mark := _use_mark(use))}
+    return {mark for use in plan.queues if _has_after(plan) and (mark := use_mark(use))}
 
 
 def _after(use: QueueUse) -> Text:
     return Text(yunikorn_amount(use.after, use.resource), _use_style(use))
 
 
-def _use_mark(use: QueueUse) -> str:
+def use_mark(use: QueueUse) -> str:
     """Say whether a queue ends below its guaranteed or above its maximum."""
     if use.guaranteed is not None and use.after < use.guaranteed:
         return BELOW if use.after < use.before else STILL_BELOW
@@ -326,4 +330,4 @@ def _use_mark(use: QueueUse) -> str:
 
 
 def _use_style(use: QueueUse) -> str:
-    return {BELOW: "bold red", STILL_BELOW: "yellow", OVER: "bold red"}.get(_use_mark(use), "")
+    return {BELOW: "bold red", STILL_BELOW: "yellow", OVER: "bold red"}.get(use_mark(use), "")

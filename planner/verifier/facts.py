@@ -6,20 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from planner.laws import Law
-from planner.plan import Amount, Plan, Verdict
+from planner.plan import Amount, Plan, QuotaUse, Verdict
 from planner.quantity import format_units
 from planner.quota.share import Shares
-from planner.quota.tree import FlavorResource
+from planner.quota.tree import NO_PARENT, FlavorResource, Quota, Usage
 from planner.verifier.case import Case
 from planner.verifier.setting import Setting
 from planner.verifier.wording import compare, judge
 
+NO_QUOTA: Final = Quota(0)
 FACTS: Final = Law(
     "CT-05",
     "check_facts",
     "what the plan says of preemptor and victims is what the state says",
-    "Queues, priorities, usage, evictions under way, requests, what is available now, and shares.",
-    "kueue-semantics.md 2 and 6.1",
+    "Queues, priorities, usage, evictions under way, requests, what is available now, shares, and "
+    "the usage and quotas of the tree.",
+    "kueue-semantics.md 2, 3 and 6.1",
 )
 
 
@@ -37,6 +39,7 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
         *compare(f"priority of {preemptor.key}", plan.priority, preemptor.priority),
         *_demand_faults(setting, plan),
         *_share_faults(case, plan),
+        *_tree_faults(case, plan),
     ]
     holders = {victim.key: victim for victim in case.victims}
     for claim in plan.victims:
@@ -86,13 +89,11 @@ def _usage_faults(
 
 def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
     """Compare shares: today, with REQ counted, and with REQ counted and the victims gone."""
-    snapshot, request = case.snapshot, case.setting.request
+    snapshot = case.snapshot
     tree, shares = snapshot.tree, Shares(snapshot.tree)
-    nodes = {(node.name, node.is_queue): index for index, node in enumerate(tree.nodes)}
-    before, after = snapshot.usage, case.removal.usage.copy()
-    counted = before.copy()
-    for usage in (counted, after):
-        usage.add(case.setting.queue, request)
+    nodes = _nodes(case)
+    before = snapshot.usage
+    counted, after = _with_request(case, before), _with_request(case, case.removal.usage)
     for stated in plan.shares:
         name = f"{stated.kind} {stated.name}"
         node = nodes.get((stated.name, stated.kind == "ClusterQueue"))
@@ -107,3 +108,53 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
         ):
             share = shares.of(usage, node).weighted
             yield from compare(f"share of {name}{when}", claim, share)
+
+
+def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
+    """Compare the tree: quotas, limits, and usage today and with REQ counted, the victims gone."""
+    nodes, before = _nodes(case), case.snapshot.usage
+    after = _with_request(case, case.removal.usage)
+    for stated in plan.tree:
+        name = f"{stated.kind} {stated.name}"
+        node = nodes.get((stated.name, stated.kind == "ClusterQueue"))
+        if node is None:
+            yield f"nothing is known of {name}"
+            continue
+        above = case.snapshot.tree.nodes[node].parent
+        parent = None if above == NO_PARENT else case.snapshot.queue_name(above)
+        yield from compare(f"parent of {name}", stated.parent, parent)
+        for use in stated.uses:
+            yield from _use_faults(case, name, node, use, before, after)
+
+
+def _use_faults(  # noqa: PLR0913, PLR0917 - a claim, and what it is about
+    case: Case, name: str, node: int, use: QuotaUse, before: Usage, after: Usage
+) -> Iterator[str]:
+    tree = case.snapshot.tree
+    fr = case.snapshot.fr_or_none(use.flavor, use.resource)
+    where = f"{FlavorResource(use.flavor, use.resource)} of {name}"
+    if fr is None:
+        yield f"nothing is known of {where}"
+        return
+    quota = tree.nodes[node].quotas.get(fr, NO_QUOTA)
+    for what, claim, fact in (
+        ("nominal quota", use.nominal, quota.nominal),
+        ("quota", use.quota, tree.subtree[node][fr]),
+        ("borrowing limit", use.borrowing_limit, quota.borrowing_limit),
+        ("lending limit", use.lending_limit, quota.lending_limit),
+        ("usage", use.before, before.amount[node][fr]),
+        ("usage after the plan", use.after, after.amount[node][fr]),
+    ):
+        yield from compare(f"{what} of {where}", claim, fact)
+
+
+def _nodes(case: Case) -> dict[tuple[str, bool], int]:
+    """Return the nodes by name and by whether they are ClusterQueues."""
+    nodes = case.snapshot.tree.nodes
+    return {(node.name, node.is_queue): index for index, node in enumerate(nodes)}
+
+
+def _with_request(case: Case, usage: Usage) -> Usage:
+    counted = usage.copy()
+    counted.add(case.setting.queue, case.setting.request)
+    return counted

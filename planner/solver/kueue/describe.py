@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from planner.assignment import Assignment, contested, total_request
 from planner.objective.terms import TermTable
-from planner.plan import Amount, Certificate, Demand, NodeShare, Plan, Status, Victim
+from planner.plan import (
+    Amount,
+    Certificate,
+    Demand,
+    NodeShare,
+    Plan,
+    QuotaNode,
+    Status,
+    Victim,
+)
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT
+from planner.quota.tree import NO_PARENT, Usage
+from planner.solver.kueue.quota_tree import TouchedTree
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """What every plan for one preemptor has in common."""
 
@@ -44,6 +55,8 @@ class Subject:
     ) -> Plan:
         """Return a plan of this preemptor."""
         snapshot, preemptor = self.snapshot, self.preemptor
+        after = self._after(victims)
+        touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
             rules="kueue-fair" if snapshot.configuration.fair_sharing_on else "kueue-classical",
             algorithm=algorithm,
@@ -59,29 +72,44 @@ class Subject:
             borrowing=borrowing,
             victims=tuple(victims),
             terms=dict(terms or {}),
-            shares=self._shares([victim.workload for victim in victims]),
+            shares=self._shares(after, touched),
+            tree=self._tree(after, touched),
             certificate=certificate,
             greedy=greedy,
             notes=tuple(snapshot.notes),
         )
 
-    def _shares(self, victims: Sequence[str]) -> tuple[NodeShare, ...]:
+    @cached_property
+    def _request(self) -> Mapping[int, int]:
+        return total_request(self.assignment, self.preemptor, self.snapshot)
+
+    def _after(self, victims: Iterable[Victim]) -> Usage:
+        """Return the usage with the request counted and the victims gone."""
+        snapshot = self.snapshot
+        after = snapshot.usage.copy()
+        after.add(self.preemptor.queue, self._request)
+        for victim in victims:
+            held = {snapshot.fr(one.flavor, one.resource): one.units for one in victim.usage}
+            after.remove(snapshot.node_of[victim.cluster_queue], held)
+        return after
+
+    def _tree(self, after: Usage, touched: Iterable[int]) -> tuple[QuotaNode, ...]:
+        """Return the tree around the plan, contested flavor-resources first."""
+        snapshot = self.snapshot
+        short = contested(self.assignment, snapshot)
+        frs = sorted({*self._request, *short}, key=lambda fr: (fr not in short, fr))
+        around = TouchedTree(snapshot.tree, snapshot.usage, after, frs)
+        return around.nodes(self.preemptor.queue, touched) if frs else ()
+
+    def _shares(self, after: Usage, touched: Iterable[int]) -> tuple[NodeShare, ...]:
         """Return the shares of the queues and cohorts touched, the preemptor's side first."""
         snapshot, preemptor = self.snapshot, self.preemptor
         if not snapshot.configuration.fair_sharing_on:
             return ()
         tree, shares = snapshot.tree, Shares(snapshot.tree)
-        request = total_request(self.assignment, preemptor, snapshot)
         with_preemptor = snapshot.usage.copy()
-        with_preemptor.add(preemptor.queue, request)
-        after = with_preemptor.copy()
-        touched = dict.fromkeys(tree.path(preemptor.queue))
-        gone = set(victims)
-        for queue, workloads in snapshot.admitted.items():
-            for workload in workloads:
-                if workload.key in gone:
-                    after.remove(queue, workload.usage)
-                    touched |= dict.fromkeys(tree.path(queue))
+        with_preemptor.add(preemptor.queue, self._request)
+        nodes = [node for queue in (preemptor.queue, *touched) for node in tree.path(queue)]
         return tuple(
             NodeShare(
                 name=tree.nodes[node].name,
@@ -91,13 +119,13 @@ class Subject:
                 with_preemptor=shares.of(with_preemptor, node).weighted,
                 after=shares.of(after, node).weighted,
             )
-            for node in touched
+            for node in dict.fromkeys(nodes)
             if tree.nodes[node].parent != NO_PARENT
         )
 
     def _demand(self) -> tuple[Demand, ...]:
         snapshot = self.snapshot
-        request = total_request(self.assignment, self.preemptor, snapshot)
+        request = self._request
         short = contested(self.assignment, snapshot)
         rows = []
         for fr in sorted({*request, *short}):

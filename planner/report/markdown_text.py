@@ -1,0 +1,209 @@
+"""Documents in GitHub-flavoured Markdown.
+
+Whatever a state calls things stands in code spans, where nothing is markup, a mention or a link;
+other texts are escaped. Charts become tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Document,
+    Facts,
+    Fold,
+    Gauges,
+    Histogram,
+    Names,
+    Paragraph,
+    Sheet,
+    Tone,
+)
+from planner.report.table_parts import NOTHING
+from planner.report.text import clean, short
+
+MAX_ROWS: Final = 100
+"""A comment may have 65,536 characters; longer tables end with a line that says so."""
+
+CUT: Final = "... {count:,} more, use --format json"
+MARKS: Final[dict[Tone, str]] = {"warn": "⚠️ ", "bad": "❌ "}
+
+BAR: Final = "\\|"
+"""A bar within a cell of a table."""
+INDENT: Final = "&emsp;"
+
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>|~$&!])")
+_LINE_START: Final = re.compile(r"^([-+#=]|\d+(?=[.)]))")
+_LIVE: Final = re.compile(
+    r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=GH)(?=-)", re.IGNORECASE
+)
+"""Where a mention, a reference or a link would begin to live: an empty comment keeps it dead."""
+_HERE: Final = "\0"
+"""Stands for such a place; no text that was made harmless holds it."""
+_DEAD: Final = "<!-- -->"
+
+
+def text_of(document: Document) -> str:
+    """Return a document in Markdown."""
+    lines = [f"## {code(document.title)}", "", _answer(document), ""]
+    lines += [
+        f"- **{prose(tile.value)}** {prose(tile.label)}{_beside(tile.beside)}"
+        for tile in document.tiles
+    ]
+    lines += ["", *_facts(document.facts)]
+    for section in document.sections:
+        lines += ["", f"### {prose(section.title)}", ""]
+        lines += _blocks(section.blocks)
+    text = "\n".join(lines).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n"
+
+
+def code(text: str, *, in_table: bool = False) -> str:
+    """Return a name as a code span, in which nothing means anything."""
+    inner = short(text) or " "
+    ticks = "`" * (max(map(len, re.findall("`+", inner)), default=0) + 1)
+    pad = " " if inner.startswith(("`", " ")) or inner.endswith(("`", " ")) else ""
+    return f"{ticks}{pad}{inner.replace('|', BAR) if in_table else inner}{pad}{ticks}"
+
+
+def prose(text: str, line_break: str = "\\\n") -> str:
+    """Return a text in which nothing is markup."""
+    return line_break.join(_escaped(clean(line).strip()) for line in text.split("\n"))
+
+
+def _escaped(line: str) -> str:
+    marked = _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line))
+    return _LINE_START.sub(_guarded, marked).replace(_HERE, _DEAD)
+
+
+def _guarded(match: re.Match[str]) -> str:
+    """Return the start of a line that would begin a list or a heading, so that it does not."""
+    start = match[1]
+    return f"{start}\\" if start.isdigit() else f"\\{start}"
+
+
+def _answer(document: Document) -> str:
+    said = f"**{prose(document.badge)}**"
+    return f"{said}: {prose(document.answer)}" if document.answer else said
+
+
+def _beside(text: str) -> str:
+    return f" ({prose(text)})" if text else ""
+
+
+def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
+    yield from (f"- {prose(label)}: {_cell(value, in_table=False)}" for label, value in rows)
+
+
+def _cell(cell: Cell, *, in_table: bool = True) -> str:
+    text = MARKS.get(cell.tone, "") if cell.tone == "bad" else ""
+    if cell.is_name or cell.href:
+        text += code(cell.text, in_table=in_table)
+    else:
+        text += prose(cell.text, "<br>")
+    return f"{text}<br>{prose(cell.under, '<br>')}" if cell.under else text
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        yield from _block(block)
+        yield ""
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Sheet():
+            yield from _sheet(block)
+        case Paragraph():
+            yield MARKS.get(block.tone, "") + prose(block.text)
+        case Facts():
+            yield from _facts(block.rows)
+        case Names():
+            yield from _names(block)
+        case Gauges():
+            yield f"**{prose(block.caption)}**"
+            yield ""
+            yield from _gauges(block)
+        case Histogram():
+            yield f"**{prose(block.caption)}**"
+            yield ""
+            yield from _histogram(block)
+        case Fold():
+            yield f"<details><summary>{prose(block.summary)}</summary>"
+            yield ""
+            yield from _blocks(block.blocks)
+            yield "</details>"
+
+
+def _sheet(block: Sheet) -> Iterator[str]:
+    titles = [prose(title.text, "<br>") for title in block.titles]
+    rows = [[_cell(cell) for cell in row] for row in block.rows[:MAX_ROWS]]
+    if block.totals:
+        rows.append([f"**{prose(total)}**" if total else "" for total in block.totals])
+    yield from _table(titles, [title.number for title in block.titles], rows)
+    if len(block.rows) > MAX_ROWS:
+        yield from ("", CUT.format(count=len(block.rows) - MAX_ROWS))
+    for note in block.notes:
+        yield from ("", prose(note))
+
+
+def _table(
+    titles: Sequence[str], numbers: Sequence[bool], rows: Iterable[Sequence[str]]
+) -> Iterator[str]:
+    yield f"| {' | '.join(titles)} |"
+    yield f"| {' | '.join('---:' if number else '---' for number in numbers)} |"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def _names(block: Names) -> Iterator[str]:
+    shown = [code(text) for text in block.names[:MAX_ROWS]]
+    label = f"{MARKS.get(block.tone, '')}{prose(block.label)} ({len(block.names):,})"
+    if block.ordered:
+        yield f"{label}:"
+        yield ""
+        yield from (f"{place}. {text}" for place, text in enumerate(shown, start=1))
+    else:
+        yield f"- {label}: {', '.join(shown)}"
+    if len(block.names) > MAX_ROWS:
+        yield from ("", CUT.format(count=len(block.names) - MAX_ROWS))
+
+
+def _gauges(block: Gauges) -> Iterator[str]:
+    """Yield a table of usage; what lies below something is moved to the right."""
+    planned = any(gauge.after is not None for gauge in block.gauges)
+    titles = ["", block.before, *([block.after] if planned else []), block.mark, block.limit]
+
+    def amount(units: int | None) -> str:
+        return NOTHING if units is None else block.show(units)
+
+    rows = []
+    for gauge in block.gauges[:MAX_ROWS]:
+        about = prose(", ".join([gauge.kind, *gauge.notes]))
+        after = [amount(gauge.after)] if planned else []
+        rows.append(
+            [
+                f"{INDENT * gauge.depth}{code(gauge.name, in_table=True)} {about}",
+                amount(gauge.before),
+                *(f"**{value}**" if gauge.after != gauge.before else value for value in after),
+                amount(gauge.mark),
+                amount(gauge.limit),
+            ]
+        )
+    yield from _table(titles, [False] + [True] * (len(titles) - 1), rows)
+    if len(block.gauges) > MAX_ROWS:
+        yield from ("", CUT.format(count=len(block.gauges) - MAX_ROWS))
+
+
+def _histogram(block: Histogram) -> Iterator[str]:
+    titles = ["", *(prose(one.title) for one in block.series)]
+    rows = [
+        [prose(label), *(f"{one.counts[place]:,}" for one in block.series)]
+        for place, label in enumerate(block.bins)
+    ]
+    yield from _table(titles, [False] + [True] * len(block.series), rows)
+    for note in block.notes:
+        yield from ("", prose(note))
