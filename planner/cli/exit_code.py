@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from planner.plan import AnyPlan
+    from planner.plan import AnyPlan, Front
 
 OPTIMAL: Final = 0
 FINDINGS: Final = 1
@@ -51,9 +51,9 @@ _OF_STATUS: Final = {
 }
 
 
-def exit_code(plan: AnyPlan) -> int:
-    """Return the code that a plan ends with, by its status."""
-    return _OF_STATUS[plan.status]
+def exit_code(answer: AnyPlan | Front) -> int:
+    """Return the code that a plan or a front ends with, by its status."""
+    return _OF_STATUS[answer.status]
 
 
 def worst(codes: Iterable[int]) -> int:

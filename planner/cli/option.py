@@ -81,14 +81,40 @@ def moment(text: str) -> datetime:
 
 def objective(name: str) -> str:
     """Look up the name of a profile, or take that of a TOML file; they are loaded only now."""
-    from planner.objective.profile_file import SUFFIX
+    from planner.objective.profile_file import FRONT, SUFFIX
     from planner.objective.profiles import PROFILES
 
+    if name.startswith(FRONT):
+        raise click.BadParameter(
+            f"{name!r} asks for a front of plans, which only planner solve prints; here it must "
+            "be an objective for one plan"
+        )
     if name not in PROFILES and not name.endswith(SUFFIX):
         raise click.BadParameter(
             f"{name!r} is not one of {', '.join(PROFILES)}, or a file NAME{SUFFIX}"
         )
     return name
+
+
+def objective_or_front(name: str) -> str:
+    """Look up an objective, or take the two measures of a Pareto front."""
+    from planner.errors import SchemaError
+    from planner.objective.profile_file import FRONT, parse_front
+
+    if not name.startswith(FRONT):
+        return objective(name)
+    try:
+        parse_front(name)
+    except SchemaError as error:
+        raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
+    return name
+
+
+def front_measures(name: str) -> tuple[str, ...]:
+    """Return the measures of a front, none if the objective is for one plan."""
+    from planner.objective.profile_file import FRONT
+
+    return tuple(name.removeprefix(FRONT).split(",")) if name.startswith(FRONT) else ()
 
 
 def complete_objective(
@@ -107,18 +133,25 @@ def complete_objective(
     ]
 
 
-def objective_option(command: Callable[..., int]) -> Callable[..., int]:
-    """Add ``--objective``: the name of a profile, or a TOML file."""
+def _objective_option(
+    read: Callable[[str], str], more: str
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
     return click.option(
         "--objective",
         "profile",
         metavar="NAME",
-        type=objective,
+        type=read,
         shell_complete=complete_objective,
         default="no-regret",
         show_default=True,
-        help="What to minimise, level by level: a name, or a file of your own, NAME.toml.",
-    )(command)
+        help=f"What to minimise, level by level: a name, or a file of your own, NAME.toml{more}.",
+    )
+
+
+objective_option = _objective_option(objective, "")
+objective_or_front_option = _objective_option(
+    objective_or_front, "; or pareto:A,B for the trade of one measure for another"
+)
 
 
 def time_limit_option(covers: str) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -13,10 +13,11 @@ from pydantic.json_schema import models_json_schema
 from planner.assignment import Assignment
 from planner.boosting.answer import Boosts
 from planner.explanation.record import Explanation, PreemptionMessage
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
 from planner.report.catalogue import Catalogue
+from planner.report.front import Fronts
 from planner.report.json import Plans
 from planner.scenario.comparison import WhatIf
 
@@ -144,6 +145,12 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "plan": Published("the output of solve --format json", _plan),
     "plans": Published("the output of solve --all --format json", lambda: _written(Plans)),
+    "front": Published(
+        "the output of solve --objective pareto:A,B --format json", lambda: _written(Front)
+    ),
+    "fronts": Published(
+        "the output of solve --all --objective pareto:A,B --format json", lambda: _written(Fronts)
+    ),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "explanation": Published("the output of explain --format json", lambda: _written(Explanation)),

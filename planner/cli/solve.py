@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.option import (
+    FORMATS,
+    front_measures,
     max_size_option,
     now_option,
-    objective_option,
+    objective_or_front_option,
     output_option,
     page_format_option,
     time_limit_option,
@@ -25,20 +27,25 @@ from planner.errors import InputError, PlannerError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.plan import AnyPlan
+    from planner.cli.output import Target
+    from planner.plan import AnyPlan, Front
     from planner.state import AnyState
+
+    AnswerT = TypeVar("AnswerT", bound=AnyPlan | Front)
 
 EPILOG = """\b
 Examples:
   planner solve cluster.json
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
   planner solve cluster.json --objective min-cost --costs costs.json
+  planner solve cluster.json --objective pareto:D2,D4+D5
   planner solve dump/ --all --format json -o plans.json
   planner solve cluster.json --format html -o plan.html
   planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
-`planner laws` lists the objectives; no-regret is the default.
+`planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
+measure A for measure B, proved to be all there are; 4 then means that there may be more.
 
 With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 2 70.
 
@@ -57,7 +64,7 @@ FILE = click.Path(path_type=Path)
     "allocation key or pod.",
 )
 @click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
-@objective_option
+@objective_or_front_option
 @click.option(
     "--costs",
     metavar="FILE",
@@ -66,8 +73,8 @@ FILE = click.Path(path_type=Path)
     "min-cost.",
 )
 @time_limit_option(
-    "For each plan, building the model included. 0: answer at once with what is known then; "
-    "none: as long as it takes."
+    "For each plan or front, building the model included. 0: answer at once with what is known "
+    "then; none: as long as it takes."
 )
 @now_option
 @click.option(
@@ -121,6 +128,9 @@ def solve(  # noqa: PLR0913 - one parameter an option
     """
     if each and (pending or assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
+    measures = front_measures(profile)
+    if measures:
+        _refuse_for_front(style)
     from planner import api
     from planner.cli.output import Target
 
@@ -135,18 +145,41 @@ def solve(  # noqa: PLR0913 - one parameter an option
     # over a large dump that takes seconds.
     gc.freeze()
 
+    keys = api.pending_workloads(read_state) if each else None
+    named = partial(_file_named, {"costs": costs, "assignment": assignment})
+
     def plan_for(key: str | None) -> AnyPlan:
-        with _file_named({"costs": costs, "assignment": assignment}):
+        with named():
             return api.solve(read_state, key, profile, time_limit=time_limit, **given)
 
-    if not each:
-        plan = plan_for(pending)
-        _print([plan], target, alone=True)
-        return exit_code(plan)
-    keys = api.pending_workloads(read_state)
-    plans, codes = _plan_each(keys, plan_for)
-    _print(plans, target, alone=False)
-    _summarise(keys, plans)
+    def front_for(key: str | None) -> Front:
+        with named():
+            return api.front(read_state, key, *measures, time_limit=time_limit, **given)
+
+    if measures:
+        return _answer(front_for, partial(_print_fronts, target=target), pending, keys)
+    return _answer(plan_for, partial(_print, target=target), pending, keys)
+
+
+def _refuse_for_front(style: str | None) -> None:
+    if style not in {None, *FORMATS}:
+        raise click.UsageError(f"a front is printed as {', '.join(FORMATS)}, not as {style}")
+
+
+def _answer(
+    answer_for: Callable[[str | None], AnswerT],
+    show: Callable[..., None],
+    pending: str | None,
+    keys: Sequence[str] | None,
+) -> int:
+    """Answer for one pending workload, or for each of several, and return the exit code."""
+    if keys is None:
+        answer = answer_for(pending)
+        show([answer], alone=True)
+        return exit_code(answer)
+    answers, codes = _answer_each(keys, answer_for)
+    show(answers, alone=False)
+    _summarise(keys, answers)
     return worst(codes)
 
 
@@ -189,30 +222,30 @@ def _file_named(files: dict[str, Path | None]) -> Iterator[None]:
         raise
 
 
-def _plan_each(
-    keys: Sequence[str], plan_for: Callable[[str], AnyPlan]
-) -> tuple[list[AnyPlan], list[int]]:
-    """Plan for every workload; one that cannot be planned for does not stop the others."""
+def _answer_each(
+    keys: Sequence[str], answer_for: Callable[[str], AnswerT]
+) -> tuple[list[AnswerT], list[int]]:
+    """Answer for every workload; one that cannot be planned for does not stop the others."""
     from planner.cli.message import say
     from planner.cli.progress import Progress
 
-    plans, codes = [], []
+    answers, codes = [], []
     with Progress() as progress:
         for done, key in enumerate(keys):
             progress.update(done / len(keys), key)
             try:
-                plan = plan_for(key)
+                answer = answer_for(key)
             except PlannerError as error:
                 progress.clear()
                 say("error", f"{key}: {error}")
                 codes.append(error.exit_code)
             else:
-                plans.append(plan)
-                codes.append(exit_code(plan))
-    return plans, codes
+                answers.append(answer)
+                codes.append(exit_code(answer))
+    return answers, codes
 
 
-def _print(plans: Sequence[AnyPlan], target: Any, *, alone: bool) -> None:  # noqa: ANN401
+def _print(plans: Sequence[AnyPlan], target: Target, *, alone: bool) -> None:
     from importlib import import_module
 
     from planner.cli.message import warn
@@ -224,13 +257,22 @@ def _print(plans: Sequence[AnyPlan], target: Any, *, alone: bool) -> None:  # no
     target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))
 
 
-def _summarise(keys: Sequence[str], plans: Sequence[AnyPlan]) -> None:
+def _print_fronts(fronts: Sequence[Front], target: Target, *, alone: bool) -> None:
+    from planner.cli.message import warn
+    from planner.report.front import render, render_all
+
+    warn(note for front in fronts for note in front.notes)
+    draw = partial(render, fronts[0]) if alone else partial(render_all, fronts)
+    target.emit(draw(target.style, width=target.width, color=target.color))
+
+
+def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
     from collections import Counter
 
     from planner.cli.message import write
 
-    counts = Counter(plan.status for plan in plans)
-    failed = len(keys) - len(plans)
+    counts = Counter(answer.status for answer in answers)
+    failed = len(keys) - len(answers)
     parts = [f"{count} {status}" for status, count in counts.items()]
     if failed:
         parts.append(f"{failed} failed")

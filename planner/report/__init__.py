@@ -7,6 +7,7 @@ kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
                               what only the plans of one scheduler have
 table_parts.py, plain_lines.py
                               what the plans of all schedulers have
+front.py                      a Pareto front, in every format
 catalogue.py, replay.py       the output of ``planner laws`` and ``planner replay``
 paper.py                      what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts

@@ -36,7 +36,7 @@ SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend,
 
 def parts(plan: Plan, width: int) -> Iterable[RenderableType]:
     """Yield the parts of a screen of a width, from top to bottom."""
-    yield header(plan, _asking(plan))
+    yield header(plan, asking(plan))
     if plan.demand:
         yield _demand(plan.demand)
     if plan.victims:
@@ -53,7 +53,8 @@ def parts(plan: Plan, width: int) -> Iterable[RenderableType]:
         yield certificate_of(plan, plan.certificate)
 
 
-def _asking(plan: Plan) -> Iterable[tuple[str, Cell]]:
+def asking(plan: Plan) -> Iterable[tuple[str, Cell]]:
+    """Yield who is asking, and where."""
     preemptor = Text(short(plan.preemptor), "bold")
     yield "Preemptor", preemptor.append(f"   priority {plan.priority}", "not bold")
     yield "ClusterQueue", short(plan.cluster_queue)

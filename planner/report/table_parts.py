@@ -111,14 +111,15 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
         (SPARED, parts.spared, "green"),
         (INSTEAD, parts.instead, "yellow"),
     )
-    facts = [(f"  {label}", _listed(keys, names, style)) for label, keys, style in lists if keys]
+    facts = [(f"  {label}", listed(keys, names, style)) for label, keys, style in lists if keys]
     title = DIFFERENT.format(
         theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
     )
     return Group(Text(title), grid(facts))
 
 
-def _listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:
+def listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:
+    """Return victims by their names, cut where there are too many."""
     text = Text(", ".join(short(names[key]) for key in keys[:MAX_NAMES]), style)
     if len(keys) > MAX_NAMES:
         text.append(f" {NAMES_CUT.format(count=len(keys) - MAX_NAMES)}", "dim")
@@ -140,33 +141,41 @@ def disruption(plan: AnyPlan) -> Iterable[RenderableType]:
         Column("Level", lambda row: str(row.level or ""), number=True),
         Column("Term", lambda row: Text(clean(row.id))),
         Column("Disruption", lambda row: Text(clean(row.title)), folds=True),
-        Column("This plan", lambda row: _value(row, row.value), number=True),
+        Column("This plan", lambda row: in_units(row, row.value), number=True),
     ]
     if any(row.greedy is not None for row in rows):
         columns.append(
-            Column(scheduler_name(plan), lambda row: _value(row, row.greedy), number=True)
+            Column(scheduler_name(plan), lambda row: in_units(row, row.greedy), number=True)
         )
     if any(row.bound is not None for row in rows):
-        columns.append(Column("Bound", lambda row: _value(row, row.bound), number=True))
-    columns.append(Column("Unit", _unit))
+        columns.append(Column("Bound", lambda row: in_units(row, row.bound), number=True))
+    columns.append(Column("Unit", unit_in_words))
     yield table_of(columns, rows)
 
 
-def _value(row: TermRow, value: int | None) -> Text:
+def in_units(row: TermRow, value: int | None) -> Text:
+    """Return a value of a measure, and under it the number that people think in."""
+    return Text(NOTHING) if value is None else value_in(row.unit, value)
+
+
+def value_in(unit: str, value: int) -> Text:
     """Return the exact number, and under it the one that people think in."""
-    if value is None:
-        return Text(NOTHING)
-    if row.unit == WORK_UNIT:
+    if unit == WORK_UNIT:
         return Text(f"{value:,}\n{hours(value)}")
-    if row.unit == SIZE_UNIT:
+    if unit == SIZE_UNIT:
         return Text(f"{value:,}\n{decimal(value / SIZES_PER_ACCELERATOR)}")
     return Text(f"{value:,}")
 
 
-def _unit(row: TermRow) -> Text:
-    in_words = {WORK_UNIT: "GPU-h", SIZE_UNIT: "accelerators"}
-    second = in_words.get(row.unit)
-    return Text(f"{clean(row.unit)}\n{second}" if second else clean(row.unit))
+def unit_in_words(row: TermRow) -> Text:
+    """Return the unit of a measure, and under it the one that people think in."""
+    return Text("\n".join(units_of(row.unit)))
+
+
+def units_of(unit: str) -> tuple[str, ...]:
+    """Return the units of what `value_in` shows, line by line."""
+    second = {WORK_UNIT: ("GPU-h",), SIZE_UNIT: ("accelerators",)}
+    return (clean(unit), *second.get(unit, ()))
 
 
 def certificate_of(plan: AnyPlan, certificate: Certificate) -> Table:

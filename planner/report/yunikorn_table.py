@@ -78,7 +78,7 @@ def parts(plan: YuniKornPlan, width: int) -> Iterable[RenderableType]:
 
 
 def _header(plan: YuniKornPlan) -> Table:
-    table = header(plan, _asking(plan))
+    table = header(plan, asking(plan))
     if plan.node is not None:
         table.add_row("Node", _node(plan, plan.node))
     if plan.last_tier:
@@ -86,7 +86,8 @@ def _header(plan: YuniKornPlan) -> Table:
     return table
 
 
-def _asking(plan: YuniKornPlan) -> Iterable[tuple[str, Cell]]:
+def asking(plan: YuniKornPlan) -> Iterable[tuple[str, Cell]]:
+    """Yield who is asking, and where."""
     ask = Text(short(preemptor_name(plan)), "bold")
     yield "Ask", ask.append(f"   priority {plan.priority}", "not bold")
     if plan.pod is not None:

@@ -111,11 +111,13 @@ def _explained(found: int, last: AnyPlan, *, complete: bool) -> str:
     if not found:
         return last.explanation
     points = "1 point" if found == 1 else f"{found} points"
+    each = "proved" if found == 1 else "each proved"
     if complete:
-        return f"{points}; proved that no other plan is better in one of the two measures"
+        one = "it" if found == 1 else "one of them"
+        return f"{points}; proved: {one} matches or beats every legal plan in both measures"
     if last.status == "optimal":
         return f"the first {points}; there may be more"
-    return f"{points}, each proved; then time was up: there may be more"
+    return f"{points}, {each}; then time was up: there may be more"
 
 
 def _greedy(
@@ -133,7 +135,7 @@ def _greedy(
     own = _point(measures, greedy)
     if not greedy.victims and (not points or points[0].plan.victims):
         return GreedyPoint(values=own.values, plan=own.plan, place="none")
-    if _is_outside(measures, greedy):
+    if _is_outside(measures, points, greedy):
         return GreedyPoint(values=own.values, plan=own.plan, place="outside")
     numbered = list(enumerate(points, start=1))
     on = [number for number, point in numbered if point.values == own.values]
@@ -153,11 +155,17 @@ def _greedy(
     )
 
 
-def _is_outside(measures: tuple[Measure, Measure], greedy: AnyPlan) -> bool:
+def _is_outside(
+    measures: tuple[Measure, Measure], points: Sequence[FrontPoint], greedy: AnyPlan
+) -> bool:
     """Say whether the scheduler's own plan is none that the front is drawn from.
 
     It may break the rules; and where last-tier victims are counted, plans of YuniKorn have some
     only if none can do without (law 1), which the core does not heed.
     """
-    trades_last_tier = isinstance(greedy, YuniKornPlan) and _LAST_TIER in measures
-    return bool(greedy.outside_rules) or (trades_last_tier and greedy.terms["D0"] > 0)
+    spared = (
+        isinstance(greedy, YuniKornPlan)
+        and _LAST_TIER in measures
+        and any(point.plan.terms["D0"] == 0 for point in points)
+    )
+    return bool(greedy.outside_rules) or (spared and greedy.terms["D0"] > 0)

@@ -7,14 +7,19 @@ from itertools import islice
 import pytest
 
 import planner
+from planner.cli.exit_code import exit_code
 from planner.errors import SchemaError
 from planner.objective.profile_file import parse_front
-from planner.objective.profiles import Measure
-from planner.plan import Front
+from planner.objective.profiles import Measure, Profile
+from planner.plan import AnyPlan, Front
 from planner.solver.pareto import sweep
+from planner.solver.yunikorn.planning import Laws
 from tests.cluster import pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.solver.truth import truths, value_of
+from tests.solver.yunikorn_truth import LAWS
+from tests.solver.yunikorn_truth import truths as yunikorn_truths
+from tests.yunikorn.legality import SMALL
 
 Point = tuple[int, int]
 PAIRS = ("D2,D4", "D4,D2", "D1,D2", "D2,D1", "D7,D4+D5", "D8,D3")
@@ -57,7 +62,93 @@ def test_front_is_that_of_all_legal_sets(name: str, pair: str, *, fair: bool) ->
         assert {plan.status for plan in plans} == {"optimal"}
         assert all(frozenset(plan.keys) in truth.legal for plan in plans), truth.id
         assert {plan.objective for plan in plans} == {f"pareto:{pair}"}
+        check_greedy(front, points)
     assert compared
+
+
+def check_greedy(front: Front, points: set[Point]) -> None:
+    """Compare where the scheduler's own plan is said to be with all legal points."""
+    greedy = front.greedy
+    beaten = [n for n, p in enumerate(best_of(points), 1) if dominates(p, greedy.values)]
+    if greedy.place == "on":
+        assert best_of(points)[greedy.points[0] - 1] == greedy.values
+    elif greedy.place == "behind":
+        assert list(greedy.points) == beaten
+        assert beaten
+    elif greedy.place == "outside":
+        assert greedy.plan.outside_rules
+    else:
+        assert (greedy.place, greedy.plan.victims) == ("none", ())
+
+
+def dominates(point: Point, other: Point) -> bool:
+    return point != other and point[0] <= other[0] and point[1] <= other[1]
+
+
+@pytest.mark.parametrize("laws", LAWS)
+@pytest.mark.parametrize("pair", ["D2,D4", "D4,D2", "D1,D9", "D0,D4", "D2,D0"])
+def test_front_of_yunikorn_is_that_of_all_legal_sets(pair: str, laws: Laws) -> None:
+    """Where last-tier victims count, plans that can do without them are the only ones."""
+    first, second = parse_front(f"pareto:{pair}")
+    compared = 0
+    for truth in (one for name in SMALL for one in yunikorn_truths(name, laws)):
+        if not truth.is_searched or compared == 15:
+            continue
+        front = planner.front(truth.state, truth.ask, *pair.split(","), laws=laws)
+        measured = truth.measured()
+        legal = measured.sparing() if "D0" in pair else list(measured.terms)
+        terms = [measured.terms[victims] for victims in legal]
+        points = {(value_of(t, first), value_of(t, second)) for t in terms}
+        assert values(front) == best_of(points), truth.id
+        assert front.status == ("optimal" if points else "infeasible"), truth.id
+        assert all(frozenset(point.plan.keys) in truth.legal for point in front.points), truth.id
+        if front.greedy.place in {"on", "behind"}:
+            check_greedy(front, points)
+        elif front.greedy.place == "outside":
+            assert frozenset(front.greedy.plan.keys) not in legal, truth.id
+        compared += bool(points)
+    assert compared or not SMALL
+
+
+def test_an_answer_without_proof_or_plan_ends_the_sweep() -> None:
+    """Of a sweep that time ends, the plan that was not proved is kept apart."""
+    state = state_of(queue("a", 2, within="LowerPriority"), running("w", "a", 2), pending("a", 2))
+    whole = sweep(lambda p: planner.solve(state, objective=p), ("D2",), ("D4",))
+
+    def ends_with(status: str, after: int) -> Front:
+        answers = 0
+
+        def solve(profile: Profile) -> AnyPlan:
+            nonlocal answers
+            answers += 1
+            plan = planner.solve(state, objective=profile)
+            return plan if answers <= after else plan.model_copy(update={"status": status})
+
+        return sweep(solve, ("D2",), ("D4",))
+
+    assert whole.status == "optimal"
+    found = ends_with("feasible", 0)
+    assert (found.status, found.points, exit_code(found)) == ("feasible", (), 4)
+    assert found.unproved is not None
+    assert found.unproved.values == whole.points[0].values
+    assert found.greedy.place == "open"
+    found = ends_with("unknown", 0)
+    assert (found.status, found.unproved, exit_code(found)) == ("unknown", None, 5)
+    found = ends_with("unknown", 1)
+    assert (found.status, len(found.points), exit_code(found)) == ("feasible", 1, 4)
+    assert found.explanation == "1 point, proved; then time was up: there may be more"
+
+
+def test_a_front_is_no_objective_of_one_plan() -> None:
+    state = state_of(queue("a", 1), pending("a", 1))
+    with pytest.raises(SchemaError, match="asks for a front of plans") as caught:
+        planner.solve(state, objective="pareto:D2,D4")
+    assert "planner.front" in caught.value.hint
+    for wrong in ({"first": "D2,D3"}, {"second": "D2"}, {"second": "pareto:D4"}):
+        with pytest.raises(SchemaError):
+            planner.front(state, **wrong)
+    with pytest.raises(SchemaError, match="time_limit"):
+        planner.front(state, time_limit=-1)
 
 
 def trade(most_points: int) -> Front:
@@ -77,7 +168,7 @@ def test_less_work_lost_for_more_evictions() -> None:
     front = trade(20)
     assert values(front) == ((1, 12_000), (2, 4_800), (3, 3_000), (4, 1_200))
     assert front.status == "optimal"
-    assert front.explanation.startswith("4 points; proved that no other plan is better")
+    assert front.explanation.startswith("4 points; proved: one of them matches or beats every")
 
 
 def test_a_sweep_that_ends_early_says_so() -> None:

@@ -1,0 +1,176 @@
+"""``planner solve --objective pareto:A,B``: fronts in every format, with their exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import BIG, SMALL, another_pending, call, cluster, listed, write
+from tests.cluster import NOW, pending, queue, running
+from tests.conftest import ROOT
+
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+PARETO = ("--objective", "pareto:D2,D4")
+AT_NOW = (*PARETO, "--now", NOW)
+
+
+@pytest.fixture
+def trade(tmp_path: Path) -> Path:
+    """One workload of 4 gpus that ran 3000 s, or two of 2 that ran 1200 s; Kueue takes the two."""
+    halves = [item for i in (1, 2) for item in running(f"half-{i}", "a", 2, minute=40)]
+    big = running("big", "a", 4, minute=10)
+    parts = (queue("a", 8, within="LowerPriority"), big, halves, pending("a", 4))
+    return write(tmp_path, listed(*parts))
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Kueue evicts four, where one with a checkpoint a second old will do."""
+    return write(tmp_path, cluster())
+
+
+def printed(schema: str, *words: str | Path) -> dict[str, Any]:
+    result = call("solve", *words, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    value: dict[str, Any] = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text(schema))).validate(value)
+    return value
+
+
+def test_json_holds_every_point_with_its_plan(trade: Path) -> None:
+    value = printed("front", trade, *AT_NOW)
+    assert value["status"] == "optimal"
+    assert value["preemptor"] == "ns/pending"
+    assert [measure["term"] for measure in value["measures"]] == ["D2", "D4"]
+    assert [point["values"] for point in value["points"]] == [[1, 12_000], [2, 4_800]]
+    victims = [[one["workload"] for one in point["plan"]["victims"]] for point in value["points"]]
+    assert victims == [["ns/big"], ["ns/half-1", "ns/half-2"]]
+    assert all(point["plan"]["certificate"]["levels"] for point in value["points"])
+    greedy = value["greedy"]
+    assert (greedy["values"], greedy["place"], greedy["points"]) == ([2, 4_800], "on", [2])
+    assert greedy["plan"]["algorithm"] == "kueue"
+
+
+def test_plain_text_has_a_line_per_point_and_victim(trade: Path) -> None:
+    lines = call("solve", trade, *AT_NOW).stdout.splitlines()
+    assert 'measure          D4 unit="accelerator-seconds" title="lost work"' in lines
+    start = lines.index("points           2")
+    assert lines[start + 1 :] == [
+        "point            1 D2=1 D4=12000 victims=1",
+        "point_victim     1 ns/big",
+        "point            2 D2=2 D4=4800 victims=2",
+        "point_victim     2 ns/half-1",
+        "point_victim     2 ns/half-2",
+        "greedy           kueue D2=2 D4=4800 victims=2 place=on points=2",
+        "greedy_victim    kueue ns/half-1",
+        "greedy_victim    kueue ns/half-2",
+    ]
+
+
+def test_table_marks_the_scheduler_s_own_point(trade: Path) -> None:
+    result = call("solve", trade, *AT_NOW, "--format", "table", env={"COLUMNS": "100"})
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["1", "1", "12,000", "1", "ns/big"] in rows
+    assert ["2", "2", "4,800", "2", "ns/half-1,", "ns/half-2"] in rows
+    assert ["Kueue", "2", "4,800", "2", "ns/half-1,", "ns/half-2"] in rows
+    assert "PROVED COMPLETE" in result.stdout
+    assert "Kueue's own plan is on the front, as good as point 2." in result.stdout
+
+
+def test_a_scheduler_behind_the_front(dump: Path) -> None:
+    text = call("solve", dump, *AT_NOW, "--format", "table").stdout
+    assert (
+        "Kueue's own plan is behind the front: point 1 is better in one measure and no worse in "
+        "the other." in " ".join(text.split())
+    )
+    lines = call("solve", dump, *AT_NOW).stdout.splitlines()
+    assert "points           1" in lines
+    assert f"point_victim     1 {BIG}" in lines
+    lost = sum(60 * (60 - 10 - i) for i in range(1, 5))
+    assert f"greedy           kueue D2=4 D4={lost} victims=4 place=behind points=1" in lines
+    assert {line.split()[2] for line in lines if line.startswith("greedy_victim")} == set(SMALL)
+
+
+def test_without_time_there_is_a_plan_and_no_proof(dump: Path) -> None:
+    result = call("solve", dump, *AT_NOW, "--time-limit", "0")
+    assert result.exit_code == 4
+    assert "status           feasible" in result.stdout
+    assert "unproved         - D2=4 " in result.stdout
+    assert " place=open" in result.stdout
+    text = call("solve", dump, *AT_NOW, "--time-limit", "0", "--format", "table").stdout
+    assert "NOT COMPLETE" in text
+    assert "not proved" in text
+
+
+def test_infeasible_is_an_answer(tmp_path: Path) -> None:
+    path = write(tmp_path, cluster(asks=100))
+    for style in ("table", "plain", "json"):
+        assert call("solve", path, *PARETO, "--format", style).exit_code == 3
+    assert "Kueue itself finds nobody to evict here." in (
+        call("solve", path, *PARETO, "--format", "table").stdout
+    )
+
+
+def test_all(tmp_path: Path) -> None:
+    path = write(tmp_path, cluster(another_pending("second", amount=2)))
+    value = printed("fronts", path, *PARETO, "--all")
+    assert [front["preemptor"] for front in value["fronts"]] == ["ns/pending", "ns/second"]
+    result = call("solve", path, *PARETO, "--all")
+    assert "2 pending: 2 optimal" in result.stderr
+    assert result.stdout.count("points  ") == 2
+    text = call("solve", path, *PARETO, "--all", "--format", "table").stdout
+    assert text.count("PROVED COMPLETE") == 2
+
+
+def test_yunikorn(tmp_path: Path) -> None:
+    value = printed("front", YUNIKORN, *PARETO)
+    assert value["scheduler"] == "yunikorn"
+    values = [point["values"] for point in value["points"]]
+    assert values == sorted(values)
+    assert values[0][1] > values[1][1]
+    assert value["greedy"]["place"] == "behind"
+    table = call("solve", YUNIKORN, *PARETO, "--format", "table", "-o", tmp_path / "front.txt")
+    assert table.exit_code == 0
+    assert "YuniKorn's own plan is behind the front" in (tmp_path / "front.txt").read_text("utf-8")
+    plain = call("solve", YUNIKORN, *PARETO).stdout
+    assert "pod              serving/ranker-2" in plain
+
+
+def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
+    costs = write(tmp_path, {"ns/big": 1, "ns/half-1": 3, "ns/half-2": 4}, "costs.json")
+    value = printed("front", trade, "--now", NOW, "--objective", "pareto:cost,D4", "--costs", costs)
+    assert [point["values"] for point in value["points"]] == [[1, 12_000], [7, 4_800]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("whatif", "--set", "workload/ns/pending.priority=11"),
+        ("explain",),
+        ("boost",),
+    ],
+)
+def test_other_commands_ask_for_one_plan(words: tuple[str, ...], trade: Path) -> None:
+    command, *more = words
+    result = call(command, trade, *more, *PARETO)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'pareto:D2,D4' asks for a front of plans, which only planner solve" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--objective", "pareto:D2"), '"pareto:D2" cannot be used: expected two measures'),
+        (("--objective", "pareto:D2,D99"), 'there is no term "D99": expected D0, D1'),
+        (("--objective", "pareto:D2,D2+D4"), "workloads and accelerator-seconds do not add up"),
+        ((*PARETO, "--flavors", "optimal"), "flavors"),
+        ((*PARETO, "--format", "html"), "html"),
+    ],
+)
+def test_what_cannot_be_used(words: tuple[str, ...], message: str, trade: Path) -> None:
+    result = call("solve", trade, *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
