@@ -10,7 +10,7 @@ import click
 
 from planner.cli.exit_code import OPTIMAL, epilog
 from planner.cli.option import max_size_option, output_option, seconds
-from planner.kubectl.resource import KUEUE_NAMESPACE, OPTIONAL, cluster_role, configuration_role
+from planner.kubectl.resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
 
 if TYPE_CHECKING:
     from planner.kubectl.dump import Dump
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _folded(command: str) -> str:
     """Break a command after each option, as a shell can read it."""
-    return command.replace(" --", " \\\n    --")
+    return command.replace(",", " --resource=").replace(" --", " \\\n    --")
 
 
 RIGHTS: Final = f"""\b
@@ -55,11 +55,11 @@ Exit code 0 means that the dump is written; nothing is written otherwise.
     "Workloads are always read in all namespaces, for all of them use quota.",
 )
 @click.option(
-    "--kueue-namespace",
-    metavar="NAME",
-    default=KUEUE_NAMESPACE,
+    "--configuration",
+    metavar="NAMESPACE/NAME",
+    default=CONFIGURATION,
     show_default=True,
-    help="The namespace of Kueue's manager, where its Configuration is.",
+    help="The ConfigMap that holds the Configuration of Kueue's manager.",
 )
 @click.option(
     "--without",
@@ -83,7 +83,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     context: str | None,
     kubeconfig: str | None,
     namespace: str | None,
-    kueue_namespace: str,
+    configuration: str,
     without: Sequence[str],
     timeout: float | None,
     max_size: int | None,
@@ -102,7 +102,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         context=context,
         kubeconfig=kubeconfig,
         namespace=namespace,
-        kueue_namespace=kueue_namespace,
+        configuration=configuration,
         without=without,
         timeout=timeout,
         max_size=max_size,
@@ -116,7 +116,7 @@ def take(  # noqa: PLR0913 - one parameter an option
     context: str | None,
     kubeconfig: str | None,
     namespace: str | None,
-    kueue_namespace: str,
+    configuration: str,
     without: Sequence[str],
     timeout: float | None,
     max_size: int | None,
@@ -138,7 +138,7 @@ def take(  # noqa: PLR0913 - one parameter an option
         dump = take_dump(
             kubectl,
             namespace=namespace,
-            kueue_namespace=kueue_namespace,
+            configuration=configuration,
             without=without,
             on_call=progress.update,
         )

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from planner.errors import ParseError
+from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
 from planner.kubectl.refusal import is_missing, refusal
-from planner.kubectl.resource import KUEUE_NAMESPACE, RESOURCES, Resource
+from planner.kubectl.resource import CONFIGURATION, RESOURCES, Question, Resource
 from planner.kubectl.trim import trim
 from planner.reader.assemble import without_garbage_collection
 from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
 from planner.reader.parse import Document
+from planner.reader.show import shown
 
 EXPECTED: Final = "the JSON that kubectl get -o json prints"
+_NAMESPACE_AND_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def take_dump(
     kubectl: Kubectl,
     *,
     namespace: str | None = None,
-    kueue_namespace: str = KUEUE_NAMESPACE,
+    configuration: str = CONFIGURATION,
     without: Collection[str] = (),
     on_call: Callable[[float, str], None] | None = None,
 ) -> Dump:
@@ -66,8 +69,8 @@ def take_dump(
     namespace
         Where the pending workload is: LocalQueues and LimitRanges are read there only. Workloads
         always are read in all namespaces, for quota is used in all of them.
-    kueue_namespace
-        Where Kueue's manager and its Configuration are.
+    configuration
+        The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
     without
         Names of resource types not to ask for, of `planner.kubectl.resource.OPTIONAL`.
     on_call
@@ -78,8 +81,9 @@ def take_dump(
     InputError
         If kubectl fails, for whatever reason, or prints something else than objects.
     """
-    for name, value in (("namespace", namespace), ("kueue-namespace", kueue_namespace)):
-        option(name, value)  # before anything is asked for
+    option("namespace", namespace)  # before anything is asked for
+    if not _NAMESPACE_AND_NAME.fullmatch(configuration):
+        raise InputError("--configuration", f"{shown(configuration)} is not NAMESPACE/NAME")
     wanted = [each for each in RESOURCES if each.name not in without]
     objects: list[dict[str, Any]] = []
     counts: dict[str, int] = {}
@@ -88,38 +92,43 @@ def take_dump(
         for done, resource in enumerate(wanted):
             if on_call is not None:
                 on_call(done / len(wanted), resource.full_name)
-            where = namespace if resource.of_preemptor else None
-            found = _get(kubectl, resource, kueue_namespace if resource.object_name else where)
+            question = _question(resource, namespace, configuration)
+            found = _ask(kubectl, question)
             if found is None:
-                notes.append(f"the cluster has no {_called(resource)}: {resource.missing}")
-                continue
-            objects += found
-            counts[resource.name] = len(found)
+                notes.append(_note(question))
+            else:
+                objects += found
+                counts[resource.name] = len(found)
     return Dump(tuple(objects), counts, tuple(notes))
 
 
-def _called(resource: Resource) -> str:
-    return f"ConfigMap {resource.object_name}" if resource.object_name else resource.full_name
+def _question(resource: Resource, namespace: str | None, configuration: str) -> Question:
+    if resource.single:
+        return Question(resource, *configuration.split("/"))
+    return Question(resource, namespace if resource.of_preemptor else None)
 
 
-def _get(
-    kubectl: Kubectl, resource: Resource, namespace: str | None
-) -> list[dict[str, Any]] | None:
-    """Return the objects of a resource type; None if the cluster may and does have none."""
-    words = ["get", resource.full_name]
-    if resource.object_name:
-        words.append(resource.object_name)
+def _note(question: Question) -> str:
+    resource = question.resource
+    if not resource.single:
+        return f"the cluster has no {resource.full_name}: {resource.missing}"
+    what = f"ConfigMap {question.namespace}/{question.name}"
+    return f"the cluster has no {what}: {resource.missing}; --configuration names another one"
+
+
+def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | None:
+    """Return the objects that are asked for; None if the cluster may and does have none."""
+    where = " ".join((PROGRAM, *question.words))
     answer = kubectl.call(
-        *words,
-        *(option("namespace", namespace) or ["--all-namespaces"]),
+        *question.words,
+        *(option("namespace", question.namespace) or ["--all-namespaces"]),
         "--output=json",
     )
-    where = " ".join((PROGRAM, *words))
     if answer.code == 0:
         return list(_objects(answer, where))
-    if resource.missing and is_missing(answer):
+    if question.resource.missing and is_missing(answer):
         return None
-    raise refusal(resource, where, answer, namespace)
+    raise refusal(question, where, answer)
 
 
 def _objects(answer: Answer, where: str) -> Iterator[dict[str, Any]]:

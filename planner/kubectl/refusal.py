@@ -9,7 +9,7 @@ from typing import Final
 
 from planner.errors import InputError
 from planner.kubectl.call import Answer, last_words
-from planner.kubectl.resource import KUEUE, Resource, cluster_role, configuration_role
+from planner.kubectl.resource import KUEUE, Question, cluster_role, configuration_role
 from planner.reader.show import plain
 
 _NO_SUCH_TYPE: Final = (
@@ -36,12 +36,10 @@ def is_missing(answer: Answer) -> bool:
     return any(text in answer.said for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
 
 
-def refusal(resource: Resource, words: str, answer: Answer, namespace: str | None) -> InputError:
-    """Say why a call failed.
-
-    ``words`` names the call in the message; ``namespace`` is the one that was asked, if not all.
-    """
+def refusal(question: Question, words: str, answer: Answer) -> InputError:
+    """Say why a call failed; ``words`` is how the message names the call."""
     told = last_words(answer.said)
+    resource = question.resource
     if is_missing(answer) and resource.group == KUEUE:
         return InputError(
             words,
@@ -50,12 +48,13 @@ def refusal(resource: Resource, words: str, answer: Answer, namespace: str | Non
             "--context and --kubeconfig choose another cluster",
         )
     if _FORBIDDEN in answer.said:
-        return _forbidden(resource, words, told, namespace)
+        return _forbidden(question, words, told)
     return InputError(words, _found(answer, told), hint=_hint(told))
 
 
-def _forbidden(resource: Resource, words: str, told: str, namespace: str | None) -> InputError:
-    role = configuration_role(namespace or "") if resource.object_name else cluster_role()
+def _forbidden(question: Question, words: str, told: str) -> InputError:
+    resource, namespace, name = question
+    role = configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
     instead = f"; or do without them: --without {resource.name}" if resource.missing else ""
     place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
     return InputError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 KUEUE: Final = "kueue.x-k8s.io"
-CONFIGURATION: Final = "kueue-manager-config"
-"""The ConfigMap that holds Kueue's Configuration (kueue ff69552e, config/components/manager)."""
-KUEUE_NAMESPACE: Final = "kueue-system"
+CONFIGURATION: Final = "kueue-system/kueue-manager-config"
+"""The ConfigMap that holds Kueue's Configuration (kueue ff69552e, config/default and
+config/components/manager); charts and operators may call it otherwise."""
 ROLE: Final = "preemption-planner"
 
 
@@ -24,15 +24,15 @@ class Resource(NamedTuple):
         What holds without it, in words; empty if there is no plan without it.
     of_preemptor
         Whether only those in the namespace of the pending workload matter.
-    object_name
-        The only object wanted; empty if all are.
+    single
+        Whether only one object is wanted, by its name.
     """
 
     name: str
     group: str = KUEUE
     missing: str = ""
     of_preemptor: bool = False
-    object_name: str = ""
+    single: bool = False
 
     @property
     def full_name(self) -> str:
@@ -42,7 +42,20 @@ class Resource(NamedTuple):
     @property
     def verb(self) -> str:
         """What RBAC must permit."""
-        return "get" if self.object_name else "list"
+        return "get" if self.single else "list"
+
+
+class Question(NamedTuple):
+    """What one call asks for: a resource type, in one namespace or all, and perhaps one object."""
+
+    resource: Resource
+    namespace: str | None
+    name: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The words after kubectl, without options."""
+        return ["get", self.resource.full_name, *([self.name] if self.name else [])]
 
 
 # Workloads first: what they refer to was there before them, and is read after them.
@@ -61,7 +74,7 @@ RESOURCES: Final = (
         "configmaps",
         "",
         "feature gates, fair sharing and resource settings of Kueue are at their defaults",
-        object_name=CONFIGURATION,
+        single=True,
     ),
 )
 """Everything that is asked for, in this order."""
@@ -72,13 +85,14 @@ OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
 
 def cluster_role() -> str:
     """Return the command that makes the least ClusterRole for what is listed."""
-    listed = " ".join(f"--resource={each.full_name}" for each in RESOURCES if not each.object_name)
-    return f"kubectl create clusterrole {ROLE} --verb=list {listed}"
+    listed = ",".join(each.full_name for each in RESOURCES if not each.single)
+    return f"kubectl create clusterrole {ROLE} --verb=list --resource={listed}"
 
 
-def configuration_role(namespace: str = KUEUE_NAMESPACE) -> str:
-    """Return the command that makes the least Role for Kueue's Configuration."""
+def configuration_role(configuration: str = CONFIGURATION) -> str:
+    """Return the command that makes the least Role for a ConfigMap, given as NAMESPACE/NAME."""
+    namespace, _, name = configuration.partition("/")
     return (
         f"kubectl create role {ROLE} -n {namespace} --verb=get --resource=configmaps "
-        f"--resource-name={CONFIGURATION}"
+        f"--resource-name={name}"
     )

@@ -46,7 +46,7 @@ def test_calls(kubectl: StandIn) -> None:
 
 
 def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) -> None:
-    take(namespace="ns", kueue_namespace="elsewhere", without=["configmaps"])
+    take(namespace="ns", without=["configmaps"])
     options = {call[1]: call[2:] for call in kubectl.calls()}
     assert options.pop("localqueues.kueue.x-k8s.io") == IN_NS
     assert options.pop("limitranges") == IN_NS
@@ -54,17 +54,24 @@ def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) ->
     assert all(words == ALL for words in options.values())
 
 
-def test_namespace_of_kueue(kubectl: StandIn) -> None:
-    dump = take(kueue_namespace="elsewhere")
-    assert "--namespace=elsewhere" in kubectl.calls()[-1]
+def test_configuration_of_another_name(kubectl: StandIn) -> None:
+    dump = take(configuration="elsewhere/its-manager-config")
+    assert kubectl.calls()[-1][2:4] == ["its-manager-config", "--namespace=elsewhere"]
     (note,) = dump.notes
-    assert note.startswith("the cluster has no ConfigMap kueue-manager-config: feature gates, fair")
+    assert note.startswith("the cluster has no ConfigMap elsewhere/its-manager-config: feature ga")
+    assert note.endswith("; --configuration names another one")
 
 
-@pytest.mark.parametrize("name", ["namespace", "kueue_namespace"])
-def test_namespace_that_looks_like_an_option(kubectl: StandIn, name: str) -> None:
-    with pytest.raises(InputError, match=f"--{name.replace('_', '-')}: "):
-        take(**{name: "-A"})
+@pytest.mark.parametrize("value", ["", "name", "a/", "/b", "a/b/c", "-a/b", "a/-b", "a/b\n", "A/b"])
+def test_configuration_is_a_namespace_and_a_name(kubectl: StandIn, value: str) -> None:
+    with pytest.raises(InputError, match="--configuration: "):
+        take(configuration=value)
+    assert kubectl.calls() == []
+
+
+def test_namespace_that_looks_like_an_option(kubectl: StandIn) -> None:
+    with pytest.raises(InputError, match="--namespace: "):
+        take(namespace="-A")
     assert kubectl.calls() == []
 
 
@@ -124,7 +131,7 @@ def test_what_may_be_missing_is_a_note(kubectl: StandIn, name: str) -> None:
     kubectl.answer(resource.full_name, code=1, said=said)
     dump = take()
     (note,) = dump.notes
-    assert note.endswith(f": {resource.missing}")
+    assert f": {resource.missing}" in note
     assert name not in dump.counts
 
 

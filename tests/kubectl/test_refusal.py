@@ -33,7 +33,7 @@ def test_forbidden_says_what_and_who_grants_it(kubectl: StandIn) -> None:
     assert 'User "ada" cannot list resource "workloads"' in text
     assert f"expected the right to list {WORKLOADS} in all namespaces" in text
     assert "kubectl create clusterrole preemption-planner --verb=list" in text
-    assert f"--resource={WORKLOADS} " in text
+    assert f"--resource={WORKLOADS}," in text
     assert "--without" not in text
 
 

@@ -1,0 +1,131 @@
+"""A stand-in for the API server, on loopback: what the real kubectl needs to list objects.
+
+Source: Kubernetes API conventions (lists in chunks, kind Status) and the documentation page
+"Kubernetes API discovery", unaggregated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.kubectl.stand_in import RESOURCES, Object
+
+CHUNK = 3
+"""Objects in one piece of a list."""
+NAMESPACED = {"Workload", "LocalQueue", "LimitRange", "ConfigMap"}
+VERSIONS = {"kueue.x-k8s.io": "v1beta2", "scheduling.k8s.io": "v1", "node.k8s.io": "v1", "": "v1"}
+
+
+@contextmanager
+def api_server(
+    objects: Iterable[Object], missing: Iterable[str] = (), forbidden: Iterable[str] = ()
+) -> Iterator[str]:
+    """Serve objects; give the address. Kinds may be missing, or forbidden to list."""
+    api = _Api(list(objects), set(missing), set(forbidden))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            code, body = api.answer(self.path)
+            data = json.dumps(body).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Warning", '299 - "an old version"')
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Api:
+    def __init__(self, objects: list[Object], missing: set[str], forbidden: set[str]) -> None:
+        self._objects = objects
+        self._forbidden = forbidden
+        self._kinds = {name: kind for kind, name in RESOURCES.items() if kind not in missing}
+
+    def answer(self, target: str) -> tuple[int, Object]:
+        """Return the status code and the body for a path with its query."""
+        path, query = urlsplit(target).path.strip("/"), parse_qs(urlsplit(target).query)
+        groups = {"api": "", **{f"apis/{name}": name for name in VERSIONS if name}}
+        for prefix, group in groups.items():
+            start = f"{prefix}/{VERSIONS[group]}"
+            if path == start:
+                return 200, self._resources(group)
+            if path.startswith(f"{start}/"):
+                return self._objects_at(group, path.removeprefix(f"{start}/").split("/"), query)
+        if path == "api":
+            return 200, {"kind": "APIVersions", "versions": ["v1"]}
+        if path == "apis":
+            return 200, _groups()
+        return _failure(404, "NotFound", "the server could not find the requested resource")
+
+    def _resources(self, group: str) -> Object:
+        rows = []
+        for name, kind in self._kinds.items():
+            plural, _, of_group = name.partition(".")
+            if of_group == group:
+                row = {"name": plural, "singularName": "", "kind": kind, "verbs": ["get", "list"]}
+                rows.append({**row, "namespaced": kind in NAMESPACED})
+        version = f"{group}/{VERSIONS[group]}".lstrip("/")
+        whole = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version}
+        return {**whole, "resources": rows}
+
+    def _objects_at(
+        self, group: str, path: list[str], query: dict[str, list[str]]
+    ) -> tuple[int, Object]:
+        namespace = None
+        if path[0] == "namespaces":
+            _, namespace, *path = path
+        if not path:
+            return 200, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        full_name = f"{path[0]}.{group}" if group else path[0]
+        kind = self._kinds[full_name]
+        if kind in self._forbidden:
+            who = f'User "ada" cannot list resource "{path[0]}" in API group "{group}"'
+            text = f"{full_name} is forbidden: {who} at the cluster scope"
+            return _failure(403, "Forbidden", text)
+        found = [
+            each
+            for each in self._objects
+            if each["kind"] == kind and namespace in {None, each["metadata"].get("namespace")}
+        ]
+        if len(path) > 1:
+            named = [each for each in found if each["metadata"]["name"] == path[1]]
+            text = f'{full_name} "{path[1]}" not found'
+            return (200, named[0]) if named else _failure(404, "NotFound", text)
+        first = int(query.get("continue", ["0"])[0])
+        rest = {"continue": str(first + CHUNK)} if len(found) > first + CHUNK else {}
+        version = f"{group}/{VERSIONS[group]}".lstrip("/")
+        whole = {"kind": f"{kind}List", "apiVersion": version}
+        metadata = {"resourceVersion": "1", **rest}
+        return 200, {**whole, "metadata": metadata, "items": found[first : first + CHUNK]}
+
+
+def _groups() -> Object:
+    rows = []
+    for name, version in VERSIONS.items():
+        if name:
+            of_group = {"groupVersion": f"{name}/{version}", "version": version}
+            rows.append({"name": name, "versions": [of_group], "preferredVersion": of_group})
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": rows}
+
+
+def _failure(code: int, reason: str, message: str) -> tuple[int, Object]:
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return code, {**status, "message": message, "reason": reason, "code": code}
