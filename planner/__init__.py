@@ -13,6 +13,7 @@ __all__ = [
     "State",
     "Victim",
     "__version__",
+    "explain",
     "front",
     "greedy",
     "read",
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from planner.api import front, greedy, solve, verify
+    from planner.api import explain, front, greedy, solve, verify
     from planner.errors import PlannerError
     from planner.plan import Certificate, Front, Plan, Victim
     from planner.reader import read
@@ -39,6 +40,7 @@ else:
         "PlannerError": "planner.errors",
         "State": "planner.state",
         "Victim": "planner.plan",
+        "explain": "planner.api",
         "front": "planner.api",
         "greedy": "planner.api",
         "read": "planner.reader",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, get_args, overload
+from typing import get_args, overload
 
-from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
 from planner.explanation.answer import DEFAULT_LIMIT, answered
 from planner.explanation.kueue.inquiry import KueueInquiry
@@ -16,34 +15,20 @@ from planner.explanation.yunikorn.record import YuniKornExplanation
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
 from planner.solver.kueue.flavors import Flavors, solve_flavors
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import solve_planning
 from planner.solver.pareto import sweep
-from planner.solver.pending import only_pending
-from planner.solver.start import Given, start
+from planner.solver.start import AssignmentInput, Given, pending_workloads, start
 from planner.solver.start import solve as solve_started
-from planner.solver.yunikorn.planning import Laws, pending_asks, plan_ask
-from planner.solver.yunikorn.solve import solve_yunikorn
-from planner.state import AnyState, State, YuniKornState, parse_time
+from planner.solver.yunikorn.planning import Laws
+from planner.state import AnyState, State, YuniKornState
 from planner.verifier import verify_plan
 from planner.verifier.yunikorn import verify_yunikorn_plan
 
 _LARGEST_COST = 2**40
-AssignmentInput = Assignment | Mapping[str, Any]
 
-
-def pending_workloads(state: AnyState) -> tuple[str, ...]:
-    """Return everything that waits in a queue, in the order of the dump.
-
-    Workloads of Kueue as namespace/name, asks of YuniKorn by their allocation keys.
-    """
-    if isinstance(state, YuniKornState):
-        return pending_asks(state)
-    return tuple(workload.key for workload in state.workloads if workload.is_pending)
+__all__ = ["explain", "front", "greedy", "pending_workloads", "solve", "verify"]
 
 
 @overload
@@ -98,11 +83,7 @@ def greedy(
     InputError
         If the workload cannot be planned for, or the assignment does not suit it.
     """
-    if isinstance(state, YuniKornState):
-        _refuse_assignment(assignment)
-        return plan_ask(state, pending, laws, now, None).greedy_plan()
-    _refuse_laws(laws)
-    return _planning(state, pending, assignment, now, None).greedy_plan()
+    return start(state, Given(pending, assignment, now, laws)).greedy_plan()
 
 
 @overload
@@ -185,14 +166,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = _deadline(time_limit)
     checked = _checked_costs(costs)
     _check_flavors(state, flavors, assignment)
-    if isinstance(state, YuniKornState):
-        _refuse_assignment(assignment)
-        return solve_yunikorn(plan_ask(state, pending, laws, now, checked), profile, deadline)
-    _refuse_laws(laws)
-    planning = _planning(state, pending, assignment, now, checked)
-    if flavors == "optimal":
+    planning = start(state, Given(pending, assignment, now, laws), checked)
+    if flavors == "optimal" and isinstance(planning, Planning):
         return solve_flavors(planning, profile, deadline)
-    return solve_planning(planning, profile, deadline)
+    return solve_started(planning, profile, deadline)
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature
@@ -335,11 +312,6 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
 
 
-def _refuse_assignment(assignment: AssignmentInput | None) -> None:
-    if assignment is not None:
-        raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
-
-
 def _check_flavors(state: AnyState, flavors: Flavors, assignment: AssignmentInput | None) -> None:
     if flavors not in get_args(Flavors):
         raise SchemaError("flavors", f"{flavors!r} cannot be used", "kueue or optimal")
@@ -350,28 +322,6 @@ def _check_flavors(state: AnyState, flavors: Flavors, assignment: AssignmentInpu
     if assignment is not None:
         hint = "leave one of the two out"
         raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
-
-
-def _refuse_laws(laws: Laws | None) -> None:
-    if laws is not None:
-        expected = "leave it out: only YuniKorn's written laws and code differ"
-        raise InputError("laws", f'"{laws}" means nothing for Kueue', hint=expected)
-
-
-def _planning(
-    state: State,
-    pending: str | None,
-    assignment: AssignmentInput | None,
-    now: datetime | str | None,
-    costs: Mapping[str, int] | None,
-) -> Planning:
-    clock = parse_time(now) if isinstance(now, str) else now
-    given = None if assignment is None else parse_assignment(assignment)
-    snapshot = take_snapshot(state, clock, flavor_resources(given) if given else ())
-    wanted = pending or only_pending(state, pending_workloads(state))
-    preemptor = find_preemptor(state, snapshot, wanted)
-    fixed = None if given is None else read_assignment(given, preemptor)
-    return Planning(state, snapshot, preemptor, costs, fixed)
 
 
 def _deadline(time_limit: float | None) -> Deadline:

@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
         " explanation",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
-        " models plan verifier solver replay",
+        " models plan verifier solver replay explanation",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report scenario boosting explanation"
         " api kubectl",

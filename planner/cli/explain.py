@@ -9,12 +9,15 @@ import click
 
 from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
+    assignment_option,
+    costs_option,
     format_option,
+    laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
-    pending_of_kueue_option,
+    pending_option,
     time_limit_option,
 )
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from planner.cli.output import Target
+    from planner.solver.yunikorn.planning import Laws
     from planner.state import State
 
 EPILOG = """\b
@@ -29,15 +33,17 @@ Examples:
   planner explain cluster.json
   planner explain cluster.json --pending team-a/train-llm
   planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
+  planner explain instances/yunikorn/quickstart --victim analytics/etl-1 --laws code
+  planner explain cluster.json --objective min-cost --costs costs.json
   planner explain cluster.json --limit 50 --format json -o explanation.json
-  planner explain cluster.json --message "$(kubectl get workload -n team-b sweep-7 \\
-    -o jsonpath='{.status.conditions[?(@.type=="Evicted")].message}')"
+  kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
 
 With --message the exit code says only whether the text was understood; otherwise it is that of
 the optimal plan.
 
 """ + epilog()
 
+STDIN = "-"
 _CODES = {
     "optimal": OPTIMAL,
     "feasible": NOT_PROVED,
@@ -50,17 +56,19 @@ _CODES = {
     epilog=EPILOG, short_help="Say why a workload must go, why another need not, or why nothing."
 )
 @click.argument("state", metavar="STATE")
-@pending_of_kueue_option
+@pending_option
 @click.option(
     "--victim",
-    metavar="NAMESPACE/NAME",
-    help="The running workload to ask about: why it is a victim of the plan, or why not.",
+    metavar="NAME",
+    help="What runs and is asked about, why it is a victim of the plan, or why not: "
+    "NAMESPACE/NAME of a workload, or of a pod of YuniKorn, or an allocation key.",
 )
 @click.option(
     "--message",
     metavar="TEXT",
     help="Take apart the text of Kueue's event Preempted or PreemptedWorkload, or of the "
-    "condition Evicted, and name the workloads that STATE knows.",
+    "condition Evicted or Preempted, and name the workloads that STATE knows; - for standard "
+    "input.",
 )
 @click.option(
     "--limit",
@@ -71,8 +79,11 @@ _CODES = {
     help="How many optimal plans to list; counting stops there, too.",
 )
 @objective_option
+@costs_option
 @time_limit_option("For the plan and everything about it; none: as long as it takes.")
 @now_option
+@assignment_option
+@laws_option
 @max_size_option
 @format_option
 @output_option
@@ -84,48 +95,57 @@ def command(  # noqa: PLR0913 - one parameter an option
     message: str | None,
     limit: int,
     profile: str,
+    costs: Path | None,
     time_limit: float | None,
     now: datetime | None,
+    assignment: Path | None,
+    laws: Laws | None,
     max_size: int | None,
     style: str | None,
     output: Path | None,
 ) -> int:
     """Explain the least disruptive plan for a pending workload, or why there is none.
 
-    STATE is what kubectl prints of Kueue's objects, as for solve. Of every victim the answer
-    says which rule permits it and whether all optimal plans have it; of a workload named with
-    --victim also the best plan that spares it, or that takes it. Where no plan exists, it is the
-    smallest set of rules that clash, what is short, and which single change would help.
+    STATE is what kubectl prints of Kueue's objects, or YuniKorn's state dump, as for solve. Of
+    every victim the answer says which rule permits it and whether all optimal plans have it; of
+    one named with --victim also the best plan that spares it, or that takes it. Where no plan
+    exists, it is the smallest set of rules that clash, what is short, and which single change
+    would help.
     """
     if message is not None and (pending or victim):
         raise click.UsageError("--message goes neither with --pending nor with --victim")
-    from planner.cli.kueue_state import read_kueue
+    if message == state == STDIN:
+        raise click.UsageError("STATE and --message cannot both be standard input")
+    from planner import api
+    from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target
+    from planner.reader import MAX_BYTES, read
+    from planner.report.explanation import render
 
     target = Target.choose(style, output)
-    read_state = read_kueue(state, now, max_size)
     if message is not None:
-        return _take_apart(message, read_state, target)
-    from planner import api
-    from planner.explanation.answer import explain_plan, explain_workload
-    from planner.objective.profile_file import find_profile
-    from planner.report.explanation import render
-    from planner.solver.pending import only_pending
-
-    wanted = pending or only_pending(read_state, api.pending_workloads(read_state))
-    chosen = find_profile(profile)
-    if victim is None:
-        answer = explain_plan(read_state, wanted, chosen, time_limit=time_limit, limit=limit)
-    else:
-        answer = explain_workload(read_state, wanted, victim, chosen, time_limit=time_limit)
+        return _take_apart(message, state, now, max_size, target)
+    read_state = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    more = {"costs": read_optional(costs), "assignment": read_optional(assignment), "laws": laws}
+    with file_named({"costs": costs, "assignment": assignment}):
+        answer = api.explain(
+            read_state, pending, victim, profile, time_limit=time_limit, limit=limit, **more
+        )
     target.emit(render(answer, target.style, width=target.width, color=target.color))
     return _CODES[answer.status]
 
 
-def _take_apart(message: str, state: State, target: Target) -> int:
-    from planner.explanation.message import parse_message, resolve
-    from planner.report.explanation import render_message
+def _take_apart(
+    message: str, source: str, now: datetime | None, max_size: int | None, target: Target
+) -> int:
+    from planner.cli.kueue_state import read_kueue
+    from planner.explanation.kueue.message import LONGEST, parse_message, resolve
+    from planner.report.message import render_message
 
-    told = resolve(parse_message(message), state)
+    state: State = read_kueue(source, now, max_size)
+    text = message
+    if message == STDIN:
+        text = click.get_text_stream("stdin", errors="replace").read(LONGEST + 1)
+    told = resolve(parse_message(text), state)
     target.emit(render_message(told, target.style, width=target.width, color=target.color))
     return OPTIMAL

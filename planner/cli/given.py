@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,3 +33,21 @@ def read_object(path: Path) -> dict[str, Any]:
         )
         raise SchemaError(str(path), f"{found} here", "one JSON object")
     return {str(key): item for key, item in value.items()}
+
+
+def read_optional(path: Path | None) -> Any:  # noqa: ANN401 - any JSON
+    """Read a file that may be left out, as `read_object` does."""
+    return None if path is None else read_object(path)
+
+
+@contextmanager
+def file_named(files: Mapping[str, Path | None]) -> Iterator[None]:
+    """Let errors in what a file gave name the file, not the parameter it became."""
+    try:
+        yield
+    except InputError as error:
+        for parameter, path in files.items():
+            if path is not None and error.where.startswith(parameter):
+                rest = error.where.removeprefix(parameter).removeprefix(": ")
+                error.where = f"{path}: {rest}" if rest else str(path)
+        raise

@@ -189,3 +189,22 @@ queue_option = click.option(
     metavar="NAMESPACE/NAME",
     help="The LocalQueue that --workload is submitted to, whatever the file says.",
 )
+laws_option = click.option(
+    "--laws",
+    type=click.Choice(["design", "code"]),
+    help="YuniKorn: the side to take where its written laws and its code differ; by default "
+    "design.",
+)
+costs_option = click.option(
+    "--costs",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
+    "min-cost.",
+)
+assignment_option = click.option(
+    "--assignment",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+)

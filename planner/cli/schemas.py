@@ -12,7 +12,8 @@ from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
 from planner.boosting.answer import Boosts
-from planner.explanation.record import Explanation, PreemptionMessage
+from planner.explanation.kueue.record import Explanation, PreemptionMessage
+from planner.explanation.yunikorn.record import YuniKornExplanation
 from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
@@ -51,6 +52,14 @@ def _plan() -> dict[str, Any]:
     """Return the schema of a plan of any scheduler."""
     adapter: TypeAdapter[AnyPlan] = TypeAdapter(AnyPlan)
     return _with_infinity(adapter.json_schema(by_alias=True, mode="serialization"))
+
+
+def _explanation() -> dict[str, Any]:
+    """Return the schema of an explanation of any scheduler."""
+    adapter: TypeAdapter[Explanation | YuniKornExplanation] = TypeAdapter(
+        Explanation | YuniKornExplanation
+    )
+    return adapter.json_schema(by_alias=True, mode="serialization")
 
 
 def _with_infinity(schema: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +162,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
-    "explanation": Published("the output of explain --format json", lambda: _written(Explanation)),
+    "explanation": Published("the output of explain --format json", _explanation),
     "message": Published(
         "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
     ),

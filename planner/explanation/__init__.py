@@ -1,13 +1,12 @@
 """Why this victim, why not that one, why nothing: answers that are proved and can be checked.
 
-record.py          what is answered
-inquiry.py         a pending workload, its plan and the searches that questions are put to
+record.py          what is answered, whichever the scheduler
+inquiry.py         a pending workload and its plan, as questions are put to it
 answer.py          a question to its answer
-candidacy.py       law by law in words: why a workload may be taken, or may not
-counterfactual.py  the best plan that spares a workload, or that takes it; who is necessary
+counterfactual.py  the best plan that spares a victim, or that takes one; who is necessary
 optima.py          all optimal plans, counted and listed
-clash.py           the minimal set of laws that leave no plan
-change.py          the smallest single changes that would make a plan exist
+minimal.py         the minimal set of laws that leave no plan
 words.py           answers in a few sentences
-message.py         the text of Kueue's events and conditions, taken apart
+kueue/             the laws, clashes, changes and messages of Kueue
+yunikorn/          the laws, clashes and changes of YuniKorn
 """

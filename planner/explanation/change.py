@@ -1,34 +1,18 @@
-"""The smallest single changes that would make a plan exist, each found by solving again."""
+"""One value of a state set to another, and what comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from math import gcd
-from typing import Final
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from planner.explanation.inquiry import Inquiry
 from planner.explanation.record import Change
-from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.scenario.edit import edit
-from planner.solver.core import find_any
-from planner.solver.kueue.explanation import victims_in_words
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import prepare, settled, solve_planning
-from planner.state.queues import Preemption, ResourceQuota
-
-HIGHEST_PRIORITY: Final = 2**31 - 1
-
-GATES: Final = (
-    "FairSharingPreemptWithinNominal",
-    "PartialAdmission",
-    "PrioritySortingWithinCohort",
-)
-"""Feature gates that decide on candidates, shares or what is asked for."""
+from planner.plan import AnyPlan
+from planner.solver.engine import Deadline
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
+class Edit:
     """One value set to another: where, and how it reads before and after."""
 
     path: str
@@ -41,213 +25,63 @@ class _Edit:
         """The edit as ``planner whatif --set`` takes it."""
         return f"{self.path}={self.after}"
 
+    def change(self, plan: AnyPlan, going: str) -> Change | None:
+        """Return the edit with the plan of the changed state, ``None`` if there is no plan.
 
-def smallest_changes(inquiry: Inquiry) -> tuple[tuple[Change, ...], bool]:
-    """Return every single change that works, and whether all were tried.
-
-    Of a number it is the smallest step up; of a policy every value that works is given, the
-    others of the field having been tried as well. For an inactive queue nothing is tried.
-    """
-    if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
-        return (), False
-    found = []
-    for search in (_priorities, _policies, _quotas, _gates):
-        for one in search(inquiry):
-            change = _proved(inquiry, one)
-            if change is not None:
-                found.append(change)
-    return tuple(found), not inquiry.deadline.passed
-
-
-def makes_plan(inquiry: Inquiry, change: str) -> bool:
-    """Say whether the workload can start once an edit is made, with or without victims.
-
-    Raises
-    ------
-    SchemaError
-        If the edit is none.
-    """
-    if inquiry.deadline.passed:
-        return False
-    planning = inquiry.case.planning(edit(inquiry.state, [change]))
-    answer = settled(planning)
-    if answer is not None:
-        return answer[0] == "optimal"
-    bare = replace(inquiry.case.profile, levels=(), caps=())
-    search = prepare(planning, bare, inquiry.deadline, planning.greedy_plan()).search
-    return search.incumbent is not None or find_any(search, search.alive) == "optimal"
-
-
-def _proved(inquiry: Inquiry, one: _Edit) -> Change | None:
-    """Solve the changed state; ``None`` if that finds no plan in time."""
-    planning = inquiry.case.planning(edit(inquiry.state, [one.text]))
-    plan = solve_planning(planning, inquiry.case.profile, inquiry.deadline)
-    if plan.status not in {"optimal", "feasible"}:
-        return None
-    then = (
-        f"evicting {victims_in_words(len(plan.victims))} makes room" if plan.victims else "it fits"
-    )
-    return Change(
-        edit=one.text,
-        path=one.path,
-        before=one.before,
-        after=one.after,
-        step=one.step,
-        victims=plan.keys,
-        text=f"{one.path} from {one.before} to {one.after}: {then}",
-    )
-
-
-def _priorities(inquiry: Inquiry) -> Iterator[_Edit]:
-    """Yield the smallest higher priority that works.
-
-    What the rules ask of the priority changes only where it reaches or passes another one.
-    """
-    preemptor = inquiry.planning.preemptor
-    base = preemptor.workload.spec.priority or 0
-    gaps = {w.priority - preemptor.priority for w in inquiry.planning.problem.workloads}
-    for step in sorted(gaps | {gap + 1 for gap in gaps}):
-        if step <= 0 or base + step > HIGHEST_PRIORITY:
-            continue
-        path = f"workload/{preemptor.key}.priority"
-        one = _Edit(path, str(base), str(base + step), f"+{step}")
-        if makes_plan(inquiry, one.text):
-            yield one
-            return
-
-
-def _policies(inquiry: Inquiry) -> Iterator[_Edit]:
-    """Yield every other value of the policies that works."""
-    queue = inquiry.planning.subject.cluster_queue
-    for field, before, after in _other_values(inquiry.planning.problem.policy):
-        one = _Edit(f"clusterqueue/{queue}.preemption.{field}", before, after)
-        if makes_plan(inquiry, one.text):
-            yield one
-
-
-def _other_values(now: Preemption) -> Iterator[tuple[str, str, str]]:
-    for within in ("LowerPriority", "LowerOrNewerEqualPriority"):
-        if within != now.within_cluster_queue:
-            yield "withinClusterQueue", now.within_cluster_queue, within
-    for reclaim in ("LowerPriority", "Any"):
-        if reclaim != now.reclaim_within_cohort:
-            yield "reclaimWithinCohort", now.reclaim_within_cohort, reclaim
-    borrow = now.borrow_within_cohort
-    if borrow.policy == "Never":
-        yield "borrowWithinCohort.policy", "Never", "LowerPriority"
-    elif borrow.max_priority_threshold is not None:
-        limit = str(borrow.max_priority_threshold)
-        yield "borrowWithinCohort.maxPriorityThreshold", limit, "none"
-
-
-def _gates(inquiry: Inquiry) -> Iterator[_Edit]:
-    """Yield every feature gate that works the other way round."""
-    for gate in GATES:
-        on = inquiry.planning.snapshot.configuration.gate(gate)
-        before, after = ("true", "false") if on else ("false", "true")
-        one = _Edit(f"configuration.featureGates.{gate}", before, after)
-        if makes_plan(inquiry, one.text):
-            yield one
-
-
-def _quotas(inquiry: Inquiry) -> Iterator[_Edit]:
-    """Yield the smallest higher limit or quota of each flavor-resource that works."""
-    queue = inquiry.planning.subject.cluster_queue
-    for flavor, quota, asked in _asked(inquiry):
-        for name, nano in (
-            ("borrowingLimit", quota.borrowing_limit),
-            ("nominal", quota.nominal_quota),
-        ):
-            if nano is not None:
-                path = f"clusterqueue/{queue}.quota.{flavor}/{quota.name}.{name}"
-                one = _Number(inquiry, path, flavor, quota.name, nano).smallest(asked)
-                if one is not None:
-                    yield one
-
-
-def _asked(inquiry: Inquiry) -> Iterator[tuple[str, ResourceQuota, int]]:
-    """Yield the quotas of the queue for what the workload asks, and how much that is."""
-    planning = inquiry.planning
-    asked: dict[str, int] = {}
-    for request in planning.preemptor.pod_sets:
-        for resource, amount in request.totals.items():
-            asked[resource] = asked.get(resource, 0) + amount
-    for group in planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups:
-        for flavor in group.flavors:
-            for quota in flavor.resources:
-                if asked.get(quota.name):
-                    yield flavor.name, quota, asked[quota.name]
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """One number of the preemptor's queue in nano-units, to be raised by whole units."""
-
-    inquiry: Inquiry
-    path: str
-    flavor: str
-    resource: str
-    nano: int
-
-    def smallest(self, asked: int) -> _Edit | None:
-        """Return the smallest step up that works while one unit less does not.
-
-        Without fair sharing, what the rules compare changes only at multiples of what all
-        amounts have in common, so those are searched first.
+        ``going`` says in words what the plan does to its victims.
         """
-        planning = self.inquiry.planning
-        fr = planning.snapshot.fr_or_none(self.flavor, self.resource)
-        if fr is None:
+        if plan.status not in {"optimal", "feasible"}:
             return None
-        grain = _grain(planning, fr, asked) if planning.problem.fair is None else 1
-        most = -(-(asked + _in_use(planning, fr)) // grain)
-        coarse = _first(lambda k: self._works(k * grain), most)
-        if coarse is None or self.inquiry.deadline.passed:
-            return None
-        just_above = (coarse - 1) * grain + 1
-        return self._edit(just_above if self._works(just_above) else coarse * grain)
-
-    def _works(self, units: int) -> bool:
-        return makes_plan(self.inquiry, self._edit(units).text)
-
-    def _edit(self, units: int) -> _Edit:
-        step = 10**6 if is_milli(self.resource) else NANO
-        before, after = (
-            format_units(nano // step, self.resource) if nano % step == 0 else f"{nano}n"
-            for nano in (self.nano, self.nano + units * step)
+        then = f"{going} makes room" if plan.victims else "it fits"
+        return Change(
+            edit=self.text,
+            path=self.path,
+            before=self.before,
+            after=self.after,
+            step=self.step,
+            victims=plan.keys,
+            text=f"{self.path} from {self.before} to {self.after}: {then}",
         )
-        return _Edit(self.path, before, after, f"+{format_units(units, self.resource)}")
 
 
-def _first(works: Callable[[int], bool], most: int) -> int | None:
-    """Return a number from 1 on that works while the one before does not, by bisection."""
-    if not works(most):
+class Trial(ABC):
+    """What there is no plan for, to be tried on changed states."""
+
+    deadline: Deadline
+
+    @abstractmethod
+    def is_possible(self, change: str) -> bool:
+        """Say whether a plan exists once an edit is made, with or without victims.
+
+        Raises
+        ------
+        SchemaError
+            If the edit is none.
+        """
+
+    @abstractmethod
+    def proved(self, one: Edit) -> Change | None:
+        """Solve the changed state; ``None`` if that finds no plan in time."""
+
+    def makes_plan(self, change: str) -> bool:
+        """Say whether an edit makes a plan exist; nothing does once the time is up."""
+        return not self.deadline.passed and self.is_possible(change)
+
+    def all_proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
+        """Return the edits that work with their plans, and whether all were tried."""
+        found = [change for one in edits if (change := self.proved(one)) is not None]
+        return tuple(found), not self.deadline.passed
+
+
+def first(works: Callable[[int], bool], most: int) -> int | None:
+    """Return a number from 1 on that works while the one before does not, by bisection.
+
+    ``None`` if not even ``most`` works.
+    """
+    if most < 1 or not works(most):
         return None
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if works(middle) else (middle, high)
     return high
-
-
-def _in_use(planning: Planning, fr: int) -> int:
-    """Return what the whole tree of the preemptor uses of a flavor-resource."""
-    tree, usage = planning.snapshot.tree, planning.snapshot.usage
-    return (
-        usage.amount[tree.path(planning.preemptor.queue)[-1]][fr]
-        + usage.amount[planning.preemptor.queue][fr]
-    )
-
-
-def _grain(planning: Planning, fr: int, asked: int) -> int:
-    """Return the greatest common divisor of all amounts of a flavor-resource."""
-    snapshot = planning.snapshot
-    grain = asked
-    for node, entry in enumerate(snapshot.tree.nodes):
-        quota = entry.quotas.get(fr)
-        for amount in quota or ():
-            if amount is not None and amount != UNLIMITED:
-                grain = gcd(grain, amount)
-        for workload in snapshot.admitted.get(node, ()):
-            grain = gcd(grain, workload.usage.get(fr, 0))
-    return max(1, grain)

@@ -1,17 +1,16 @@
-"""The best plan that spares a workload, or that takes it; and who is in every optimal plan."""
+"""The best plan that spares a victim, or that takes one; and who is in every optimal plan."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from planner.explanation.inquiry import Inquiry
+from planner.explanation.inquiry import Asked, Bounds, Inquiry
 from planner.explanation.record import Alternative, TermDifference
 from planner.models.shared.builder import Linear
 from planner.objective.terms import TERMS
-from planner.plan import Plan
+from planner.plan import AnyPlan
 from planner.solver.engine import Outcome
-from planner.solver.kueue.solve import Prepared
 from planner.solver.levels import solve_levels
 
 Condition = Literal["sparing", "taking"]
@@ -27,7 +26,7 @@ def necessary(inquiry: Inquiry, victims: Sequence[str]) -> dict[str, bool | None
     """
     if inquiry.plan.status != "optimal" or not inquiry.searched:
         return dict.fromkeys(victims)
-    search = inquiry.among_optima().search
+    search = inquiry.among_optima()
     chosen = set(inquiry.plan.keys)
     left: dict[int, list[str]] = {}
     for k, members in enumerate(search.classes.members):
@@ -49,38 +48,38 @@ def necessary(inquiry: Inquiry, victims: Sequence[str]) -> dict[str, bool | None
 def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Alternative:
     """Return the best plan that spares or takes a candidate, verified.
 
-    It keeps to the caps of the objective if any such plan does.
+    It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
-    capped = True
-    prepared, outcome = _solved(inquiry, position, condition, capped=True)
-    if outcome == "infeasible" and inquiry.case.profile.caps:
-        capped = False
-        prepared, outcome = _solved(inquiry, position, condition, capped=False)
-    found = prepared.search.incumbent
-    if found is None:
-        return Alternative(
-            condition=condition,
-            workload=inquiry.key(position),
-            status="infeasible" if outcome == "infeasible" else "unknown",
-            within_caps=capped,
-        )
-    plan = _verified(inquiry, prepared, found, proved=outcome == "optimal")
-    ours, theirs = inquiry.plan.keys, plan.keys
-    return Alternative(
+    for bounds in inquiry.bounds:
+        asked, outcome = _solved(inquiry, position, condition, bounds)
+        if outcome != "infeasible":
+            break
+    base = Alternative(
         condition=condition,
-        workload=inquiry.key(position),
-        status=plan.status,
-        within_caps=capped,
-        victims=theirs,
-        more=tuple(key for key in theirs if key not in ours),
-        fewer=tuple(key for key in ours if key not in theirs),
-        terms=differences(inquiry, plan),
+        victim=inquiry.key(position),
+        status="infeasible" if outcome == "infeasible" else "unknown",
+        within_caps=bounds.capped,
+        last_resort=bounds.last_resort,
+    )
+    found = asked.search.incumbent
+    if found is None:
+        return base
+    plan = asked.plan_of(found, outcome == "optimal")
+    ours, theirs = inquiry.plan.keys, plan.keys
+    return base.model_copy(
+        update={
+            "status": plan.status,
+            "victims": theirs,
+            "more": tuple(key for key in theirs if key not in ours),
+            "fewer": tuple(key for key in ours if key not in theirs),
+            "terms": differences(inquiry, plan),
+        }
     )
 
 
-def differences(inquiry: Inquiry, other: Plan) -> tuple[TermDifference, ...]:
+def differences(inquiry: Inquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
     """Return every term of the plan beside the same term of another one."""
-    levels = inquiry.case.profile.levels
+    levels = inquiry.profile.levels
     place = {term: n for n, level in reversed([*enumerate(levels, 1)]) for term in level}
     return tuple(
         TermDifference(
@@ -96,36 +95,20 @@ def differences(inquiry: Inquiry, other: Plan) -> tuple[TermDifference, ...]:
 
 
 def _solved(
-    inquiry: Inquiry, position: int, condition: Condition, *, capped: bool
-) -> tuple[Prepared, Outcome]:
-    """Solve all levels with one workload spared or taken."""
-    prepared = inquiry.prepared([position], capped=capped)
-    search = prepared.search
+    inquiry: Inquiry, position: int, condition: Condition, bounds: Bounds
+) -> tuple[Asked, Outcome]:
+    """Solve all levels with one victim spared or taken."""
+    asked = inquiry.asked(bounds, [position])
+    search = asked.search
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
     if condition == "sparing":
         search.alive = [other for other in search.alive if other != k]
     elif k is None or k not in search.alive:
         search.incumbent = None
-        return prepared, "infeasible"
+        return asked, "infeasible"
     else:
         search.forced[k] = 1
     if taken != (condition == "taking"):
         search.incumbent = None
-    return prepared, solve_levels(search, inquiry.case.profile.levels).outcome
-
-
-def _verified(inquiry: Inquiry, prepared: Prepared, counts: Sequence[int], *, proved: bool) -> Plan:
-    """Return class counts as a plan that the verifier accepted."""
-    planning, search = inquiry.planning, prepared.search
-    positions = planning.in_candidate_order(search.classes.take(counts))
-    plan = planning.subject.plan(
-        "optimum",
-        "optimal" if proved else "feasible",
-        "",
-        objective=inquiry.case.profile.name,
-        victims=planning.describe_in_order(positions),
-        borrowing=prepared.rules.attempt_of(search.classes, list(counts)),
-        terms=planning.table.evaluate(positions),
-    )
-    return planning.accepted(plan)
+    return asked, solve_levels(search, inquiry.profile.levels).outcome

@@ -1,97 +1,161 @@
-"""A pending workload, its plan, and the searches that questions about it are put to."""
+"""A pending workload and its plan, as questions are put to it, whichever the scheduler."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from typing import Generic, NamedTuple, TypeVar
 
-from planner.assignment import Assignment, flavor_resources, read_assignment
-from planner.errors import LookupFailed
+from planner.explanation.record import (
+    Alternative,
+    CommonClash,
+    CommonExplanation,
+    CommonStanding,
+    Optima,
+    Question,
+)
 from planner.objective.profiles import Profile
-from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.plan import AnyPlan
 from planner.solver.engine import Deadline
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
 from planner.solver.levels import NAMED
-from planner.state import State
+from planner.solver.search import Counts, Search
+
+StandingT = TypeVar("StandingT", bound=CommonStanding)
+ClashT = TypeVar("ClashT", bound=CommonClash)
+ExplanationT = TypeVar("ExplanationT", bound=CommonExplanation)
+
+
+class Bounds(NamedTuple):
+    """What a search keeps to besides the laws that are never given up.
+
+    ``capped`` says whether the caps of the objective hold, ``last_resort`` whether the last tier
+    may be taken although other plans spare it (YuniKorn, YK-01).
+    """
+
+    capped: bool = True
+    last_resort: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """What a plan is asked for: a pending workload, an objective, and what the user fixed."""
+class Asked:
+    """A search that is ready for its levels, and what makes a verified plan of its answer.
 
-    pending: str
-    profile: Profile
-    costs: Mapping[str, int] | None = None
-    assignment: Assignment | None = None
-    now: datetime | None = None
+    ``plan_of`` takes class counts, and whether they are proved to be the best.
+    """
 
-    def planning(self, state: State) -> Planning:
-        """Return the workload as a state has it, with Kueue's decision for it."""
-        given = self.assignment
-        snapshot = take_snapshot(state, self.now, flavor_resources(given) if given else ())
-        preemptor = find_preemptor(state, snapshot, self.pending)
-        fixed = None if given is None else read_assignment(given, preemptor)
-        return Planning(state, snapshot, preemptor, self.costs, fixed)
+    search: Search
+    plan_of: Callable[[Counts, bool], AnyPlan]
 
 
-class Inquiry:
-    """One pending workload with its optimal plan, to be asked about."""
+class Inquiry(ABC):
+    """One pending workload with its optimal plan, to be searched further.
 
-    def __init__(self, state: State, case: Case, deadline: Deadline) -> None:
-        self.state = state
-        self.case = case
+    A position is one in the problem's workloads or allocations.
+    """
+
+    def __init__(self, profile: Profile, deadline: Deadline) -> None:
+        self.profile = profile
         self.deadline = deadline
-        self.planning = case.planning(state)
-        self.plan: Plan = solve_planning(self.planning, case.profile, deadline)
-        self.greedy: Plan = self.plan.greedy or self.planning.greedy_plan()
 
     @property
+    @abstractmethod
+    def plan(self) -> AnyPlan:
+        """The optimal plan."""
+
+    @property
+    @abstractmethod
     def searched(self) -> bool:
         """Whether there was anything to search: otherwise nothing has to go, or nothing can."""
-        return settled(self.planning) is None
 
-    def position(self, workload: str) -> int | None:
-        """Return where a workload stands in the problem, ``None`` if it is not in it."""
-        return next(
-            (i for i, one in enumerate(self.planning.problem.workloads) if one.key == workload),
-            None,
-        )
+    @property
+    @abstractmethod
+    def bounds(self) -> Sequence[Bounds]:
+        """What alternatives keep to, the strictest first: the next where none keeps to it."""
 
+    @abstractmethod
+    def position(self, key: str) -> int | None:
+        """Return where a key stands in the problem, ``None`` if it is not in it."""
+
+    @abstractmethod
     def key(self, position: int) -> str:
-        """Return the workload at a position as ``namespace/name``."""
-        return self.planning.problem.workloads[position].key
+        """Return the key at a position."""
 
-    def prepared(self, apart: Collection[int] = (), *, capped: bool = True) -> Prepared:
-        """Return a search in which some workloads have classes of their own."""
-        profile = self.case.profile if capped else replace(self.case.profile, caps=())
-        return prepare(self.planning, profile, self.deadline, self.greedy, apart)
+    @abstractmethod
+    def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
+        """Sort positions by the scheduler's candidate order."""
 
-    def among_optima(self) -> Prepared:
+    @abstractmethod
+    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Asked:
+        """Return a search in which the positions ``apart`` have classes of their own."""
+
+    def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
-        prepared = self.prepared()
-        search = prepared.search
-        for measure in (*self.case.profile.levels, NAMED):
+        search = self.asked(Bounds()).search
+        for measure in (*self.profile.levels, NAMED):
             search.limit(measure, sum(self.plan.terms[term] for term in measure))
         search.incumbent = None
-        return prepared
+        return search
 
 
-def find_running(state: State, key: str) -> None:
-    """Refuse a workload that is not in the dump.
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[StandingT, ClashT]):
+    """The parts of an explanation."""
 
-    Raises
-    ------
-    LookupFailed
-        If it is not.
-    """
-    if any(workload.key == key for workload in state.workloads):
-        return
-    holding = [workload.key for workload in state.workloads if workload.holds_quota]
-    shown = ", ".join(holding[:10]) or "there are none"
-    raise LookupFailed(
-        state.source, f"there is no workload {key}", f"one of those that hold quota: {shown}"
-    )
+    question: Question
+    text: str
+    standings: tuple[StandingT, ...] = ()
+    other: Alternative | None = None
+    optima: Optima | None = None
+    clash: ClashT | None = None
+
+
+class Explainer(Inquiry, Generic[StandingT, ClashT, ExplanationT]):
+    """An inquiry that can say what it finds in the scheduler's own terms."""
+
+    taken: str
+    """What the project of the scheduler calls a victim's fate."""
+
+    @property
+    @abstractmethod
+    def preemptor(self) -> str:
+        """What people call the preemptor."""
+
+    @abstractmethod
+    def find(self, name: str) -> str:
+        """Return the key of what is running under a name.
+
+        Raises
+        ------
+        LookupFailed
+            If nothing is.
+        """
+
+    @abstractmethod
+    def name(self, key: str) -> str:
+        """Return what people call what is running under a key."""
+
+    @abstractmethod
+    def may_be_taken(self, position: int) -> bool:
+        """Say whether no law excludes it by itself, but perhaps as a last resort."""
+
+    @abstractmethod
+    def standing(self, key: str) -> StandingT:
+        """Say how the rules see what is running under a key."""
+
+    @abstractmethod
+    def place(self, standing: StandingT) -> str:
+        """Say where a candidate stands in the scheduler's order."""
+
+    @abstractmethod
+    def clash(self) -> ClashT:
+        """Say why there is no plan, and what would change that."""
+
+    @abstractmethod
+    def explanation(self, answer: Answer[StandingT, ClashT]) -> ExplanationT:
+        """Put an answer together."""
+
+
+def capped(profile: Profile, bounds: Bounds) -> Profile:
+    """Return a profile with its caps, or without them."""
+    return profile if bounds.capped else replace(profile, caps=())

@@ -24,7 +24,7 @@ def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
         return None
     if not inquiry.searched:
         return Optima(count=1, complete=True, plans=((),))
-    search = inquiry.among_optima().search
+    search = inquiry.among_optima()
     found = search.classes.counts(
         position for key in inquiry.plan.keys if (position := inquiry.position(key)) is not None
     )
@@ -74,4 +74,4 @@ def _chosen(parts: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, .
 
 
 def _keys(inquiry: Inquiry, positions: Sequence[int]) -> tuple[str, ...]:
-    return tuple(map(inquiry.key, inquiry.planning.in_candidate_order(positions)))
+    return tuple(map(inquiry.key, inquiry.in_candidate_order(positions)))

@@ -1,4 +1,8 @@
-"""The answers of ``planner explain`` as records."""
+"""The answers of ``planner explain`` as records: what they have in common.
+
+Keys name victims as a plan does: a workload of Kueue as namespace/name, an allocation of YuniKorn
+by its key.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan import SCHEMA_VERSION, Amount, Record, Status
+from planner.plan import SCHEMA_VERSION, Record, Status
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
 
@@ -19,26 +23,22 @@ class LawInWords(Record):
     text: str
 
 
-class Standing(Record):
-    """A workload as the scheduler's rules see it.
+class CommonStanding(Record):
+    """A running workload as the scheduler's rules see it.
 
     ``candidate`` says whether the rules permit it as a victim at all; ``law`` is then the one
-    that made it a candidate, and otherwise the first that excludes it. ``reason`` is the
-    scheduler's code for it, ``position`` its place among ``candidates`` in the scheduler's
-    order, from 1; both only for a candidate. ``by_scheduler`` and ``by_plan`` say whether it is
-    a victim of the scheduler's own plan, and of the optimal one. ``necessary`` says whether it
-    is in every optimal plan, ``None`` where that is not known.
+    that made it a candidate, and otherwise the first that excludes it. ``position`` is its place
+    among ``candidates`` in the scheduler's order, from 1, only for a candidate.
+    ``by_scheduler`` and ``by_plan`` say whether it is a victim of the scheduler's own plan, and
+    of the optimal one. ``necessary`` says whether it is in every optimal plan, ``None`` where
+    that is not known.
     """
 
-    workload: str
-    cluster_queue: str
     priority: int
     candidate: bool
     law: LawInWords
-    reason: str = ""
     position: int | None = None
     candidates: int = 0
-    usage: tuple[Amount, ...] = ()
     by_scheduler: bool = False
     by_plan: bool = False
     necessary: bool | None = None
@@ -60,18 +60,20 @@ class TermDifference(Record):
 
 
 class Alternative(Record):
-    """The best plan that spares a workload, or that takes it.
+    """The best plan that spares a victim, or that takes one.
 
     ``status`` is that of a plan: ``infeasible`` says it is proved that there is none.
     ``within_caps`` says whether it keeps to the caps of the objective; where no such plan is
-    possible, the best one without the caps is given. ``more`` and ``fewer`` are the victims
-    that it has and the plan has not, and the other way round.
+    possible, the best one without the caps is given. ``last_resort`` says that no plan under
+    this condition spares YuniKorn's last tier, though others do (YK-01). ``more`` and ``fewer``
+    are the victims that it has and the plan has not, and the other way round.
     """
 
     condition: Literal["sparing", "taking"]
-    workload: str
+    victim: str
     status: Status
     within_caps: bool
+    last_resort: bool = False
     victims: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     fewer: tuple[str, ...] = ()
@@ -90,29 +92,27 @@ class Optima(Record):
     plans: tuple[tuple[str, ...], ...]
 
 
-class Shortfall(Record):
-    """What is missing of one flavor-resource, and what all candidates together hold of it.
+class CommonShortfall(Record):
+    """What is missing of one resource, and what candidates together hold of it.
 
-    Amounts in the scheduler's integer unit, and as Kubernetes writes them. In a flavor that
-    was not assigned, ``most`` is what the ClusterQueue could use if nothing ran.
+    Amounts in the scheduler's integer unit; ``text`` has them as people write them.
     """
 
-    flavor: str
     resource: str
     requested: int
     available: int
     short: int
     held_by_candidates: int
-    most: int
     text: str
 
 
 class Change(Record):
     """The smallest change of one value that makes a plan exist, found by solving again.
 
-    ``edit`` is what ``planner whatif --set`` takes. ``step`` is how much is added to a number,
-    in the unit of ``before`` and ``after``; ``victims`` are those of the optimal plan on the
-    changed state, none where the workload then just fits.
+    ``edit`` names object, field and new value, for Kueue as ``planner whatif --set`` takes it.
+    ``step`` is how much is added to a number, in the unit of ``before`` and ``after``;
+    ``victims`` are those of the optimal plan on the changed state, none where the workload then
+    just fits.
     """
 
     edit: str
@@ -124,7 +124,7 @@ class Change(Record):
     text: str
 
 
-class Clash(Record):
+class CommonClash(Record):
     """Why there is no plan at all.
 
     ``laws`` clash: with any one of them dropped, and none imposed outside the set, there would
@@ -135,62 +135,23 @@ class Clash(Record):
 
     laws: tuple[LawInWords, ...]
     proved: bool
-    shortfalls: tuple[Shortfall, ...]
     changes: tuple[Change, ...]
     tried_all: bool
 
 
-class Explanation(Record):
+class CommonExplanation(Record):
     """The answer to a question about a pending workload, in words and in records.
 
     ``status`` is that of the optimal plan under ``objective``, whose victims are ``victims``.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
-    scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair"]
     question: Question
     answer: str
     preemptor: str
-    cluster_queue: str
     priority: int
     objective: str
     status: Status
     victims: tuple[str, ...]
-    workloads: tuple[Standing, ...] = ()
     alternative: Alternative | None = None
     optima: Optima | None = None
-    clash: Clash | None = None
-
-
-class Party(Record):
-    """One side of a preemption as a message tells it; ``None`` where it does not.
-
-    ``path`` is the way from the root cohort down to the ClusterQueue. ``workload`` is
-    namespace/name, as the message says it or as the state knows the UID.
-    """
-
-    workload: str | None = None
-    uid: str | None = None
-    job_uid: str | None = None
-    cluster_queue: str | None = None
-    path: tuple[str, ...] = ()
-    effective_priority: int | None = None
-    base_priority: int | None = None
-    boost: int | None = None
-
-
-class PreemptionMessage(Record):
-    """What Kueue's text about a preemption says: who, whom, why.
-
-    ``reason`` is the scheduler's code, ``None`` where the text gives none; ``law`` says what
-    stands behind it under classical preemption or fair sharing.
-    """
-
-    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
-    kind: Literal["Preempted", "PreemptedWorkload"]
-    reason: str | None = None
-    law: str | None = None
-    preemptor: Party
-    victim: Party
-    text: str

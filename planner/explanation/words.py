@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from planner.explanation.record import Alternative, Clash, Optima, Standing, TermDifference
+from planner.explanation.inquiry import Explainer, StandingT
+from planner.explanation.record import (
+    Alternative,
+    CommonClash,
+    CommonStanding,
+    Optima,
+    TermDifference,
+)
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan import AnyPlan
 
 
-def about_plan(plan: Plan, standings: Sequence[Standing], optima: Optima | None) -> str:
+def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optima | None) -> str:
     """Say what the plan is, how many of its victims are necessary, and how many plans equal it."""
     if plan.status == "unknown" or not standings:
         return plan.explanation
@@ -23,17 +31,17 @@ def about_plan(plan: Plan, standings: Sequence[Standing], optima: Optima | None)
     return f"{text}, of which there are {least}{optima.count:,}"
 
 
-def about_standing(plan: Plan, place: Standing) -> str:
-    """Say why a workload is a victim, or is none."""
-    name, law = place.workload, place.law
+def about_standing(inquiry: Explainer[StandingT, Any, Any], key: str, place: StandingT) -> str:
+    """Say why something running is a victim, or is none."""
+    name, law = inquiry.name(key), place.law
     if not place.candidate:
-        return f"{name} may not be evicted for {plan.preemptor}: {law.law} {law.text}"
-    where = f"{place.reason}, place {place.position} of {place.candidates} in Kueue's order"
-    if not plan.victims:
+        return f"{name} may not be {inquiry.taken} for {inquiry.preemptor}: {law.law} {law.text}"
+    where = inquiry.place(place)
+    if not inquiry.plan.victims:
         return f"{name} is a candidate ({where})"
     if not place.by_plan:
         return f"{name} is a candidate ({where}), but the plan does without it"
-    text = f"{name} is a candidate because {law.text} ({law.law} {where})"
+    text = f"{name} is a candidate because {law.text} ({law.law}, {where})"
     if place.necessary is None:
         return text
     return f"{text}; " + (
@@ -44,7 +52,7 @@ def about_standing(plan: Plan, place: Standing) -> str:
 
 
 def about_alternative(profile: Profile, other: Alternative) -> str:
-    """Say what the best plan that spares or takes a workload costs."""
+    """Say what the best plan that spares or takes a victim costs."""
     what = "without it" if other.condition == "sparing" else "with it"
     if other.status == "infeasible":
         return f"There is no legal plan {what}"
@@ -52,6 +60,7 @@ def about_alternative(profile: Profile, other: Alternative) -> str:
         return f"No plan {what} was found in time"
     best = "The best plan" if other.status == "optimal" else "The best plan found in time"
     caps = "" if other.within_caps else f", outside the caps of {profile.name},"
+    caps += ", a last resort that YK-01 does not permit," if other.last_resort else ""
     worse = first_difference(profile, other.terms)
     if worse is None:
         cost = "equals the plan in every level"
@@ -76,7 +85,7 @@ def first_difference(profile: Profile, terms: Sequence[TermDifference]) -> TermD
     return None
 
 
-def about_nothing(plan: Plan, clash: Clash) -> str:
+def about_nothing(plan: AnyPlan, clash: CommonClash) -> str:
     """Say what clashes, and which change is the first that helps."""
     text = plan.explanation
     if clash.laws:

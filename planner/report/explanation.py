@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from planner.explanation.kueue.record import Clash, Explanation, Standing
 from planner.explanation.record import (
     Alternative,
     Change,
-    Clash,
-    Explanation,
     LawInWords,
     Optima,
-    Party,
-    PreemptionMessage,
-    Standing,
     TermDifference,
+)
+from planner.explanation.yunikorn.record import (
+    YuniKornClash,
+    YuniKornExplanation,
+    YuniKornStanding,
 )
 from planner.report.json import dump
 from planner.report.paper import Column, Paper, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.table_parts import ANSWERS, NOTHING
 from planner.report.text import clean, plural, short, word
-from planner.report.words import RULES
+from planner.report.words import QUEUES, RULES, SCHEDULERS
 
 QUESTIONS: Final = {
     "why-this-victim": "Why this victim",
@@ -38,7 +39,11 @@ NECESSARY: Final = {True: "yes", False: "no", None: NOTHING}
 CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
 
-def render(answer: Explanation, style: str, *, width: int, color: bool) -> str:
+AnyExplanation = Explanation | YuniKornExplanation
+AnyClash = Clash | YuniKornClash
+
+
+def render(answer: AnyExplanation, style: str, *, width: int, color: bool) -> str:
     """Return an explanation in a style: ``table``, ``plain`` or ``json``."""
     if style == "json":
         return dump(answer)
@@ -50,74 +55,98 @@ def render(answer: Explanation, style: str, *, width: int, color: bool) -> str:
     return paper.text()
 
 
-def render_message(message: PreemptionMessage, style: str, *, width: int, color: bool) -> str:
-    """Return what a text of Kueue says in a style: ``table``, ``plain`` or ``json``."""
-    if style == "json":
-        return dump(message)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _message_lines(message))
-    paper = Paper(width, color=color)
-    facts = [
-        ("Text", Text(clean(message.text))),
-        ("Reason", Text(message.reason or NOTHING)),
-        ("Law", Text(message.law or NOTHING)),
-    ]
-    for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        facts += [(title if not n else "", Text(fact)) for n, fact in enumerate(_told(party))]
-    paper.add(grid(facts))
-    return paper.text()
-
-
-def _parts(answer: Explanation) -> Iterator[RenderableType]:
+def _parts(answer: AnyExplanation) -> Iterator[RenderableType]:
     yield _header(answer)
-    if answer.workloads:
-        yield _standings(answer.workloads)
+    if answer.standings:
+        yield _standings(answer)
     if answer.alternative is not None and answer.alternative.terms:
-        yield _alternative(answer.alternative)
+        yield _alternative(answer.alternative, _names(answer))
         yield _difference(answer.alternative.terms)
     if answer.optima is not None and answer.optima.count > 1:
-        yield _optima(answer.optima)
+        yield _optima(answer.optima, _names(answer))
     if answer.clash is not None:
         yield from _clash(answer.clash)
 
 
-def _header(answer: Explanation) -> Table:
+def _names(answer: AnyExplanation) -> Mapping[str, str]:
+    """Return what people call victims, by their keys, where that is something else."""
+    return answer.pods if isinstance(answer, YuniKornExplanation) else {}
+
+
+def _header(answer: AnyExplanation) -> Table:
     name, style = ANSWERS[answer.status]
-    return grid(
-        [
-            (QUESTIONS[answer.question], Text(clean(answer.answer), "bold")),
-            ("Preemptor", Text(f"{short(answer.preemptor)}   priority {answer.priority}")),
-            ("ClusterQueue", Text(short(answer.cluster_queue))),
-            ("Scheduler", Text(f"Kueue, {RULES[answer.rules]}")),
-            ("Objective", Text(clean(answer.objective))),
-            ("Plan", Text(f"{name}, {plural(len(answer.victims), 'victim')}", style)),
+    victims = plural(len(answer.victims), "victim")
+    facts = [
+        (QUESTIONS[answer.question], Text(clean(answer.answer), "bold")),
+        ("Preemptor", Text(f"{short(_preemptor(answer))}   priority {answer.priority}")),
+        (QUEUES[answer.scheduler], Text(short(_queue(answer)))),
+        ("Scheduler", Text(f"{SCHEDULERS[answer.scheduler]}, {RULES[answer.rules]}")),
+        ("Objective", Text(clean(answer.objective))),
+        ("Plan", Text(f"{name}, {victims}", style)),
+    ]
+    if isinstance(answer, YuniKornExplanation) and answer.node is not None:
+        facts.append(("Node", Text(short(answer.node))))
+    return grid(facts)
+
+
+def _preemptor(answer: AnyExplanation) -> str:
+    if isinstance(answer, YuniKornExplanation):
+        return answer.pod or answer.preemptor
+    return answer.preemptor
+
+
+def _queue(answer: AnyExplanation) -> str:
+    return answer.queue if isinstance(answer, YuniKornExplanation) else answer.cluster_queue
+
+
+def _standings(answer: AnyExplanation) -> Table:
+    if isinstance(answer, YuniKornExplanation):
+        allocations: list[Column[YuniKornStanding]] = [
+            Column("Allocation", lambda one: short(one.name), folds=True),
+            Column("Queue", lambda one: short(one.queue), folds=True),
+            Column("Node", lambda one: short(one.node), folds=True),
+            Column("Priority", lambda one: str(one.priority), number=True),
+            Column("Place", _place_on_node, number=True),
         ]
-    )
-
-
-def _standings(places: Sequence[Standing]) -> Table:
-    columns: list[Column[Standing]] = [
+        return table_of([*allocations, *_reasons("YuniKorn")], answer.allocations)
+    workloads: list[Column[Standing]] = [
         Column("Workload", lambda one: short(one.workload), folds=True),
         Column("ClusterQueue", lambda one: short(one.cluster_queue), folds=True),
         Column("Priority", lambda one: str(one.priority), number=True),
         Column("Place", _place, number=True),
+    ]
+    return table_of([*workloads, *_reasons("Kueue")], answer.workloads)
+
+
+def _reasons(scheduler: str) -> list[Column[Any]]:
+    """Return the columns that say why, whichever the scheduler."""
+    return [
         Column("Law", lambda one: one.law.law),
         Column("Why", lambda one: clean(one.law.text), folds=True, least=24),
-        Column("Kueue", lambda one: yes(one.by_scheduler)),
+        Column(scheduler, lambda one: yes(one.by_scheduler)),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
-    return table_of(columns, places)
 
 
 def _place(one: Standing) -> str:
     return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
 
-def _alternative(other: Alternative) -> Table:
-    facts = [(CONDITIONS[other.condition], Text(short(other.workload), "bold"))]
-    facts += [("more" if not n else "", Text(short(key))) for n, key in enumerate(other.more)]
-    facts += [("fewer" if not n else "", Text(short(key))) for n, key in enumerate(other.fewer)]
+def _place_on_node(one: YuniKornStanding) -> str:
+    """Return the place in the order in which the core looks at candidates, node by node."""
+    return NOTHING if one.node_position is None else f"{one.node_position}/{one.node_candidates}"
+
+
+def _alternative(other: Alternative, names: Mapping[str, str]) -> Table:
+    facts = [(CONDITIONS[other.condition], Text(short(_name(names, other.victim)), "bold"))]
+    for label, keys in (("more", other.more), ("fewer", other.fewer)):
+        named = [Text(short(_name(names, key))) for key in keys]
+        facts += [(label if not n else "", text) for n, text in enumerate(named)]
     return grid(facts)
+
+
+def _name(names: Mapping[str, str], key: str) -> str:
+    return names.get(key, key)
 
 
 def _difference(terms: Sequence[TermDifference]) -> Table:
@@ -137,19 +166,19 @@ def _difference(terms: Sequence[TermDifference]) -> Table:
     return table_of(columns, shown)
 
 
-def _optima(optima: Optima) -> Table:
+def _optima(optima: Optima, names: Mapping[str, str]) -> Table:
     least = "" if optima.complete else "at least "
     columns: list[Column[tuple[str, ...]]] = [
         Column(
             f"Optimal plans: {least}{optima.count:,}",
-            lambda keys: ", ".join(map(short, keys)),
+            lambda keys: ", ".join(short(_name(names, key)) for key in keys),
             folds=True,
         )
     ]
     return table_of(columns, optima.plans)
 
 
-def _clash(clash: Clash) -> Iterator[RenderableType]:
+def _clash(clash: AnyClash) -> Iterator[RenderableType]:
     if clash.laws:
         columns: list[Column[LawInWords]] = [
             Column("Law", lambda law: law.law),
@@ -168,17 +197,22 @@ def _clash(clash: Clash) -> Iterator[RenderableType]:
         yield table_of(changes, clash.changes)
 
 
-def _lines(answer: Explanation) -> Iterator[str]:
+def _lines(answer: AnyExplanation) -> Iterator[str]:
     yield line("question", answer.question)
     yield line("answer", quoted(answer.answer))
     yield line("preemptor", word(answer.preemptor))
-    yield line("cluster_queue", word(answer.cluster_queue))
+    if isinstance(answer, YuniKornExplanation):
+        yield line("pod", *([word(answer.pod)] if answer.pod else []))
+        yield line("queue", word(answer.queue))
+        yield line("node", *([word(answer.node)] if answer.node else []))
+    else:
+        yield line("cluster_queue", word(answer.cluster_queue))
     yield line("priority", str(answer.priority))
     yield line("rules", answer.rules)
     yield line("objective", word(answer.objective))
     yield line("status", answer.status)
     yield line("victims", str(len(answer.victims)))
-    yield from (_standing_line(one) for one in answer.workloads)
+    yield from _standing_lines(answer)
     if answer.alternative is not None:
         yield from _alternative_lines(answer.alternative)
     if answer.optima is not None:
@@ -187,29 +221,51 @@ def _lines(answer: Explanation) -> Iterator[str]:
         yield from _clash_lines(answer.clash)
 
 
-def _standing_line(one: Standing) -> str:
+def _standing_lines(answer: AnyExplanation) -> Iterator[str]:
+    if isinstance(answer, Explanation):
+        for one in answer.workloads:
+            reason = [f"reason={word(one.reason)}"] if one.reason else []
+            facts = (f"cluster_queue={word(one.cluster_queue)}", *reason)
+            yield line("workload", word(one.workload), *_facts(one, "kueue", *facts))
+        return
+    for each in answer.allocations:
+        place = [] if each.node_position is None else [f"node_position={each.node_position}"]
+        facts = (
+            *([f"pod={word(each.pod)}"] if each.pod else []),
+            f"queue={word(each.queue)}",
+            f"node={word(each.node)}",
+            f"adjusted_priority={each.adjusted_priority}",
+            f"originator={yes(each.originator)}",
+            f"opted_out={yes(each.opted_out)}",
+            *place,
+            f"node_candidates={each.node_candidates}",
+        )
+        yield line("allocation", word(each.allocation), *_facts(each, "yunikorn", *facts))
+
+
+def _facts(one: Standing | YuniKornStanding, scheduler: str, *more: str) -> list[str]:
     place = [] if one.position is None else [f"position={one.position}"]
     needed = [] if one.necessary is None else [f"necessary={yes(one.necessary)}"]
-    return line(
-        "workload",
-        word(one.workload),
-        f"cluster_queue={word(one.cluster_queue)}",
+    return [
+        *more,
         f"priority={one.priority}",
         f"candidate={yes(one.candidate)}",
         f"law={one.law.law}",
-        *([f"reason={word(one.reason)}"] if one.reason else []),
         *place,
         f"candidates={one.candidates}",
-        f"kueue={yes(one.by_scheduler)}",
+        f"{scheduler}={yes(one.by_scheduler)}",
         f"plan={yes(one.by_plan)}",
         *needed,
         quoted(one.law.text),
-    )
+    ]
 
 
 def _alternative_lines(other: Alternative) -> Iterator[str]:
-    caps = f"within_caps={yes(other.within_caps)}"
-    yield line(other.condition, word(other.workload), f"status={other.status}", caps)
+    bounds = (
+        f"within_caps={yes(other.within_caps)}",
+        *(["last_resort=yes"] if other.last_resort else []),
+    )
+    yield line(other.condition, word(other.victim), f"status={other.status}", *bounds)
     yield from (line("more", word(key)) for key in other.more)
     yield from (line("fewer", word(key)) for key in other.fewer)
     for term in other.terms:
@@ -225,50 +281,12 @@ def _optima_lines(optima: Optima) -> Iterator[str]:
         yield line("optimal_plan", str(number), *map(word, keys))
 
 
-def _clash_lines(clash: Clash) -> Iterator[str]:
+def _clash_lines(clash: AnyClash) -> Iterator[str]:
     yield from (line("clash", law.law, quoted(law.text)) for law in clash.laws)
     for one in clash.shortfalls:
-        yield line("short", f"{word(one.flavor)}/{word(one.resource)}", quoted(one.text))
+        yield line("short", word(one.name), quoted(one.text))
     for change in clash.changes:
         yield line(
             "change", word(change.edit), f"victims={len(change.victims)}", quoted(change.text)
         )
     yield line("proved", yes(clash.proved), f"changes_all_tried={yes(clash.tried_all)}")
-
-
-def _message_lines(message: PreemptionMessage) -> Iterator[str]:
-    yield line("kind", message.kind)
-    yield line("reason", message.reason or "none")
-    yield line("law", message.law or "none")
-    for label, party in (("preemptor", message.preemptor), ("victim", message.victim)):
-        known = {
-            "workload": party.workload,
-            "uid": party.uid,
-            "job_uid": party.job_uid,
-            "cluster_queue": party.cluster_queue,
-            "path": "/".join(party.path) or None,
-            "priority": party.effective_priority,
-            "base": party.base_priority,
-            "boost": party.boost,
-        }
-        facts = (f"{name}={word(str(fact))}" for name, fact in known.items() if fact is not None)
-        yield line(label, *facts)
-
-
-def _told(party: Party) -> list[str]:
-    """Return what a text tells of one side, a fact a line."""
-    told = []
-    if party.workload:
-        told.append(short(party.workload))
-    if party.uid:
-        told.append(f"UID {short(party.uid)}")
-    if party.job_uid:
-        told.append(f"UID of the job {short(party.job_uid)}")
-    if party.path:
-        told.append(f"ClusterQueue path {short('/'.join(party.path))}")
-    elif party.cluster_queue:
-        told.append(f"ClusterQueue {short(party.cluster_queue)}")
-    if party.effective_priority is not None:
-        parts = f"base {party.base_priority}, boost {party.boost}"
-        told.append(f"priority {party.effective_priority} ({parts})")
-    return told or [NOTHING]

@@ -10,9 +10,7 @@ from jsonschema import Draft202012Validator
 from planner.cli.schemas import schema_text
 from tests.cli.running import BIG, SMALL, call, cluster, listed, write
 from tests.cluster import cohort, pending, queue, running
-from tests.conftest import ROOT
 
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 MESSAGE = (
     "Preempted to accommodate a workload (UID: uid-pending, JobUID: UNKNOWN) due to reclamation "
     "within the cohort; preemptor path: /all/lender; preemptee path: /all/borrower"
@@ -185,12 +183,6 @@ def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stdout == ""
-
-
-def test_yunikorn_is_refused() -> None:
-    result = call("explain", YUNIKORN)
-    assert result.exit_code == 2
-    assert "YuniKorn" in result.stderr
 
 
 def test_objective_of_ones_own(dump: Path, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Tests of the solver: the answer is the best, proved, unique, and honest about time."""
+"""Tests of explanations: proved, minimal, and in words that are true."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import ParseError
-from planner.explanation.message import REASONS, parse_message, resolve
+from planner.explanation.kueue.message import REASONS, parse_message, resolve
 from tests.cluster import pending, queue, running, state_of
 
 # Texts as kueue ff69552e preemption_test.go and CHANGELOG-0.15.md show them.

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from planner.explanation.clash import laws_of, minimal_clash
-from planner.explanation.inquiry import Inquiry
+from planner.explanation.kueue.clash import laws_of, minimal_clash
+from planner.explanation.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES
 from planner.solver.engine import Deadline
 from tests.admitted import admitted_fairly
-from tests.explanation.inquire import inquire
-from tests.explanation.relaxed import Relaxed
+from tests.explanation.kueue.inquire import inquire
+from tests.explanation.kueue.relaxed import Relaxed
 from tests.solver.truth import Truth, truths
 
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
@@ -22,7 +22,7 @@ MOST = 9
 """Workloads of which every subset can be tried."""
 
 
-def without_plan(name: str, *, fair: bool) -> Iterator[tuple[Truth, Inquiry]]:
+def without_plan(name: str, *, fair: bool) -> Iterator[tuple[Truth, KueueInquiry]]:
     for truth in truths(name, EVERY, fair=fair):
         if not truth.legal:
             inquiry = inquire(truth, PROFILES["min-count"])

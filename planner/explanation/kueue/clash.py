@@ -1,18 +1,13 @@
-"""Why nothing: the minimal set of laws that leave no plan, and what is missing.
-
-The laws are dropped one by one from the exact model, which CP-SAT solves for any victim set at
-all. The bounds that speed a search up assume all laws, so none of them is used here. Dropping a
-law only ever adds victim sets; a law that can be dropped while there is still no plan is
-therefore not needed, and what is left at the end is minimal.
-"""
+"""Why nothing: the laws of Kueue that leave no plan, and what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from planner.explanation.inquiry import Inquiry
-from planner.explanation.record import LawInWords, Shortfall
+from planner.explanation.kueue.record import Shortfall
+from planner.explanation.minimal import in_words, minimal
+from planner.explanation.record import LawInWords
 from planner.laws import (
     FS_BORROWING,
     FS_BORROWS_CONTESTED,
@@ -37,6 +32,7 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.solver.engine import Deadline, Outcome, run
+from planner.solver.kueue.planning import Planning
 
 # Least telling first: they are tried for dropping in this order, so that of several minimal
 # sets the one that names policies is found.
@@ -87,37 +83,23 @@ def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]
 
     Empty where all laws together do permit a set: only rounding of shares is then in the way.
     """
-    kept = {law.id for law in laws_of(problem)}
-    outcome = feasible(problem, kept, deadline)
-    if outcome != "infeasible":
-        return set(), outcome == "optimal"
-    proved = True
-    for law in laws_of(problem):
-        outcome = feasible(problem, kept - {law.id}, deadline)
-        if outcome == "infeasible":
-            kept.discard(law.id)
-        proved = proved and outcome in {"infeasible", "optimal"}
-    return kept, proved
+    return minimal(laws_of(problem), lambda kept: feasible(problem, kept, deadline))
 
 
 def clash_in_words(problem: Problem, ids: set[str]) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says here."""
-    return tuple(
-        LawInWords(law=law.id, title=law.title, text=_WORDS[law.name](problem))
-        for law in sorted(laws_of(problem), key=lambda law: law.id)
-        if law.id in ids
-    )
+    return in_words(laws_of(problem), ids, _WORDS, problem)
 
 
-def shortfalls(inquiry: Inquiry) -> tuple[Shortfall, ...]:
+def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
     """Return every flavor-resource that is short.
 
     Where no flavor could be assigned, these are all flavors of the queue for the resources that
     the workload asks for, with the most that the queue could ever use of them.
     """
-    if inquiry.planning.decision.assignment.mode == "NoFit":
-        return _of_no_flavor(inquiry)
-    problem, planning = inquiry.planning.problem, inquiry.planning
+    if planning.decision.assignment.mode == "NoFit":
+        return _of_no_flavor(planning)
+    problem = planning.problem
     found = []
     for fr in problem.requested:
         available = max(0, problem.available[fr])
@@ -132,8 +114,8 @@ def shortfalls(inquiry: Inquiry) -> tuple[Shortfall, ...]:
     return tuple(found)
 
 
-def _of_no_flavor(inquiry: Inquiry) -> tuple[Shortfall, ...]:
-    planning, snapshot = inquiry.planning, inquiry.planning.snapshot
+def _of_no_flavor(planning: Planning) -> tuple[Shortfall, ...]:
+    snapshot = planning.snapshot
     queue = planning.preemptor.queue
     asked: dict[str, int] = {}
     for request in planning.preemptor.pod_sets:

@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from planner.errors import ParseError
-from planner.explanation.record import Party, PreemptionMessage
+from planner.explanation.kueue.record import Party, PreemptionMessage
 from planner.laws import (
     FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
@@ -40,7 +40,7 @@ _LAWS: Final = {
     "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT.id,
 }
 _JOB_UID: Final = "kueue.x-k8s.io/job-uid"
-_LONGEST: Final = 16_384
+LONGEST: Final = 16_384
 
 _PREEMPTED: Final = re.compile(
     r"Preempted to accommodate a (?:higher priority )?workload"
@@ -68,8 +68,8 @@ def parse_message(text: str) -> PreemptionMessage:
     ParseError
         If it is no text of Kueue about a preemption.
     """
-    if len(text) > _LONGEST:
-        raise ParseError("message", f"{len(text)} characters", f"at most {_LONGEST}")
+    if len(text) > LONGEST:
+        raise ParseError("message", f"{len(text)} characters", f"at most {LONGEST}")
     flat = " ".join(text.split())
     own = _PREEMPTED_WORKLOAD.search(flat)
     if own is not None:

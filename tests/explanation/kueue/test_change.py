@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 import planner
-from planner.explanation.answer import explain_plan
-from planner.explanation.record import Clash
+from planner.explanation.kueue.record import Clash
 from planner.objective.profiles import PROFILES
 from planner.scenario.edit import edit
 from planner.state import State
@@ -27,7 +26,7 @@ MIN_COUNT = PROFILES["min-count"]
 
 
 def clash_of(state: State) -> Clash:
-    explained = explain_plan(state, PENDING, MIN_COUNT)
+    explained = planner.explain(state, PENDING, objective=MIN_COUNT)
     assert explained.question == "why-nothing"
     assert explained.status == "infeasible"
     assert explained.clash is not None
@@ -156,7 +155,7 @@ def test_two_policies_at_once_are_no_single_change() -> None:
 
 def test_inactive_queue_is_not_mended_by_numbers() -> None:
     state = state_of(queue("a", 2, stop="Hold"), pending("a", 3))
-    explained = explain_plan(state, PENDING, MIN_COUNT)
+    explained = planner.explain(state, PENDING, objective=MIN_COUNT)
     assert explained.answer == "ClusterQueue a is inactive: its stopPolicy is Hold"
     assert explained.clash is not None
     assert not explained.clash.changes

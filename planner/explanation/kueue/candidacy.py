@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from planner.errors import InternalError
-from planner.explanation.inquiry import Inquiry
-from planner.explanation.record import LawInWords, Standing
+from planner.explanation.kueue.record import Standing
+from planner.explanation.record import LawInWords
 from planner.laws import (
     FS_BORROWING,
     FS_HOLDS_CONTESTED,
@@ -32,6 +32,7 @@ from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.snapshot import Snapshot
 from planner.solver.kueue.planning import Planning
+from planner.state import State
 
 ALLOWED_BY: Final[Mapping[bool, Mapping[str, Law]]] = {
     False: {
@@ -48,12 +49,13 @@ ALLOWED_BY: Final[Mapping[bool, Mapping[str, Law]]] = {
 """The law behind each of Kueue's reason codes; the key says whether fair sharing is on."""
 
 
-def standing(inquiry: Inquiry, workload: str) -> Standing:
-    """Say how the rules see a workload that is in the dump."""
-    position = inquiry.position(workload)
-    planning = inquiry.planning
+def standing(planning: Planning, state: State, workload: str, position: int | None) -> Standing:
+    """Say how the rules see a workload that is in the dump.
+
+    ``position`` is ``None`` for one that is not in the problem.
+    """
     if position is None:
-        return _outside(inquiry, workload)
+        return _outside(planning, state, workload)
     law = excluded_by(planning, position)
     (described,) = planning.describe_in_order([position]) if law is None else (None,)
     admitted = planning.problem.workloads[position]
@@ -67,8 +69,6 @@ def standing(inquiry: Inquiry, workload: str) -> Standing:
         position=described.position if described else None,
         candidates=int(planning.candidates.sum()),
         usage=described.usage if described else (),
-        by_scheduler=workload in inquiry.greedy.keys,
-        by_plan=workload in inquiry.plan.keys,
     )
 
 
@@ -114,10 +114,10 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     return _in_words(law, f"{text}; {over}" if over else text)
 
 
-def _outside(inquiry: Inquiry, workload: str) -> Standing:
+def _outside(planning: Planning, state: State, workload: str) -> Standing:
     """Say why a workload is not even in the preemptor's tree."""
-    planning, snapshot = inquiry.planning, inquiry.planning.snapshot
-    found = next(item for item in inquiry.state.workloads if item.key == workload)
+    snapshot = planning.snapshot
+    found = next(item for item in state.workloads if item.key == workload)
     held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
     queue = found.admitted_by
     if not held:

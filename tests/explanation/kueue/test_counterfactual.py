@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from planner.explanation.counterfactual import Condition, alternative, necessary
-from planner.explanation.inquiry import Inquiry
+from planner.explanation.kueue.inquiry import KueueInquiry
 from planner.explanation.optima import count_optima
 from planner.objective.profiles import PROFILES, Profile
-from tests.explanation.inquire import inquire
+from tests.explanation.kueue.inquire import inquire
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
 
 FILES = (
@@ -27,7 +27,7 @@ def values(profile: Profile, terms: Terms, victims: Victims) -> list[int]:
     return [*(value_of(terms, level) for level in profile.levels), len(victims)]
 
 
-def optima_of(measured: Measured, profile: Profile, inquiry: Inquiry) -> set[Victims]:
+def optima_of(measured: Measured, profile: Profile, inquiry: KueueInquiry) -> set[Victims]:
     """Return all sets that are best within the caps."""
     kept = measured.keeping(measured.caps(profile, inquiry.greedy))
     best = min(values(profile, measured.terms[v], v) for v in kept)

@@ -1,0 +1,70 @@
+"""The text of Kueue about a preemption, taken apart: as a table, as plain lines, or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from planner.explanation.kueue.record import Party, PreemptionMessage
+from planner.report.json import dump
+from planner.report.paper import Paper, grid
+from planner.report.plain_lines import line
+from planner.report.table_parts import NOTHING
+from planner.report.text import clean, short, word
+
+
+def render_message(message: PreemptionMessage, style: str, *, width: int, color: bool) -> str:
+    """Return what a text of Kueue says in a style: ``table``, ``plain`` or ``json``."""
+    if style == "json":
+        return dump(message)
+    if style == "plain":
+        return "".join(f"{text}\n" for text in _message_lines(message))
+    paper = Paper(width, color=color)
+    facts = [
+        ("Text", Text(clean(message.text))),
+        ("Reason", Text(message.reason or NOTHING)),
+        ("Law", Text(message.law or NOTHING)),
+    ]
+    for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
+        facts += [(title if not n else "", Text(fact)) for n, fact in enumerate(_told(party))]
+    paper.add(grid(facts))
+    return paper.text()
+
+
+def _message_lines(message: PreemptionMessage) -> Iterator[str]:
+    yield line("kind", message.kind)
+    yield line("reason", message.reason or "none")
+    yield line("law", message.law or "none")
+    for label, party in (("preemptor", message.preemptor), ("victim", message.victim)):
+        known = {
+            "workload": party.workload,
+            "uid": party.uid,
+            "job_uid": party.job_uid,
+            "cluster_queue": party.cluster_queue,
+            "path": "/".join(party.path) or None,
+            "priority": party.effective_priority,
+            "base": party.base_priority,
+            "boost": party.boost,
+        }
+        facts = (f"{name}={word(str(fact))}" for name, fact in known.items() if fact is not None)
+        yield line(label, *facts)
+
+
+def _told(party: Party) -> list[str]:
+    """Return what a text tells of one side, a fact a line."""
+    told = []
+    if party.workload:
+        told.append(short(party.workload))
+    if party.uid:
+        told.append(f"UID {short(party.uid)}")
+    if party.job_uid:
+        told.append(f"UID of the job {short(party.job_uid)}")
+    if party.path:
+        told.append(f"ClusterQueue path {short('/'.join(party.path))}")
+    elif party.cluster_queue:
+        told.append(f"ClusterQueue {short(party.cluster_queue)}")
+    if party.effective_priority is not None:
+        parts = f"base {party.base_priority}, boost {party.boost}"
+        told.append(f"priority {party.effective_priority} ({parts})")
+    return told or [NOTHING]
