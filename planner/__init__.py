@@ -17,6 +17,7 @@ __all__ = [
     "front",
     "greedy",
     "read",
+    "risk",
     "solve",
     "verify",
 ]
@@ -24,6 +25,7 @@ __all__ = [
 if TYPE_CHECKING:
     from planner.api import explain, front, greedy, solve, verify
     from planner.errors import PlannerError
+    from planner.exposure import risk
     from planner.plan import Certificate, Front, Plan, Victim
     from planner.reader import read
     from planner.state import State
@@ -44,6 +46,7 @@ else:
         "front": "planner.api",
         "greedy": "planner.api",
         "read": "planner.reader",
+        "risk": "planner.exposure",
         "solve": "planner.api",
         "verify": "planner.api",
     }

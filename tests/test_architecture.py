@@ -42,18 +42,19 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " plan verifier",
         "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
+        "exposure": "errors objective plan quota scenario solver state",
         "replay": "errors state reader quota reference assignment plan",
         "auditing": "errors objective plan reader replay solver state",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
-        " explanation",
+        " explanation exposure",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report scenario boosting explanation"
-        " api kubectl",
-        FACE: "errors state reader plan api",
+        " exposure api kubectl",
+        FACE: "errors state reader plan exposure api",
     }.items()
 }
 

@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "snapshot": "Write what kubectl can read of a cluster into one dump.",
     "boost": "Find the priority boosts that make Kueue carry out a plan.",
     "whatif": "Show what an edit of the state, or a new workload, changes.",
+    "risk": "Count how often everything that runs would be a victim.",
     "explain": "Say why a workload must go, why another need not, or why nothing.",
     "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
     "laws": "List the rules, the disruption terms and the objectives.",

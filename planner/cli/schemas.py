@@ -14,6 +14,7 @@ from planner.assignment import Assignment
 from planner.boosting.answer import Boosts
 from planner.explanation.kueue.record import Explanation, PreemptionMessage
 from planner.explanation.yunikorn.record import YuniKornExplanation
+from planner.exposure.record import Risk
 from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
@@ -162,6 +163,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
+    "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),
     "message": Published(
         "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)

@@ -10,6 +10,7 @@ import click
 from planner.cli.exit_code import epilog, exit_code
 from planner.cli.option import (
     format_option,
+    laws_option,
     max_size_option,
     now_option,
     objective_option,
@@ -22,6 +23,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from planner.solver.yunikorn.planning import Laws
     from planner.state import AnyState, State
 
 EPILOG = """\b
@@ -96,6 +98,7 @@ The exit code is that of the plan after the edits.
 @queue_option
 @objective_option
 @time_limit_option("For each of the two plans; none: as long as it takes.")
+@laws_option
 @now_option
 @max_size_option
 @format_option
@@ -109,6 +112,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     queue: str | None,
     profile: str,
     time_limit: float | None,
+    laws: Laws | None,
     now: datetime | None,
     max_size: int | None,
     style: str | None,
@@ -139,10 +143,10 @@ def command(  # noqa: PLR0913 - one parameter an option
     if workload is not None:
         known, added = _with_workload(found, workload, queue)
     wanted = pending or next(iter(added), None)
-    after = api.solve(edit(known, edits), wanted, profile, time_limit=time_limit)
+    after = api.solve(edit(known, edits), wanted, profile, time_limit=time_limit, laws=laws)
     before = None
     if edits or after.preemptor not in added:
-        before = api.solve(known, wanted, profile, time_limit=time_limit)
+        before = api.solve(known, wanted, profile, time_limit=time_limit, laws=laws)
     warn(note for plan in (before, after) if plan is not None for note in plan.notes)
     answer = compare(edits, before, after, added)
     target.emit(render(answer, target.style, width=target.width, color=target.color))

@@ -1,0 +1,204 @@
+"""Every preemptor planned for by itself, and how often each of what runs is a victim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from planner.errors import InputError, InternalError, PlannerError, SchemaError
+from planner.exposure.record import Attempt, Exposed, Risk, Skipped
+from planner.exposure.shapes import SHAPES, Hypothetical, Shapes, preemptors
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.plan import AnyPlan, YuniKornPlan
+from planner.quota.holding import effective_priority
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.solver.engine import Deadline
+from planner.solver.kueue.planning import Planning
+from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.state import AnyState, YuniKornState
+
+Progress = Callable[[int, int, str], None]
+"""Told before each preemptor: how many are done, how many there are, and which is next."""
+
+_SHARE_DIGITS: Final = 6
+
+
+class _Running(NamedTuple):
+    """What runs: its key, what people call it, its queue, and its priority."""
+
+    key: str
+    name: str
+    queue: str
+    priority: int
+
+
+def risk(  # noqa: PLR0913 - what a user may say
+    state: AnyState,
+    pending: Sequence[str] | None = None,
+    objective: str | Profile = DEFAULT_PROFILE,
+    *,
+    shapes: Shapes = "all",
+    limit: int | None = None,
+    time_limit: float | None = None,
+    laws: str | None = None,
+    progress: Progress | None = None,
+) -> Risk:
+    """Return how often everything that runs would be a victim, over a set of preemptors.
+
+    Each preemptor is planned for as if it came alone, to the state as it is.
+
+    Parameters
+    ----------
+    state
+        What ``planner.read`` returned.
+    pending
+        The preemptors, by the keys of what is pending; when left out they are made up by the
+        rule of ``planner.exposure.shapes``.
+    objective
+        As for ``planner.solve``.
+    shapes
+        Which preemptors are made up: ``pending``, ``running`` or ``all``.
+    limit
+        How many preemptors at most: the first ones.
+    time_limit
+        Seconds for all of them together. Those not begun by then stay unanswered.
+    laws
+        YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
+    progress
+        Called before each preemptor.
+
+    Raises
+    ------
+    InputError
+        If there is no preemptor, none can be planned for, or an argument cannot be used.
+    InternalError
+        If a plan fails its own verification.
+    """
+    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    _check(shapes, limit, time_limit)
+    deadline = Deadline.after(time_limit)
+    known, wanted = _wanted(state, pending, shapes)
+    asked = wanted if limit is None else wanted[:limit]
+    planning = _planner(known, laws)
+    attempts: list[Attempt] = []
+    skipped: list[Skipped] = []
+    unanswered = 0
+    for number, one in enumerate(asked):
+        if deadline.passed:
+            unanswered = len(asked) - number
+            break
+        if progress is not None:
+            progress(number, len(asked), one.key)
+        try:
+            attempts.append(_attempt(one, solve(planning(one.key), profile, deadline)))
+        except InternalError:
+            raise
+        except PlannerError as error:
+            if len(skipped) + 1 == len(asked):
+                raise  # none of them can be planned for, and this is why
+            skipped.append(Skipped(preemptor=one.key, reason=str(error)))
+    return Risk(
+        scheduler="yunikorn" if isinstance(state, YuniKornState) else "kueue",
+        objective=profile.name,
+        digest=known.digest,
+        preemptors=tuple(attempts),
+        running=tuple(_exposed(state, attempts)),
+        beyond_limit=len(wanted) - len(asked),
+        unanswered=unanswered,
+        skipped=tuple(skipped),
+    )
+
+
+def _check(shapes: str, limit: int | None, time_limit: float | None) -> None:
+    if shapes not in SHAPES:
+        raise SchemaError("shapes", f'"{shapes}" cannot be used', f"one of {', '.join(SHAPES)}")
+    if limit is not None and limit < 1:
+        raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
+    if time_limit is not None and not time_limit >= 0:
+        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
+
+
+def _wanted(
+    state: AnyState, pending: Sequence[str] | None, shapes: Shapes
+) -> tuple[AnyState, list[Hypothetical]]:
+    if pending is not None:
+        known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(pending)]
+    else:
+        known, wanted = preemptors(state, shapes)
+    if not wanted:
+        words = {"pending": "is pending", "running": "runs", "all": "is pending or runs"}
+        found = f"nothing {words[shapes]}: there is no preemptor to try"
+        raise InputError(state.source, found, hint="name one, or have one made of a manifest")
+    return known, wanted
+
+
+def _planner(state: AnyState, laws: str | None) -> Callable[[str], AnyPlanning]:
+    """Return what makes a preemptor ready for planning; of Kueue all share one snapshot."""
+    if isinstance(state, YuniKornState):
+        return lambda key: start(state, Given(key, laws=laws))
+    if laws is not None:
+        raise InputError("laws", f'"{laws}" means nothing for Kueue', hint="leave it out")
+    snapshot = take_snapshot(state)
+    return lambda key: Planning(state, snapshot, find_preemptor(state, snapshot, key))
+
+
+def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
+    greedy = plan.greedy
+    if greedy is None:
+        message = f"the plan for {asked.key} has no plan of the scheduler's own beside it"
+        raise InternalError(message)
+    name, queue = (
+        (plan.pod, plan.queue) if isinstance(plan, YuniKornPlan) else (None, plan.cluster_queue)
+    )
+    return Attempt(
+        preemptor=asked.key,
+        name=asked.name or name or asked.key,
+        origin=asked.origin,
+        like=asked.like,
+        alike=asked.alike,
+        queue=queue,
+        priority=plan.priority,
+        greedy_status=greedy.status,
+        status=plan.status,
+        greedy=greedy.keys,
+        optimum=plan.keys,
+    )
+
+
+def _exposed(state: AnyState, attempts: Sequence[Attempt]) -> list[Exposed]:
+    """Count for everything that runs whose victim it is, the most exposed first."""
+    greedy = Counter(key for one in attempts for key in one.greedy)
+    optimum = Counter(key for one in attempts for key in one.optimum)
+    total = max(1, len(attempts))
+    rows = [
+        Exposed(
+            key=one.key,
+            name=one.name,
+            queue=one.queue,
+            priority=one.priority,
+            greedy=greedy[one.key],
+            optimum=optimum[one.key],
+            greedy_share=round(greedy[one.key] / total, _SHARE_DIGITS),
+            optimum_share=round(optimum[one.key] / total, _SHARE_DIGITS),
+        )
+        for one in _running(state)
+    ]
+    return sorted(rows, key=lambda row: (-row.greedy, -row.optimum))
+
+
+def _running(state: AnyState) -> Iterator[_Running]:
+    """Yield everything that runs, in the order of the dump."""
+    if not isinstance(state, YuniKornState):
+        for workload in state.workloads:
+            if workload.holds_quota:
+                key, priority = workload.key, effective_priority(workload, state.configuration)
+                yield _Running(key, key, workload.admitted_by, priority)
+        return
+    for partition in state.partitions:
+        for application in partition.applications:
+            for held in application.allocations:
+                key, queue = held.allocation_key, application.queue_name
+                yield _Running(key, held.pod or key, queue, held.priority)

@@ -1,0 +1,167 @@
+"""How often what runs is a victim: as tables, as plain lines, or as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from planner.exposure.record import Attempt, Exposed, Risk
+from planner.report.json import dump
+from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.plain_lines import line, quoted
+from planner.report.table_parts import NOTHING
+from planner.report.text import clean, plural, short, word
+from planner.report.words import NOUNS, QUEUES, SCHEDULERS
+
+ANSWERS: Final = {
+    "optimal": "proved optimal",
+    "feasible": "not proved best",
+    "infeasible": "proved infeasible",
+    "unknown": "unknown",
+}
+NEVER: Final = "{never} of {all} are a victim of no preemptor asked about."
+
+
+def render(answer: Risk, style: str, *, width: int, color: bool) -> str:
+    """Return the answer in a style: ``table``, ``plain`` or ``json``."""
+    if style == "json":
+        return dump(answer)
+    if style == "plain":
+        return "".join(f"{text}\n" for text in _lines(answer))
+    paper = Paper(width, color=color)
+    for part in _parts(answer):
+        paper.add(part)
+    return paper.text()
+
+
+def _parts(answer: Risk) -> Iterator[RenderableType]:
+    yield _header(answer)
+    exposed = [row for row in answer.running if row.greedy or row.optimum]
+    if exposed:
+        yield _exposed_table(answer, exposed)
+    count = plural(len(answer.running), f"running {NOUNS[answer.scheduler]}")
+    yield Text(NEVER.format(never=f"{len(answer.running) - len(exposed):,}", all=count))
+    if answer.preemptors:
+        yield _preemptor_table(answer)
+
+
+def _header(answer: Risk) -> Table:
+    statuses = Counter(one.status for one in answer.preemptors)
+    counts = [f"{count:,} {ANSWERS[status]}" for status, count in statuses.items()]
+    origins = Counter(one.origin for one in answer.preemptors)
+    made = [
+        f"{count:,} {'pending' if origin == 'pending' else 'shapes of what runs, once more'}"
+        for origin, count in origins.items()
+    ]
+    facts = [
+        ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
+        ("Objective", Text(clean(answer.objective))),
+        ("Preemptors", Text(f"{len(answer.preemptors):,}, each as if alone", "bold")),
+        *((("", Text(", ".join(parts)))) for parts in (made, counts) if parts),
+    ]
+    for number, what in (
+        (answer.beyond_limit, "left out by the limit"),
+        (answer.unanswered, "not answered in time"),
+        (len(answer.skipped), "that cannot be planned for"),
+    ):
+        if number:
+            facts.append(("", Text(f"{number:,} more {what}", "yellow")))
+    return grid(facts)
+
+
+def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
+    owner, noun = SCHEDULERS[answer.scheduler], NOUNS[answer.scheduler]
+    columns: list[Column[Exposed]] = [
+        Column("Victim", lambda row: Text(short(row.name)), plural(len(rows), noun), folds=True),
+        Column(QUEUES[answer.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        Column(owner, lambda row: _count(row.greedy), _sum(r.greedy for r in rows), number=True),
+        Column("%", lambda row: _percent(row.greedy_share), number=True),
+        Column("Plan", lambda row: _count(row.optimum), _sum(r.optimum for r in rows), number=True),
+        Column("%", lambda row: _percent(row.optimum_share), number=True),
+    ]
+    return table_of(columns, rows)
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else NOTHING
+
+
+def _sum(numbers: Iterator[int]) -> str:
+    return f"{sum(numbers):,}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".removesuffix("%") if share else NOTHING
+
+
+def _preemptor_table(answer: Risk) -> Table:
+    owner = SCHEDULERS[answer.scheduler]
+    rows = answer.preemptors
+    columns: list[Column[Attempt]] = [
+        Column("Preemptor", lambda row: Text(short(row.name)), str(len(rows)), folds=True),
+        Column(QUEUES[answer.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        Column("Origin", _origin),
+        Column(owner, lambda row: _victims(row, row.greedy), number=True),
+        Column("Plan", lambda row: _victims(row, row.optimum), number=True),
+        Column("Answer", lambda row: ANSWERS[row.status]),
+    ]
+    return table_of(columns, rows)
+
+
+def _origin(row: Attempt) -> str:
+    return "pending" if row.origin == "pending" else f"like {row.alike:,} running"
+
+
+def _victims(row: Attempt, victims: tuple[str, ...]) -> str:
+    """Return how many go; nothing where the answer is that none can."""
+    return NOTHING if row.status == "infeasible" and not victims else f"{len(victims):,}"
+
+
+def _lines(answer: Risk) -> Iterator[str]:
+    yield line("scheduler", answer.scheduler)
+    yield line("objective", word(answer.objective))
+    yield line("answered", str(len(answer.preemptors)))
+    yield line("beyond_limit", str(answer.beyond_limit))
+    yield line("unanswered", str(answer.unanswered))
+    yield line("digest", word(answer.digest))
+    own = answer.scheduler
+    for one in answer.preemptors:
+        yield line(
+            "preemptor",
+            word(one.preemptor),
+            f"status={one.status}",
+            f"{own}={len(one.greedy)}",
+            f"plan={len(one.optimum)}",
+            f"{own}_status={one.greedy_status}",
+            f"origin={one.origin}",
+            *([f"like={word(one.like)}"] if one.like else []),
+            f"alike={one.alike}",
+            f"queue={word(one.queue)}",
+            f"priority={one.priority}",
+            *_called(one.preemptor, one.name),
+        )
+    for row in answer.running:
+        yield line(
+            "running",
+            word(row.key),
+            f"{own}={row.greedy}",
+            f"plan={row.optimum}",
+            f"{own}_share={row.greedy_share}",
+            f"plan_share={row.optimum_share}",
+            f"queue={word(row.queue)}",
+            f"priority={row.priority}",
+            *_called(row.key, row.name),
+        )
+    for one_skipped in answer.skipped:
+        yield line("skipped", word(one_skipped.preemptor), quoted(one_skipped.reason))
+
+
+def _called(key: str, name: str) -> list[str]:
+    return [] if name == key else [f"name={word(name)}"]

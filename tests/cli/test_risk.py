@@ -1,0 +1,199 @@
+"""``planner risk``: how often everything that runs would be a victim, in every format."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import BIG, SMALL, call, cluster, listed, write
+from tests.cluster import queue, running
+from tests.conftest import ROOT
+
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+
+PODS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: one, namespace: ns, labels: {kueue.x-k8s.io/queue-name: lender}}
+spec: {containers: [{name: main, resources: {requests: {gpu: 1}}}]}
+---
+metadata: {name: two, namespace: ns, labels: {kueue.x-k8s.io/queue-name: lender}}
+spec: {containers: [{name: main, resources: {requests: {gpu: 2}}}]}
+"""
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+@pytest.fixture
+def pods(tmp_path: Path) -> Path:
+    file = tmp_path / "pods.yaml"
+    file.write_text(PODS, encoding="utf-8")
+    return file
+
+
+def answered(*args: str | Path) -> Any:
+    result = call("risk", *args, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("risk"))).validate(value)
+    return value
+
+
+def test_json(dump: Path) -> None:
+    """Kueue takes the four small ones for ``ns/pending``, the plan the big one."""
+    value = answered(dump)
+    assert [one["preemptor"] for one in value["preemptors"]] == [
+        "ns/pending", "ns/small-1-again", "ns/big-again"
+    ]  # fmt: skip
+    rows = {row["key"]: (row["greedy"], row["optimum"]) for row in value["running"]}
+    assert rows == {**dict.fromkeys(SMALL, (1, 0)), BIG: (0, 1)}
+    assert value["scheduler"] == "kueue"
+    assert value["objective"] == "no-regret"
+
+
+def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
+    result = call("risk", dump)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert "answered         3" in lines
+    (row,) = (line for line in lines if line.startswith(f"running          {BIG} "))
+    assert "kueue=0 plan=1 kueue_share=0.0 plan_share=0.333333 queue=borrower" in row
+    (one,) = (line for line in lines if line.startswith("preemptor        ns/small-1-again "))
+    assert "status=infeasible kueue=0 plan=0" in one
+    assert "origin=running like=ns/small-1 alike=4" in one
+
+
+def test_table_has_the_most_exposed_first(dump: Path) -> None:
+    text = call("risk", dump, "--format", "table").stdout
+    lines = text.splitlines()
+    names = [line.split()[0] for line in lines if line.startswith(" ns/")]
+    assert names[:5] == [*SMALL, BIG]
+    (row,) = (line for line in lines if line.split()[:1] == [BIG] and "like" not in line)
+    assert row.split()[-4:] == ["-", "-", "1", "33"]
+    assert "3, each as if alone" in text
+    assert "like 4 running" in text
+    assert "0 of 5 running workloads" in text
+
+
+def test_preemptors_from_a_file(dump: Path, pods: Path) -> None:
+    """Pods of 1 and 2: Kueue takes the newest small ones, one and two of them."""
+    value = answered(dump, "--workload", pods, "--objective", "kueue-like")
+    asked = value["preemptors"]
+    assert [one["preemptor"] for one in asked] == ["ns/pod-one", "ns/pod-two"]
+    assert [(one["origin"], len(one["greedy"])) for one in asked] == [
+        ("pending", 1),
+        ("pending", 2),
+    ]
+    rows = {row["key"]: row["greedy"] for row in value["running"]}
+    assert rows == {SMALL[3]: 2, SMALL[2]: 1, SMALL[1]: 0, SMALL[0]: 0, BIG: 0}
+
+
+def test_preemptors_submitted_elsewhere(dump: Path, pods: Path) -> None:
+    value = answered(dump, "--workload", pods, "--queue", "ns/borrower")
+    assert {one["queue"] for one in value["preemptors"]} == {"borrower"}
+
+
+def test_shapes_and_limit(dump: Path) -> None:
+    value = answered(dump, "--shapes", "pending")
+    assert len(value["preemptors"]) == 1
+    result = call("risk", dump, "--limit", "2", "--format", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["beyond_limit"] == 1
+    assert "1 more preemptors were left out; --limit" in result.stderr
+    assert call("risk", dump, env={"PLANNER_RISK_LIMIT": "1"}).stdout.count("\npreemptor ") == 1
+
+
+def test_no_time(dump: Path) -> None:
+    result = call("risk", dump, "--time-limit", "0")
+    assert result.exit_code == 5
+    assert "unanswered       3" in result.stdout
+    assert "the time was over before 3 preemptors" in result.stderr
+
+
+def test_one_that_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
+    lost = running("lost", "a", 1)
+    lost[0]["spec"]["queueName"] = "gone"
+    file = write(tmp_path, listed(queue("a", 2), lost, running("kept", "a", 1)))
+    result = call("risk", file)
+    assert result.exit_code == 0
+    assert "ns/lost-again cannot be planned for" in result.stderr
+    assert "skipped          ns/lost-again" in result.stdout
+
+
+def test_yunikorn() -> None:
+    value = answered(YUNIKORN)
+    assert value["scheduler"] == "yunikorn"
+    first = value["preemptors"][0]
+    assert (first["name"], len(first["greedy"]), len(first["optimum"])) == (
+        "serving/ranker-2",
+        2,
+        1,
+    )
+    text = call("risk", YUNIKORN, "--laws", "code", "--format", "table").stdout
+    assert "YuniKorn" in text
+    assert "running allocations" in text
+    lines = call("risk", YUNIKORN).stdout.splitlines()
+    assert any("yunikorn=2 plan=1" in line and "name=serving/ranker-2" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--shapes", "some"), "pending"),
+        (("--limit", "0"), "0 is not in the range"),
+        (("--limit", "many"), "many"),
+        (("--queue", "ns/lender"), "it needs one"),
+        (("--laws", "code"), "means nothing for Kueue"),
+        (("--time-limit", "-1"), "number of seconds"),
+    ],
+)
+def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
+    result = call("risk", dump, *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_file_and_shapes_do_not_go_together(dump: Path, pods: Path) -> None:
+    result = call("risk", dump, "--workload", pods, "--shapes", "all")
+    assert result.exit_code == 2
+    assert "--shapes goes not with --workload" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PODS.replace("name: lender", "name: lendr"), 'did you mean "ns/lender"?'),
+        (PODS.replace("queue-name: lender", "other: lender"), "names no LocalQueue"),
+        (PODS.replace("kind: Pod", "kind: Pot"), "Pot of"),
+        (PODS.replace("name: two", "name: one"), "ns/pod-one is there already"),
+        (PODS.replace("gpu: 2", "gpu: two"), "document 2"),
+        ("a: [", "pods.yaml"),
+        ("just a text", "is not an object"),
+    ],
+)
+def test_bad_file(dump: Path, pods: Path, text: str, said: str) -> None:
+    pods.write_text(text, encoding="utf-8")
+    result = call("risk", dump, "--workload", pods)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_yunikorn_has_no_manifests(pods: Path) -> None:
+    result = call("risk", YUNIKORN, "--workload", pods)
+    assert result.exit_code == 2
+    assert "is a state of YuniKorn" in result.stderr
+
+
+def test_nothing_to_ask_about(tmp_path: Path) -> None:
+    result = call("risk", write(tmp_path, listed(queue("a", 1))), "--now", "2026-05-01T13:00:00Z")
+    assert result.exit_code == 2
+    assert "nothing is pending or runs" in result.stderr
