@@ -126,11 +126,20 @@ class Measured:
             if all(value_of(self.terms[victims], cap) <= most for cap, most in caps.items())
         ]
 
-    def best(self, profile: Profile, greedy: YuniKornPlan) -> tuple[list[int], list[Victims]]:
-        """Return the least levels under the caps that can be met together, and who has them."""
-        among = self.sparing() if ("D0",) in profile.levels else list(self.terms)
+    def permitted(self, profile: Profile) -> list[Victims]:
+        """Return the sets that law 1 permits, where a profile counts the last tier."""
+        return self.sparing() if ("D0",) in profile.levels else list(self.terms)
+
+    def within_caps(self, profile: Profile, greedy: YuniKornPlan) -> list[Victims]:
+        """Return the permitted sets that keep to the caps that can be met together."""
+        among = self.permitted(profile)
         for cap in profile.caps if greedy.victims else ():
             among = self.keeping({cap: value_of(greedy.terms, cap)}, among) or among
+        return among
+
+    def best(self, profile: Profile, greedy: YuniKornPlan) -> tuple[list[int], list[Victims]]:
+        """Return the least levels under the caps that can be met together, and who has them."""
+        among = self.within_caps(profile, greedy)
         least = min(self.levels(profile, victims) for victims in among)
         return least, [one for one in among if self.levels(profile, one) == least]
 

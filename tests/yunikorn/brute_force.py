@@ -37,9 +37,9 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
     if ask.required_node:
         return _on_required_node(cluster, asking)
     candidates: Sequence[Candidate] = ()
-    if cluster.partition.preemption.enabled and _is_first(asking) and ask.x.allow_preempt_other:
+    if cluster.partition.preemption.enabled and is_first(asking) and ask.x.allow_preempt_other:
         candidates = find_candidates(asking.leaf, ask, find_fence(asking.leaf, ask))
-    trial = _Trial(asking)
+    trial = Trial(asking)
     sets: NodeSets = {}
     for room in cluster.nodes:
         if not is_usable(cluster, room, ask):
@@ -47,11 +47,14 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
         has_room = fits(room.available, ask.resource)
         sets[room.node_id] = {
             _keys(victims)
-            for victims in _subsets([c for c in candidates if has_room or _is_on(c, room)])
-            if (has_room or fits(_freed(room, victims), ask.resource))
+            for victims in subsets([c for c in candidates if has_room or is_on(c, room)])
+            if (has_room or fits(freed(room, victims), ask.resource))
             and trial.has_order(frozenset(victims))
             and trial.within_guaranteed(victims)
-            and (rules == "yunikorn-code" or trial.permitted_by_design(cluster, victims))
+            and (
+                rules == "yunikorn-code"
+                or (trial.within_limits(victims) and trial.keeps_guaranteed(cluster, victims))
+            )
         }
     return sets
 
@@ -72,13 +75,13 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
     ]
     legal = {
         _keys(victims)
-        for victims in _subsets(held if _is_first(asking) else [])
-        if ge_all(_freed(room, victims), ask.resource)
+        for victims in subsets(held if is_first(asking) else [])
+        if ge_all(freed(room, victims), ask.resource)
     }
     return {room.node_id: legal}
 
 
-class _Trial:
+class Trial:
     """Removals tried on copies of the queues, for one ask."""
 
     def __init__(self, asking: Asking) -> None:
@@ -106,14 +109,18 @@ class _Trial:
                 return True
         return False
 
-    def permitted_by_design(self, cluster: Cluster, victims: Victims) -> bool:
-        """Look at the maxima of the ask's path, and at every queue's guaranteed."""
+    def within_limits(self, victims: Victims) -> bool:
+        """Look at the maxima of the ask's path."""
         ask = self.asking.ask.resource
         for queue in self.asking.leaf.lineage:
             total = plus(minus(queue.allocated, _below(queue, victims)), ask)
             asked = {t: amount for t, amount in total.items() if t in ask}
             if not (fits_loose if queue.parent else fits)(queue.max, asked):
                 return False
+        return True
+
+    def keeps_guaranteed(self, cluster: Cluster, victims: Victims) -> bool:
+        """Look at every queue's guaranteed."""
         return all(self._keeps_guaranteed(queue, victims) for queue in walk(cluster.tree.root))
 
     def _keeps_guaranteed(self, queue: Queue, victims: Victims) -> bool:
@@ -133,15 +140,18 @@ class _Trial:
         return snapshot
 
 
-def _is_first(asking: Asking) -> bool:
+def is_first(asking: Asking) -> bool:
+    """Say whether the ask has not preempted before."""
     return not asking.ask.triggered_preemption
 
 
-def _is_on(candidate: Candidate, room: NodeRoom) -> bool:
+def is_on(candidate: Candidate, room: NodeRoom) -> bool:
+    """Say whether a candidate is on a node."""
     return candidate.allocation.node_id == room.node_id
 
 
-def _subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:
+def subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:
+    """Yield all sets of candidates but the empty one."""
     sizes = range(1, len(candidates) + 1)
     return chain.from_iterable(combinations(candidates, size) for size in sizes)
 
@@ -150,11 +160,11 @@ def _keys(victims: Victims) -> frozenset[str]:
     return frozenset(victim.key for victim in victims)
 
 
-def _freed(room: NodeRoom, victims: Victims) -> Resource:
+def freed(room: NodeRoom, victims: Victims) -> Resource:
     """Return what is available on a node with the victims on it gone."""
     total = room.available
     for victim in victims:
-        total = plus(total, victim.resource) if _is_on(victim, room) else total
+        total = plus(total, victim.resource) if is_on(victim, room) else total
     return total
 
 

@@ -80,11 +80,11 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
 def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
     """Return the law that made an allocation a candidate, with the numbers."""
     problem = planning.problem
-    most = f"{_priority(planning, position)} is at most {problem.ask.priority}"
+    most = f"{_priority(planning, position)} is at most the ask's {problem.ask.priority}"
     if problem.ask.required_node:
         text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
         return _in_words(YK_PRIORITY, text)
-    over = guarantees(problem, int(problem.queue[position]))
+    over = guarantees(problem, int(problem.queue[position]), exceeded=True)
     return _in_words(YK_OVER_GUARANTEED, f"{over}; {most}")
 
 
@@ -143,7 +143,7 @@ def _over_guaranteed(planning: YuniKornPlanning, position: int) -> str:
 
 
 def _above_priority(planning: YuniKornPlanning, position: int) -> str:
-    return f"{_priority(planning, position)} is above {planning.problem.ask.priority}"
+    return f"{_priority(planning, position)} is above the ask's {planning.problem.ask.priority}"
 
 
 def _fence(planning: YuniKornPlanning, position: int) -> str:

@@ -30,21 +30,25 @@ def listed(texts: Iterable[str], most: int = 4) -> str:
     return ", ".join(known[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def guarantees(problem: YuniKornProblem, queue: int) -> str:
-    """Say what a queue uses of everything that counts as its guaranteed."""
+def guarantees(problem: YuniKornProblem, queue: int, *, exceeded: bool = False) -> str:
+    """Say what a queue uses of what counts as its guaranteed: all, or only what is exceeded."""
     counting: Counting = counting_guarantees(problem)[queue]
     path = problem.queues[queue].path
     if counting is None:
         return f"nothing is guaranteed to queue {path} or to one above it"
     if not counting:
         return f"what is guaranteed to queue {path} is of no type that the ask wants"
-    uses = []
+    uses: dict[int, list[str]] = {}
     for each in counting:
-        facts, name = problem.queues[each.queue], problem.types[each.type]
-        now = used(facts, name)
-        of = format_yunikorn_quantity(each.left + now, name)
-        uses.append(f"queue {facts.path} uses {format_yunikorn_quantity(now, name)} of {of} {name}")
-    return listed(uses)
+        if each.left < 0 or not exceeded:
+            name = problem.types[each.type]
+            now = used(problem.queues[each.queue], name)
+            of = amount(each.left + now, name)
+            uses.setdefault(each.queue, []).append(f"{format_yunikorn_quantity(now, name)} of {of}")
+    return " and ".join(
+        f"queue {problem.queues[holder].path} uses {listed(texts)} guaranteed"
+        for holder, texts in uses.items()
+    )
 
 
 def fence(problem: YuniKornProblem) -> str:

@@ -1,0 +1,25 @@
+"""Explanations of recorded and of hand-made clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import planner
+from planner.explanation.yunikorn.inquiry import YuniKornInquiry
+from planner.explanation.yunikorn.record import YuniKornExplanation
+from planner.objective.profiles import Profile
+from planner.solver.engine import Deadline
+from planner.solver.start import Given
+from tests.solver.yunikorn_truth import YuniKornTruth
+from tests.yunikorn.building import state_of
+
+
+def inquire(truth: YuniKornTruth, profile: Profile) -> YuniKornInquiry:
+    """Return an inquiry into a recorded line."""
+    given = Given(truth.ask, laws=truth.laws)
+    return YuniKornInquiry(truth.state, given, profile, None, Deadline())
+
+
+def explained(value: dict[str, Any], victim: str | None = None, **more: Any) -> YuniKornExplanation:
+    """Explain the ask ``ask`` of a hand-made cluster."""
+    return planner.explain(state_of(value), "ask", victim, **more)
