@@ -44,7 +44,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",
         "replay": "errors state reader quota reference assignment plan",
-        "auditing": "errors objective plan reader replay solver state",
+        "batch": "errors",
+        "auditing": "errors batch objective plan reader replay solver state",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
@@ -52,7 +53,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
-        " objective models plan verifier solver replay report scenario boosting explanation"
+        " objective models plan verifier solver replay report batch auditing scenario boosting explanation"
         " exposure api kubectl",
         FACE: "errors state reader plan exposure api",
     }.items()

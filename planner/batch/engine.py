@@ -1,0 +1,115 @@
+"""Run: tasks in, rows out, in parallel, from where the last run stopped."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from planner.batch.attempt import Attempt, in_this_process
+from planner.batch.journal import Journal, Results
+from planner.batch.pool import Pool
+from planner.batch.task import Limits, Progress, Task, Work
+from planner.errors import InputError
+
+NO_LIMITS: Final = Limits()
+
+Watch = Callable[[Progress], None]
+
+
+def cores() -> int:
+    """Return how many cores this process may use: affinity and container limits count."""
+    from joblib import cpu_count  # noqa: PLC0415 - takes 0.2 s
+
+    return int(cpu_count())
+
+
+def run(  # noqa: PLR0913 - what a run can be told
+    tasks: Iterable[Task],
+    work: Work,
+    *,
+    header: Mapping[str, Any],
+    file: Path | None = None,
+    resume: bool = False,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    limits: Limits = NO_LIMITS,
+    total: int | None = None,
+    watch: Watch | None = None,
+) -> Results:
+    """Do the work on every task, and return the rows in the order of the tasks.
+
+    Tasks are read one by one, when there is a process for them. Every one of them gets a row,
+    whatever it does. Outcomes that are no results are rows like the others: a run that goes on
+    does not try them again.
+
+    Parameters
+    ----------
+    header
+        A JSON object, the first line of the file: what the file is (schema, kind) and all that
+        defines the rows (input, options, limits, version). A run goes on only under the same.
+    file
+        Where rows are written as they come; ``None`` keeps them in memory.
+    resume
+        Go on with the file, if it is there.
+    jobs
+        Processes on this machine, one core each; never more than cores, the default. For 1
+        without limits, the work is done in this very process, which dies with it.
+    cluster
+        The address of a Dask scheduler, ``tcp://HOST:PORT`` or ``tls://HOST:PORT``, instead.
+    limits
+        What a task may use.
+    total
+        The number of tasks, if it is known, for ``watch``.
+    watch
+        Is told after every row how far the run is.
+
+    Raises
+    ------
+    InputError
+        If a key comes twice, ``jobs`` is less than 1 or given along with a cluster, the file
+        cannot be used (see Journal.open), or the cluster cannot (see on_cluster). Rows that
+        were written stay.
+    """
+    if jobs is not None and (jobs < 1 or cluster is not None):
+        found = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
+        raise InputError("--jobs", found)
+    with closing(Journal.open(file, header, resume=resume)) as journal:
+        keys: dict[str, None] = {}
+        ahead = _without_row(tasks, journal, keys)
+        begun, before = time.monotonic(), len(journal.offsets)
+        with closing(_attempts(ahead, work, jobs, cluster, limits)) as attempts:
+            for key, attempt in attempts:
+                journal.add(key, attempt)
+                if watch is not None:
+                    done, seconds = len(journal.offsets), time.monotonic() - begun
+                    watch(Progress(done, total, (done - before) / seconds))
+        return journal.finish(keys)
+
+
+def _attempts(
+    tasks: Iterator[Task], work: Work, jobs: int | None, cluster: str | None, limits: Limits
+) -> Generator[tuple[str, Attempt]]:
+    """Yield outcomes as they come, from whoever does the work; closing it ends the work."""
+    if cluster is not None:
+        from planner.batch.cluster import on_cluster  # noqa: PLC0415 - seldom needed
+
+        yield from on_cluster(tasks, pickle.dumps(work), cluster, limits)
+    elif jobs == 1 and not limits.given:
+        yield from in_this_process(tasks, work)
+    else:
+        with Pool(pickle.dumps(work), min(jobs or cores(), cores()), limits) as pool:
+            yield from pool.run(tasks)
+
+
+def _without_row(tasks: Iterable[Task], journal: Journal, keys: dict[str, None]) -> Iterator[Task]:
+    """Yield the tasks that have no row yet, and note the keys of all."""
+    for task in tasks:
+        if task.key in keys:
+            raise InputError(task.key, "is there twice", hint="give every state once")
+        keys[task.key] = None
+        if task.key not in journal.offsets:
+            yield task

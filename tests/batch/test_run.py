@@ -1,0 +1,213 @@
+"""Rows are the same whoever does the work, and every task gets one."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from planner.batch import Limits, Progress, Results, Row, Task, Work, cores, run
+from planner.errors import InputError, InternalError
+from tests.batch.work import (
+    HOARD,
+    die_once,
+    double,
+    fail,
+    leak,
+    length,
+    misbehave,
+    slowly,
+    surroundings,
+)
+
+HEADER = {"schema": "planner/v1", "kind": "test", "run": {"of": "numbers"}}
+BY_HAND = [Row(f"n:{n}", "done", "", {"number": n, "double": n + n}) for n in range(60)]
+
+
+def numbers(count: int = 60) -> Iterator[Task]:
+    return (Task(f"n:{number}", number) for number in range(count))
+
+
+def words(*given: str) -> Iterator[Task]:
+    return (Task(word, word) for word in given)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, None])
+def test_rows_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
+    found = run(numbers(), slowly, header=HEADER, jobs=jobs)
+    assert list(found) == BY_HAND
+    assert list(found) == BY_HAND, "they can be read twice"
+    assert len(found) == 60
+    assert found.counts == {"done": 60}
+    assert found.header == HEADER
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_tasks(jobs: int) -> None:
+    assert list(run([], double, header=HEADER, jobs=jobs)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_the_work_raises_is_a_row(jobs: int) -> None:
+    given = ("fine", "raise", "refuse", "bug", "no memory", "no JSON", "no number")
+    found = {row.key: row for row in run(words(*given), fail, header=HEADER, jobs=jobs)}
+    assert tuple(found) == given
+    assert found["fine"] == Row("fine", "done", "", {"word": "fine"})
+    assert found["raise"] == Row("raise", "failed", "ValueError: no; such luck", None)
+    assert found["refuse"].detail == "a.json: is a pipe; expected a file; hint: look again"
+    assert found["bug"].detail == "InternalError: two and two is five"
+    assert found["no memory"].outcome == "out-of-memory"
+    assert found["no JSON"].detail == "TypeError: Object of type set is not JSON serializable"
+    assert found["no number"].detail.startswith("ValueError: Out of range float values")
+
+
+def test_long_details_are_cut() -> None:
+    [row] = run(words("talk"), fail, header=HEADER, jobs=1)
+    assert row.detail == "ValueError: " + "x" * 485 + "..."
+
+
+def test_only_the_culprits_suffer() -> None:
+    """Dead processes take no other task along, whoever is at work next to them."""
+    given = ("a", "die", "b", "c", "crash", "d", "leave", "e", "f")
+    found = {row.key: row for row in run(words(*given), misbehave, header=HEADER, jobs=2)}
+    assert tuple(found) == given
+    for word in "abcdef":
+        assert found[word].outcome == "done"
+    assert found["die"].detail == "3 processes died of it, the last one of SIGKILL"
+    assert found["crash"].detail == "3 processes died of it, the last one of SIGSEGV"
+    assert found["leave"].detail == "3 processes died of it, the last one of exit code 3"
+    assert {found[word].outcome for word in ("die", "crash", "leave")} == {"killed"}
+
+
+def test_a_task_whose_process_was_killed_is_tried_again(tmp_path: Path) -> None:
+    tasks = [Task(name, str(tmp_path / name)) for name in ("a", "b", "c")]
+    found = run(tasks, die_once, header=HEADER, jobs=2)
+    assert [row.result for row in found] == [{"tried again": True}] * 3
+
+
+@pytest.mark.parametrize("word", ["sleep", "hang"])
+def test_time_limit(word: str) -> None:
+    """A limit holds with one job too, and for code that never comes back to Python."""
+    limits = Limits(seconds=0.5)
+    given = words("a", word, "b")
+    found = list(run(given, misbehave, header=HEADER, jobs=1, limits=limits))
+    assert [row.outcome for row in found] == ["done", "timeout", "done"]
+    assert found[1].detail == "not done within 0.5 s"
+
+
+def test_memory_limit() -> None:
+    limits = Limits(memory_bytes=HOARD)
+    given = words("a", "hoard", "b")
+    found = list(run(given, misbehave, header=HEADER, jobs=1, limits=limits))
+    assert [row.outcome for row in found] == ["done", "out-of-memory", "done"]
+    assert found[1].detail == "took more than 536,870,912 bytes"
+
+
+def test_memory_of_earlier_tasks_is_not_held_against_later_ones() -> None:
+    """Each leaks 200 MB, so that a process holds two at most; a new one takes over."""
+    limits = Limits(memory_bytes=600 * 10**6)
+    tasks = [Task(str(n), 200 * 10**6) for n in range(4)]
+    found = run(tasks, leak, header=HEADER, jobs=1, limits=limits)
+    assert found.counts == {"done": 4}
+
+
+def test_processes_have_a_core_each_and_no_standard_output(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    [row] = run([Task("a", "OMP_NUM_THREADS")], surroundings, header=HEADER, jobs=2)
+    assert row.result == {"value": "1"}
+    output = capfd.readouterr()
+    assert output.out == ""
+    assert "this must not get" in output.err
+
+
+def test_large_payloads_and_partial_functions() -> None:
+    tasks = [Task(str(n), bytes(3_000_000)) for n in range(4)]
+    found = run(tasks, partial(length), header=HEADER, jobs=2)
+    assert [row.result for row in found] == [{"length": 3_000_000}] * 4
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_tasks_are_read_when_there_is_room_for_them(jobs: int) -> None:
+    """10,000 tasks, never more of them in memory than there are processes."""
+    read = 0
+    lead = []
+
+    def counted() -> Iterator[Task]:
+        nonlocal read
+        for task in numbers(10_000):
+            read += 1
+            yield task
+
+    def watch(progress: Progress) -> None:
+        lead.append(read - progress.done)
+
+    assert run(counted(), double, header=HEADER, jobs=jobs, watch=watch).counts == {"done": 10_000}
+    assert max(lead) < jobs + 1
+
+
+def test_progress() -> None:
+    seen: list[Progress] = []
+    run(numbers(5), double, header=HEADER, jobs=1, total=5, watch=seen.append)
+    assert [progress.done for progress in seen] == [1, 2, 3, 4, 5]
+    assert seen[-1].seconds_left == 0
+    halfway = Progress(done=30, total=90, per_second=4)
+    assert halfway.seconds_left == 15
+    assert Progress(30, None, 4).seconds_left is None
+    assert Progress(30, 90, 0).seconds_left is None
+
+
+def test_a_key_may_come_once() -> None:
+    with pytest.raises(InputError, match="n:1: is there twice"):
+        run([*numbers(3), Task("n:1", 1)], double, header=HEADER, jobs=1)
+
+
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_jobs_are_at_least_one(jobs: int) -> None:
+    with pytest.raises(InputError, match=r"--jobs: .* is less than 1"):
+        run(numbers(), double, header=HEADER, jobs=jobs)
+
+
+def test_never_more_processes_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+    assert cores() == 1
+    read: list[int] = []
+
+    def counted() -> Iterator[Task]:
+        for task in numbers(4):
+            read.append(1)
+            yield task
+
+    def watch(progress: Progress) -> None:
+        assert len(read) == progress.done
+
+    run(counted(), double, header=HEADER, jobs=4, watch=watch)
+
+
+def test_work_that_no_process_can_load_ends_the_run(tmp_path: Path) -> None:
+    """It would fail for every state alike."""
+    missing = partial(_Missing(), tmp_path)
+    with pytest.raises(InternalError, match="cannot load the work: ModuleNotFoundError"):
+        run(numbers(), missing, header=HEADER, jobs=2)
+
+
+class _Missing:
+    """Work of a module that others do not have."""
+
+    def __call__(self, folder: Path, number: int) -> dict[str, int]:
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _load_missing, ()
+
+
+def _load_missing() -> Work:
+    raise ModuleNotFoundError("No module named 'nonesuch'")
+
+
+def results(file: Path | None = None) -> Results:
+    return run(numbers(), double, header=HEADER, jobs=1, file=file)
+
+
+def test_rows_are_the_same_with_and_without_a_file(tmp_path: Path) -> None:
+    assert list(results(tmp_path / "rows.jsonl")) == list(results()) == BY_HAND
