@@ -128,7 +128,7 @@ class Builder:
         if high <= 0:
             return ZERO
         unit = linear.unit
-        _refuse_overflow(linear, low // unit, high // unit)
+        refuse_overflow(linear, low // unit, high // unit)
         result = self.new(0, high // unit)
         row = self._proto.constraints.add().lin_max
         row.target.vars.append(result)
@@ -178,7 +178,7 @@ class Builder:
         terms = {index: c for index, c in linear.terms.items() if c}
         # Scaling keeps bytes and the like within what the solver can add up.
         unit = gcd(*terms.values()) or 1
-        _refuse_overflow(linear, low // unit, high // unit)
+        refuse_overflow(linear, low // unit, high // unit)
         row = self._proto.constraints.add()
         row.linear.vars.extend(list(terms))
         row.linear.coeffs.extend([c // unit for c in terms.values()])
@@ -188,7 +188,14 @@ class Builder:
         row.enforcement_literal.extend(list(when))
 
 
-def _refuse_overflow(linear: Linear, low: int, high: int) -> None:
+def refuse_overflow(linear: Linear, low: int, high: int) -> None:
+    """Refuse an expression whose values, between two bounds, are too large to be added up.
+
+    Raises
+    ------
+    UnsupportedError
+        If they are.
+    """
     if max(abs(low), abs(high)) > _LARGEST:
         raise UnsupportedError(
             "the model",

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
-from planner.models.shared.builder import ZERO, Builder, Linear, constant, variable
+from planner.models.shared.builder import (
+    ZERO,
+    Builder,
+    Linear,
+    constant,
+    refuse_overflow,
+    variable,
+)
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
-from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed, unfairness
+from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed, unfairness
 
 
 class Measured(Protocol):
@@ -42,9 +49,14 @@ def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear
     """
     total = ZERO
     for term in measure:
-        build = _NOT_SEPARABLE.get(term)
-        total = total.plus(build(formulation, table) if build else _sum(formulation, table, term))
+        total = total.plus(_term(formulation, table, term))
     return total
+
+
+def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
+    if term in table.separable:
+        return _sum(formulation, table, term)
+    return _NOT_SEPARABLE[term](formulation, table)
 
 
 def _sum(formulation: Measured, table: TermTable, term: str) -> Linear:
@@ -137,9 +149,19 @@ def _going_by_queue(formulation: Measured, table: TermTable) -> dict[int, list[i
     return by_queue
 
 
+def _rated(formulation: Measured, table: TermTable) -> Linear:
+    """Add up terms at the rates of the objective, where not all of them are sums over victims."""
+    total = ZERO
+    for term, rate in table.rates.items():
+        total = total.plus(_term(formulation, table, term), rate)
+    refuse_overflow(total, *formulation.builder.bounds(total))
+    return total
+
+
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
     "D8": _queues_touched,
     "D9": _unfairness,
+    RATED: _rated,
 }

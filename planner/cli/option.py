@@ -110,11 +110,12 @@ def objective_or_front(name: str) -> str:
     return name
 
 
-def front_measures(name: str) -> tuple[str, ...]:
-    """Return the measures of a front, none if the objective is for one plan."""
+def front_measures(name: str) -> tuple[str, str] | None:
+    """Return the two measures of a front, or ``None`` if the objective is for one plan."""
     from planner.objective.profile_file import FRONT
 
-    return tuple(name.removeprefix(FRONT).split(",")) if name.startswith(FRONT) else ()
+    first, _, second = name.removeprefix(FRONT).partition(",")
+    return (first, second) if name.startswith(FRONT) else None
 
 
 def complete_objective(

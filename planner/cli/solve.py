@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,15 +13,19 @@ import click
 from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.option import (
     FORMATS,
+    assignment_option,
+    costs_option,
     front_measures,
+    laws_option,
     max_size_option,
     now_option,
     objective_or_front_option,
     output_option,
     page_format_option,
+    pending_option,
     time_limit_option,
 )
-from planner.errors import InputError, PlannerError
+from planner.errors import PlannerError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,6 +42,7 @@ Examples:
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
   planner solve cluster.json --objective min-cost --costs costs.json
   planner solve cluster.json --objective pareto:D2,D4+D5
+  planner solve cluster.json --flavors optimal
   planner solve dump/ --all --format json -o plans.json
   planner solve cluster.json --format html -o plan.html
   planner solve instances/yunikorn/quickstart --laws code
@@ -52,43 +56,28 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 
 """ + epilog()
 
 MAX_LINES_IGNORED = 50
-FILE = click.Path(path_type=Path)
 
 
 @click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
 @click.argument("state", metavar="STATE")
-@click.option(
-    "--pending",
-    metavar="NAME",
-    help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
-    "allocation key or pod.",
-)
+@pending_option
 @click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
 @objective_or_front_option
-@click.option(
-    "--costs",
-    metavar="FILE",
-    type=FILE,
-    help="JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
-    "min-cost.",
-)
+@costs_option
 @time_limit_option(
     "For each plan or front, building the model included. 0: answer at once with what is known "
     "then; none: as long as it takes."
 )
 @now_option
+@assignment_option
 @click.option(
-    "--assignment",
-    metavar="FILE",
-    type=FILE,
-    help="Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+    "--flavors",
+    type=click.Choice(["kueue", "optimal"]),
+    default="kueue",
+    help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or the "
+    "objective, among all that the rules permit (optimal).",
 )
-@click.option(
-    "--laws",
-    type=click.Choice(["design", "code"]),
-    help="YuniKorn: the side to take where its written laws and its code differ; by default "
-    "design.",
-)
+@laws_option
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
 @page_format_option
@@ -116,6 +105,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     now: datetime | None,
     assignment: Path | None,
+    flavors: str,
     laws: str | None,
     verbose: bool,
     style: str | None,
@@ -129,15 +119,16 @@ def solve(  # noqa: PLR0913 - one parameter an option
     if each and (pending or assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     measures = front_measures(profile)
-    if measures:
-        _refuse_for_front(style)
+    if measures is not None:
+        _refuse_for_front(style, flavors)
     from planner import api
+    from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target
 
     target = Target.choose(style, output)
     given = {
-        "costs": _read_json(costs),
-        "assignment": _read_json(assignment),
+        "costs": read_optional(costs),
+        "assignment": read_optional(assignment),
         "laws": laws,
     }
     read_state = _read(reading, now, verbose=verbose)
@@ -146,24 +137,28 @@ def solve(  # noqa: PLR0913 - one parameter an option
     gc.freeze()
 
     keys = api.pending_workloads(read_state) if each else None
-    named = partial(_file_named, {"costs": costs, "assignment": assignment})
+    named = partial(file_named, {"costs": costs, "assignment": assignment})
 
     def plan_for(key: str | None) -> AnyPlan:
         with named():
-            return api.solve(read_state, key, profile, time_limit=time_limit, **given)
+            more = {"time_limit": time_limit, "flavors": flavors, **given}
+            return api.solve(read_state, key, profile, **more)
 
-    def front_for(key: str | None) -> Front:
+    def front_for(first: str, second: str, key: str | None) -> Front:
         with named():
-            return api.front(read_state, key, *measures, time_limit=time_limit, **given)
+            return api.front(read_state, key, first, second, time_limit=time_limit, **given)
 
-    if measures:
-        return _answer(front_for, partial(_print_fronts, target=target), pending, keys)
+    if measures is not None:
+        front = partial(front_for, *measures)
+        return _answer(front, partial(_print_fronts, target=target), pending, keys)
     return _answer(plan_for, partial(_print, target=target), pending, keys)
 
 
-def _refuse_for_front(style: str | None) -> None:
+def _refuse_for_front(style: str | None, flavors: str) -> None:
     if style not in {None, *FORMATS}:
         raise click.UsageError(f"a front is printed as {', '.join(FORMATS)}, not as {style}")
+    if flavors != "kueue":
+        raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
 
 
 def _answer(
@@ -183,15 +178,6 @@ def _answer(
     return worst(codes)
 
 
-def _read_json(path: Path | None) -> Any:  # noqa: ANN401 - any JSON
-    """Read a small JSON file, with the reader's care and its messages."""
-    if path is None:
-        return None
-    from planner.cli.given import read_object
-
-    return read_object(path)
-
-
 def _read(reading: Callable[..., AnyState], now: datetime | None, *, verbose: bool) -> AnyState:
     from planner.cli.message import say
     from planner.reader import Ignored
@@ -207,19 +193,6 @@ def _read(reading: Callable[..., AnyState], now: datetime | None, *, verbose: bo
         if len(lines) > MAX_LINES_IGNORED:
             say("ignored", f"... and {len(lines) - MAX_LINES_IGNORED} more kinds and fields")
     return found
-
-
-@contextmanager
-def _file_named(files: dict[str, Path | None]) -> Iterator[None]:
-    """Let errors in what a file gave name the file, not the parameter it became."""
-    try:
-        yield
-    except InputError as error:
-        for parameter, path in files.items():
-            if path is not None and error.where.startswith(parameter):
-                rest = error.where.removeprefix(parameter).removeprefix(": ")
-                error.where = f"{path}: {rest}" if rest else str(path)
-        raise
 
 
 def _answer_each(

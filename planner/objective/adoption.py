@@ -1,4 +1,4 @@
-"""An objective meets a state: every group that it names must be there, and soft windows count.
+"""An objective meets a state: groups must be there, soft windows and rates make terms.
 
 A misspelt group would protect nobody and say nothing. So the state must know each: queues are
 the ClusterQueues, or YuniKorn's queues of any partition; cohorts those that a Cohort or a
@@ -15,7 +15,7 @@ from typing import Final
 
 from planner.errors import LookupFailed, SchemaError
 from planner.objective.profiles import Profile
-from planner.objective.terms import TERMS, TermTable
+from planner.objective.terms import RATED, TERMS, TermTable
 
 KnownGroups = Mapping[str, Collection[str]]
 """The names that a state knows for each kind of group: queue, cohort, namespace."""
@@ -35,20 +35,32 @@ def adopt(profile: Profile, table: TermTable, known: Callable[[], KnownGroups]) 
     LookupFailed
         If it names a group that the state does not know.
     SchemaError
-        If it protects run time softly and minimises no such term.
+        If it protects run time softly, or has rates, and minimises no term that counts them.
+    UnsupportedError
+        If it rates what the state cannot tell.
     """
     wishes = profile.wishes
     if wishes.groups:
         _refuse_unknown(profile, known())
-    if not wishes.soft_runtime_s:
-        return table
-    if not any(EARLY in measure for measure in profile.levels):
+    if wishes.soft_runtime_s:
+        _refuse_uncounted(profile, EARLY, "protects run time softly")
+        table = replace(table, separable={**table.separable, EARLY: wishes.early(table)})
+    if profile.rates:
+        _refuse_uncounted(profile, RATED, "has rates")
+        table = table.rated(profile.name, profile.rates)
+    elif RATED in profile.terms:
+        expected = "rates of terms, such as D2 = 600"
+        raise SchemaError(f"objective {profile.name}", f'"{RATED}" has no rates', expected)
+    return table
+
+
+def _refuse_uncounted(profile: Profile, term: str, what: str) -> None:
+    if not any(term in measure for measure in profile.levels):
         raise SchemaError(
             f"objective {profile.name}",
-            "it protects run time softly, but minimises nothing that counts it",
-            f'the term "{EARLY}" ({TERMS[EARLY].title}) among its levels',
+            f"it {what}, but minimises nothing that counts it",
+            f'the term "{term}" ({TERMS[term].title}) among its levels',
         )
-    return replace(table, separable={**table.separable, EARLY: wishes.early(table)})
 
 
 def _refuse_unknown(profile: Profile, known: KnownGroups) -> None:

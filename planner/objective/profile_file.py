@@ -7,6 +7,10 @@ A file has these keys, and no others::
     levels = ["D0", "D1", "D2p", "D4+D5"] # minimised one after the other
     caps = ["D4+D5"]                      # not above the scheduler's own plan; may be left out
 
+    [rates]                               # whole numbers; the term rated adds up D4 + 600 * D2,
+    D4 = 1                                # and must then be among the levels
+    D2 = 600
+
     [protect]                             # how long a workload may run before it is evicted
     min_runtime = "30m"
     annotated = true                      # what workloads ask for themselves counts, too
@@ -34,14 +38,15 @@ from typing import Final
 from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.milestone import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
-from planner.objective.terms import TERMS
+from planner.objective.terms import RATED, TERMS
 from planner.objective.wishes import EVERYBODY, Group, Wishes
 
 SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"
 MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
-_KEYS: Final = ("name", "summary", "levels", "caps", "protect", "budget")
+_HIGHEST_RATE: Final = 10**9
+_KEYS: Final = ("name", "summary", "levels", "caps", "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
 
@@ -74,6 +79,7 @@ def read_profile(path: str | Path) -> Profile:
         levels,
         _measures(path, document, "caps"),
         _wishes(path, document),
+        _rates(f"{path}: rates", document.get("rates", {})),
     )
 
 
@@ -141,6 +147,19 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     if not isinstance(value, list):
         raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", 'a list such as ["D0"]')
     return tuple(_measure(f"{path}: {key}[{i}]", text) for i, text in enumerate(value))
+
+
+def _rates(where: str, value: object) -> dict[str, int]:
+    rates = {}
+    for term, rate in _table(where, value).items():
+        if term not in TERMS or term == RATED:
+            known = ", ".join(one for one in TERMS if one != RATED)
+            raise SchemaError(f"{where}.{term}", f'there is no term "{term}" to rate', known)
+        if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
+            expected = f"a whole number from 1 to {_HIGHEST_RATE}"
+            raise SchemaError(f"{where}.{term}", f"{rate!r} cannot be used", expected)
+        rates[term] = rate
+    return rates
 
 
 def _wishes(path: Path, document: Mapping[str, object]) -> Wishes:

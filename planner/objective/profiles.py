@@ -6,7 +6,7 @@ Source: objectives.md, "Default profile" and "Named alternatives".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from planner.objective.terms import TERMS
@@ -22,6 +22,7 @@ class Profile:
 
     ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
     the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
+    ``rates`` say what one unit of a term counts in the term ``rated``: positive whole numbers.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Profile:
     levels: tuple[Measure, ...]
     caps: tuple[Measure, ...] = ()
     wishes: Wishes = NO_WISHES
+    rates: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -21,6 +21,9 @@ from planner.problem.array import BoolArray, IntArray
 
 ACCELERATOR: Final = 32_000
 """How many of the internal size units one accelerator is; one milli-core is 1."""
+
+RATED: Final = "rated"
+"""The term that adds up others at the rates that an objective declares."""
 
 PER_MILLE: Final = 1000
 """The unit of D9."""
@@ -68,9 +71,11 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("early", "protected run time cut short", "seconds", per_workload=True),
         Term("count", "victims, those already being evicted included", "workloads", True),  # noqa: FBT003
         Term("cost", "cost given by the user", "cost units", True),  # noqa: FBT003
+        Term("rated", "terms at the rates of the objective", "points", per_workload=False),
     )
 }
-"""All terms by id. What is being evicted already counts in ``count`` and ``cost`` only."""
+"""All terms by id. What is being evicted already counts in ``count`` and ``cost`` only, and in
+``rated`` where it rates one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,8 @@ class TermTable:
         (W,) what evicting each workload loses.
     groups
         (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
+    rates
+        What one unit of a term counts in the term ``rated``; without any there is no such term.
     """
 
     separable: Mapping[str, IntArray]
@@ -114,6 +121,7 @@ class TermTable:
     alternative: Callable[[Sequence[int]], int]
     disruptions: Sequence[Disruption]
     groups: Sequence[tuple[str, ...]]
+    rates: Mapping[str, int] = field(default_factory=dict)
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
         """Refuse an objective with terms that this state has no source for.
@@ -135,9 +143,36 @@ class TermTable:
     def telling_apart(self, terms: Iterable[str]) -> list[IntArray]:
         """Return what workloads must agree in to be interchangeable under terms: (W,) each."""
         wanted = set(terms)
+        if RATED in wanted:
+            wanted |= self.rates.keys()
         arrays = [self.separable[term] for term in sorted(wanted & self.separable.keys())]
         others = {"D1": self.rank, "D9": self.size}
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
+
+    def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
+        """Return these terms with ``rated`` among them; rates are positive whole numbers.
+
+        Where all that is rated are sums over victims, so is that.
+
+        Raises
+        ------
+        UnsupportedError
+            If the state cannot tell a rated term, or their sum is beyond exact numbers.
+        """
+        self.refuse_missing(objective, rates)
+        known = self.separable.keys() & rates.keys()
+        if sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known) > _LARGEST:
+            raise UnsupportedError(
+                f"objective {objective}",
+                "at its rates one eviction costs more than can be added up exactly",
+                hint="smaller rates in the same proportions mean the same",
+            )
+        separable = dict(self.separable)
+        if len(known) == len(rates):
+            separable[RATED] = np.zeros_like(self.rank)
+            for term, rate in rates.items():
+                separable[RATED] += rate * self.separable[term]
+        return replace(self, separable=separable, rates=rates)
 
     def evaluate(self, chosen: Iterable[int]) -> dict[str, int]:
         """Return every term of a victim set, given by positions of the workloads."""
@@ -157,6 +192,8 @@ class TermTable:
         totals["D8"] = len(taken)
         shares = (unfairness(size, self.borrowed[queue]) for queue, size in taken.items())
         totals["D9"] = max(shares, default=0)
+        if self.rates:
+            totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
         return {term: totals[term] for term in TERMS if term in totals}
 
 

@@ -65,6 +65,7 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "early": ("protected run time cut short", "seconds"),
     "count": ("victims, those already being evicted included", "workloads"),
     "cost": ("cost given by the user", "cost units"),
+    "rated": ("terms at the rates of the objective", "points"),
 }
 """Title and unit of every disruption term, as planner.objective.terms has them.
 

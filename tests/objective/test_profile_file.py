@@ -63,6 +63,11 @@ def test_soft_protection_has_the_same_keys(tmp_path: Path) -> None:
     assert found.wishes.annotated
 
 
+def test_rates(tmp_path: Path) -> None:
+    found = read_profile(written(tmp_path, 'levels = ["D0", "rated"]\n[rates]\nD4 = 1\nD2 = 600\n'))
+    assert found.rates == {"D4": 1, "D2": 600}
+
+
 def test_names_are_those_of_the_program() -> None:
     assert find_profile("min-count") is PROFILES["min-count"]
     with pytest.raises(SchemaError, match=r'there is no profile "best"'):
@@ -82,6 +87,12 @@ def test_names_are_those_of_the_program() -> None:
         ('levels = ["D4+D4"]', "levels[0]", '"D4+D4" names a term twice'),
         ('levels = ["D0"]\ncaps = ["D2", "x"]', "caps[1]", 'there is no term "x"'),
         ('levels = ["D0"]\nlevel = ["D2"]', "level", "there is no such key"),
+        ('levels = ["rated"]\nrates = 3', "rates", "3 cannot be used"),
+        ('levels = ["rated"]\nrates.D99 = 3', "rates.D99", 'there is no term "D99" to rate'),
+        ('levels = ["rated"]\nrates.rated = 3', "rates.rated", "there is no term"),
+        ('levels = ["rated"]\nrates.D2 = 0', "rates.D2", "0 cannot be used"),
+        ('levels = ["rated"]\nrates.D2 = 1.5', "rates.D2", "1.5 cannot be used"),
+        ('levels = ["rated"]\nrates.D2 = true', "rates.D2", "True cannot be used"),
         ('levels = ["D0"]\nprotect = 3', "protect", "3 cannot be used"),
         ('levels = ["D0"]\nprotect.min_runtime = 3', "protect.min_runtime", "3 cannot be used"),
         ('levels = ["D0"]\nprotect.queue.a = "1d"', "protect.queue.a", "'1d' cannot be used"),

@@ -18,7 +18,7 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX
 from planner.objective.kueue import term_table
-from planner.objective.terms import ACCELERATOR, TERMS, TermTable, places, unit_weight
+from planner.objective.terms import ACCELERATOR, RATED, TERMS, TermTable, places, unit_weight
 from planner.problem.kueue import build_problem
 from planner.solver.engine import Deadline, run
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
@@ -26,6 +26,7 @@ from tests.random_trees import Instance, fair_instances, instances
 
 ALL_MEASURES = (
     *((term,) for term in TERMS if term not in {"D4", "D5"}),
+    ("rated", "cost"),
     ("D4", "D5"),
     ("D4", "D5", "toll"),
 )
@@ -154,6 +155,33 @@ def test_a_term_without_a_source_is_refused_by_name() -> None:
     table.refuse_missing("mine", ["D1", "D2"])
     with pytest.raises(UnsupportedError, match=r"objective mine: D6 \(milestone cost\)"):
         table.refuse_missing("mine", ["D1", "D6"])
+
+
+@pytest.mark.parametrize(
+    ("rates", "rated"),
+    [
+        # big and small: D0 1, D1 3, D2 2, D4 1500 + 3000, D8 1.
+        ({"D2": 600, "D4": 1}, 1200 + 4500),
+        ({"D0": 10_000, "D4": 2}, 10_000 + 9000),
+        ({"D8": 7, "D1": 100}, 7 + 300),
+    ],
+)
+def test_rated_terms_add_up(rates: dict[str, int], rated: int) -> None:
+    problem, *_ = problem_of(state_of(CLUSTER))
+    position = {w.key: i for i, w in enumerate(problem.workloads)}
+    table = table_of().rated("mine", rates)
+    assert table.evaluate([position["ns/big"], position["ns/small"]])["rated"] == rated
+    assert table.evaluate([position["ns/leaving"]])["rated"] == 0
+    assert ("rated" in table.separable) == ("D8" not in rates)
+
+
+def test_without_rates_nothing_is_rated() -> None:
+    assert "rated" not in table_of().evaluate(())
+
+
+def test_rates_beyond_exact_numbers_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="objective mine: at its rates"):
+        table_of().rated("mine", {"D4": 10**9, "time": 10**12})
 
 
 def test_workloads_and_queues() -> None:
@@ -332,15 +360,24 @@ def test_bad_annotations_are_refused_even_of_those_who_may_stay() -> None:
 
 
 @settings(max_examples=40)
-@given(st.one_of(instances(), fair_instances()), st.sampled_from(ALL_MEASURES))
+@given(
+    st.one_of(instances(), fair_instances()),
+    st.sampled_from(ALL_MEASURES),
+    st.dictionaries(
+        st.sampled_from([term for term in TERMS if term != RATED]),
+        st.integers(1, 1000),
+        min_size=1,
+        max_size=3,
+    ),
+)
 def test_what_the_model_minimises_is_what_the_table_says(
-    instance: Instance, measure: tuple[str, ...]
+    instance: Instance, measure: tuple[str, ...], rates: dict[str, int]
 ) -> None:
     """At the optimum the expression equals the terms of the victims it names."""
     snapshot, preemptor = instance.snapshot, instance.preemptor
     problem = build_problem(snapshot, preemptor, read_assignment(instance.assignment, preemptor))
     allowed = eligible(problem)
-    table = term_table(problem, snapshot, allowed)
+    table = term_table(problem, snapshot, allowed).rated("mine", rates)
     restricted = restricted_while_borrowing(problem)
     classes = build_classes(problem, allowed, restricted, table.telling_apart(TERMS))
     columns = Columns(problem, classes, restricted)

@@ -13,7 +13,7 @@ import pytest
 
 import planner
 from planner.api import pending_workloads
-from planner.errors import UnsupportedError
+from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import PREFIX
 from planner.objective.profiles import PROFILES, Profile
 from tests import recorded
@@ -79,6 +79,54 @@ def test_optimum_is_the_first_of_the_best_legal_sets(name: str) -> None:
     assert compared >= 5
     assert costly
     assert early
+
+
+@pytest.mark.parametrize(
+    "rates", [{"D2": 600, "D4": 1}, {"D8": 3, "D2p": 2, "D6": 1}, {"D9": 1, "D1": 100, "D2": 50}]
+)
+@pytest.mark.parametrize("name", FILES)
+def test_declared_rates_are_minimised_over_all_legal_sets(name: str, rates: dict[str, int]) -> None:
+    profile = Profile("mine", "", (("rated",), ("D2",)), rates=rates)
+    compared = 0
+    for truth in annotated_truths(name):
+        measured = truth.measured()
+        for victims, terms in measured.terms.items():
+            rated = sum(rate * terms[term] for term, rate in rates.items())
+            measured.terms[victims] = {**terms, "rated": rated}
+        plan = truth.solve(profile)
+        compared += 1
+        assert plan.status == "optimal", truth.id
+        assert plan.greedy is not None
+        assert plan.terms["rated"] == measured.terms[frozenset(plan.keys)]["rated"]
+        assert frozenset(plan.keys) == measured.canonical(profile, plan.greedy), truth.id
+    assert compared
+
+
+@pytest.mark.parametrize(
+    ("profile", "message"),
+    [
+        (Profile("mine", "", (("D2",),), rates={"D2": 1}), "mine: it has rates, but minimises no"),
+        (Profile("mine", "", (("rated",),)), 'mine: "rated" has no rates'),
+        (Profile("mine", "", (("D2",),), (("rated",),)), 'mine: "rated" has no rates'),
+        (
+            Profile("mine", "", (("rated",),), rates={"D6": 1}),
+            r"mine: D6 \(milestone cost\) cannot",
+        ),
+    ],
+)
+def test_rates_and_what_counts_them_belong_together(profile: Profile, message: str) -> None:
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    with pytest.raises(InputError, match=message):
+        planner.solve(state, pending_workloads(state)[0], objective=profile)
+
+
+def test_rates_for_yunikorn() -> None:
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    profile = Profile("mine", "", (("rated",),), rates={"D2": 600, "D8": 1, "D4": 2})
+    plan = planner.solve(state, pending_workloads(state)[0], objective=profile)
+    terms = plan.terms
+    assert plan.status == "optimal"
+    assert terms["rated"] == 600 * terms["D2"] + terms["D8"] + 2 * terms["D4"]
 
 
 def test_yunikorn_has_no_milestones_and_says_so() -> None:
