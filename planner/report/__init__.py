@@ -8,7 +8,8 @@ kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
 table_parts.py, plain_lines.py
                               what the plans of all schedulers have
 front.py                      a Pareto front, in every format
-catalogue.py, replay.py       the output of ``planner laws`` and ``planner replay``
+boost.py, replay.py, risk.py, whatif.py
+                              the output of these commands; catalogue.py that of ``planner laws``
 paper.py                      what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts
 words.py, contrast.py         codes and terms in words; a plan beside the scheduler's own

@@ -24,7 +24,7 @@ ANSWERS: Final = {
     "infeasible": "proved infeasible",
     "unknown": "unknown",
 }
-NEVER: Final = "{never} of {all} are a victim of no preemptor asked about."
+NEVER: Final = "{never} of {all} are never a victim."
 
 
 def render(answer: Risk, style: str, *, width: int, color: bool) -> str:
@@ -44,8 +44,9 @@ def _parts(answer: Risk) -> Iterator[RenderableType]:
     exposed = [row for row in answer.running if row.greedy or row.optimum]
     if exposed:
         yield _exposed_table(answer, exposed)
-    count = plural(len(answer.running), f"running {NOUNS[answer.scheduler]}")
-    yield Text(NEVER.format(never=f"{len(answer.running) - len(exposed):,}", all=count))
+    if never := len(answer.running) - len(exposed):
+        count = plural(len(answer.running), f"running {NOUNS[answer.scheduler]}")
+        yield Text(NEVER.format(never=f"{never:,}", all=count))
     if answer.preemptors:
         yield _preemptor_table(answer)
 

@@ -88,7 +88,8 @@ def add_workloads(
     for item in items:
         workload = _workload(state, item, local)
         if workload.key in known:
-            raise SchemaError(item.where, f"workload {workload.key} is there already")
+            found = f"workload {workload.key} is there already"
+            raise SchemaError(item.where, found, hint="give it another metadata.name")
         known.add(workload.key)
         made.append(workload)
     return with_workloads(state, made), tuple(workload.key for workload in made)

@@ -130,7 +130,7 @@ def read_manifest(item: Item) -> Manifest:
         case ("v1", "Pod") | (None, None):
             return _pod(item)
         case ("v1", "PodTemplate"):
-            made = checked(PodTemplateManifest, item.value, item.root, item.path, kind)
+            made = checked(PodTemplateManifest, item.value, item.root, item.path, "PodTemplate")
             labels = {**made.template.metadata.labels, **made.metadata.labels}
             path = ("template", "spec")
             return _manifest(item, "pod", made.metadata, labels, made.template.spec, path)

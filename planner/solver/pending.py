@@ -28,5 +28,5 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
         state.source,
         f"{len(waiting)} are pending",
         f"one of them to be named: {shown}",
-        "--pending NAME plans for one, solve --all for each",
+        "--pending NAME plans for one, planner solve --all for each",
     )

@@ -79,7 +79,9 @@ def test_table_has_the_most_exposed_first(dump: Path) -> None:
     assert row.split()[-4:] == ["-", "-", "1", "33"]
     assert "3, each as if alone" in text
     assert "like 4 running" in text
-    assert "0 of 5 running workloads" in text
+    assert "never a victim" not in text  # each of the five is one
+    spared = call("risk", dump, "--shapes", "running", "--format", "table").stdout
+    assert "5 of 5 running workloads are never a victim." in spared
 
 
 def test_preemptors_from_a_file(dump: Path, pods: Path) -> None:
@@ -138,7 +140,7 @@ def test_yunikorn() -> None:
     )
     text = call("risk", YUNIKORN, "--laws", "code", "--format", "table").stdout
     assert "YuniKorn" in text
-    assert "running allocations" in text
+    assert "running allocations are never a victim." in text
     lines = call("risk", YUNIKORN).stdout.splitlines()
     assert any("yunikorn=2 plan=1" in line and "name=serving/ranker-2" in line for line in lines)
 

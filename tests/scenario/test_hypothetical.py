@@ -1,5 +1,7 @@
 """Hypothetical workloads: what Kueue would make of a manifest, and each way to get one wrong."""
 
+import copy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +258,36 @@ def test_what_is_wrong_is_said(value: Object, error: type[InputError], said: lis
 def test_queue_option_that_names_none(option: str) -> None:
     with pytest.raises(InputError, match=r"^--queue: "):
         added(cluster(), job(), option)
+
+
+ODD: tuple[Any, ...] = (None, True, -1, 10**400, 1.5, "", "x", "\ud800", [], [None], {}, {"a": {}})
+
+
+def with_odd_values(value: Any) -> Iterator[Any]:
+    """Yield copies of a JSON value, each with something odd in one of its places."""
+    yield from ODD
+    pairs: Any = ()
+    if isinstance(value, dict | list):
+        pairs = list(value.items() if isinstance(value, dict) else enumerate(value))
+    for key, item in pairs:
+        for odd in with_odd_values(item):
+            changed: Any = copy.copy(value)
+            changed[key] = odd
+            yield changed
+
+
+@pytest.mark.parametrize("of", [job(parallelism=2), pod(), running("again", "team", 4)[0]])
+def test_odd_values_are_refused_or_read(of: Object) -> None:
+    """Files are written by hand: whatever they hold, there is one clear message or a workload."""
+    state, messages = cluster(), []
+    for value in [one for one in with_odd_values(of) if isinstance(one, dict)]:
+        try:
+            after, (key,) = add_workloads(state, [Item("file", (), value)])
+            api.solve(after, key)
+        except InputError as error:
+            messages.append(str(error))
+    assert len(messages) > 50
+    assert all(message.startswith(("file", "test")) for message in messages)
 
 
 def test_files_hold_documents_and_lists(tmp_path: Path) -> None:
