@@ -28,7 +28,15 @@ from planner.verifier.yunikorn import verify_yunikorn_plan
 
 _LARGEST_COST = 2**40
 
-__all__ = ["explain", "front", "greedy", "pending_workloads", "solve", "verify"]
+__all__ = [
+    "AssignmentInput",
+    "explain",
+    "front",
+    "greedy",
+    "pending_workloads",
+    "solve",
+    "verify",
+]
 
 
 @overload

@@ -10,9 +10,9 @@ from planner.explanation.kueue.clash import laws_of, minimal_clash
 from planner.explanation.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES
 from planner.solver.engine import Deadline
-from tests.admitted import admitted_fairly
 from tests.explanation.kueue.inquire import inquire
 from tests.explanation.kueue.relaxed import Relaxed
+from tests.explanation.kueue.relaxed_fair import RelaxedFair
 from tests.solver.truth import Truth, truths
 
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
@@ -31,36 +31,25 @@ def without_plan(name: str, *, fair: bool) -> Iterator[tuple[Truth, KueueInquiry
                 yield truth, inquiry
 
 
-@pytest.mark.parametrize("name", CLASSICAL)
-def test_classical_clash_is_minimal_by_the_definition(name: str) -> None:
+def has_plan(truth: Truth, kept: set[str], *, fair: bool) -> bool:
+    """Say whether a plan exists with some laws only, by the definition."""
+    _, snapshot, preemptor, assignment = truth.setting()
+    kind = RelaxedFair if fair else Relaxed
+    return kind(snapshot, preemptor, assignment, kept).has_plan()
+
+
+@pytest.mark.parametrize(
+    ("name", "fair"), [(n, False) for n in CLASSICAL] + [(n, True) for n in FAIR]
+)
+def test_clash_is_minimal_by_the_definition(name: str, *, fair: bool) -> None:
     seen = set()
-    for truth, inquiry in without_plan(name, fair=False):
+    for truth, inquiry in without_plan(name, fair=fair):
         problem = inquiry.planning.problem
         clash, proved = minimal_clash(problem, Deadline())
         assert proved
-        _, snapshot, preemptor, assignment = truth.setting()
-
-        def has_plan(kept: set[str]) -> bool:
-            return Relaxed(snapshot, preemptor, assignment, kept).has_plan()  # noqa: B023
-
-        assert not has_plan({law.id for law in laws_of(problem)}), truth.id
-        assert not has_plan(clash), truth.id
+        assert not has_plan(truth, {law.id for law in laws_of(problem)}, fair=fair), truth.id
+        assert not has_plan(truth, clash, fair=fair), truth.id
         for law in clash:
-            assert has_plan(clash - {law}), (truth.id, law)
-        seen.add(frozenset(clash))
-    assert len(seen) >= 2
-
-
-@pytest.mark.parametrize("name", FAIR)
-def test_fair_clash_is_minimal_among_all_subsets(name: str) -> None:
-    seen = set()
-    for truth, inquiry in without_plan(name, fair=True):
-        problem = inquiry.planning.problem
-        clash, proved = minimal_clash(problem, Deadline())
-        assert proved
-        laws = {law.id for law in laws_of(problem)}
-        assert not admitted_fairly(problem, laws - clash), truth.id
-        for law in clash:
-            assert admitted_fairly(problem, laws - clash | {law}), (truth.id, law)
+            assert has_plan(truth, clash - {law}, fair=fair), (truth.id, law)
         seen.add(frozenset(clash))
     assert len(seen) >= 2

@@ -22,4 +22,5 @@ def inquire(truth: YuniKornTruth, profile: Profile) -> YuniKornInquiry:
 
 def explained(value: dict[str, Any], victim: str | None = None, **more: Any) -> YuniKornExplanation:
     """Explain the ask ``ask`` of a hand-made cluster."""
-    return planner.explain(state_of(value), "ask", victim, **more)
+    answer: YuniKornExplanation = planner.explain(state_of(value), "ask", victim, **more)
+    return answer
