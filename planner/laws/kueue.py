@@ -161,11 +161,11 @@ KF_PERMITTED: Final = Law(
     "KF-01",
     "permitted_flavors",
     "the flavors are ones that the rules permit",
-    "All resources of one resource group that a podset, or a group of podsets, asks for get one "
-    "flavor. The group lists it, it exists, its taints are tolerated and its node labels match; "
-    "together with the podsets before, the request is within what the queue could ever use. "
-    "Where it is not available now, the queue may preempt for it: it is within nominal quota, "
-    "or could be reclaimed, or the queue may preempt while borrowing.",
+    "The queue is active. All resources of one resource group that a podset, or a group of "
+    "podsets, asks for get one flavor. The group lists it, it exists, its taints are tolerated "
+    "and its node labels match; together with the podsets before, the request is within what the "
+    "queue could ever use. Where it is not available now, the queue may preempt for it: it is "
+    "within nominal quota, or could be reclaimed, or the queue may preempt while borrowing.",
     "kueue ff69552e pkg/scheduler/flavorassigner/flavorassigner.go checkFlavorForPodSets, "
     "fitsResourceQuota; kueue-semantics.md 4.1 to 4.4",
 )

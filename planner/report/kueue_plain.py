@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.plan import Demand, NodeShare, Plan
 from planner.quantity import format_units
+from planner.report import flavors
 from planner.report.plain_lines import (
     certificate_of,
     differences,
@@ -24,6 +25,8 @@ def lines(plan: Plan) -> Iterator[str]:
     yield from heading(plan, line("cluster_queue", word(plan.cluster_queue)))
     yield line("borrowing", _borrowing(plan))
     yield from (_demand(demand) for demand in plan.demand)
+    if plan.flavors is not None:
+        yield from flavors.lines(plan, plan.flavors)
     yield line("victims", str(len(plan.victims)))
     yield from _victims("victim", plan)
     if plan.greedy is not None:

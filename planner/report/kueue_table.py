@@ -11,6 +11,7 @@ from rich.text import Text
 
 from planner.plan import Demand, NodeShare, Plan, Victim
 from planner.quantity import format_units
+from planner.report import flavors
 from planner.report.paper import Cell, Column, table_of
 from planner.report.table_parts import (
     NOTHING,
@@ -39,6 +40,8 @@ def parts(plan: Plan, width: int) -> Iterable[RenderableType]:
     yield header(plan, asking(plan))
     if plan.demand:
         yield _demand(plan.demand)
+    if plan.flavors is not None:
+        yield from flavors.parts(plan, plan.flavors)
     if plan.victims:
         yield _victims(plan, width)
         yield _legend(plan)

@@ -63,12 +63,13 @@ def permitted_flavors(setting: Setting, assignment: Assignment) -> Verdict:
     labels on which the podset's selector is invalid. With val = the request plus that of the
     podsets before: val <= potential(q, fr); the mode is Fit iff val <= max(0, available(q, fr));
     else val <= nominal(q, fr), or the cohort could give it back, or q may preempt while
-    borrowing. Source: semantics, 4.1 to 4.4.
+    borrowing. The queue is active. Source: semantics, 2 and 4.1 to 4.4.
     """
     findings: list[str] = []
+    if not setting.snapshot.is_active(setting.queue):
+        findings.append(f"{say_node(setting.snapshot, setting.queue)} is inactive")
     assumed: dict[int, int] = {}
-    groups = list(_groups(setting, assignment))
-    for group in groups:
+    for group in _groups(setting, assignment):
         findings += _uncovered(setting, group)
         for covering in setting.snapshot.queues[setting.queue].spec.resource_groups:
             findings += _check(setting, group, covering, assumed)

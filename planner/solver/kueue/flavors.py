@@ -19,19 +19,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, total_request
 from planner.errors import InternalError
-from planner.models.kueue.candidates import eligible
 from planner.objective.profiles import Measure, Profile, measure_id
 from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
-from planner.problem.kueue import build_problem
 from planner.reference.assignment import borrow_level
-from planner.reference.permitted import Permitted, permitted_assignments
 from planner.solver.answer import without_solver
 from planner.solver.comparison import bind, dropped_in_words
 from planner.solver.core import find_within
 from planner.solver.engine import Deadline, Outcome
+from planner.solver.kueue.choices import Choices, candidates_under, choices_of
 from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
@@ -60,8 +58,8 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
         If a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
-    choices = _choices_of(planning)
-    ranked = _ranked(planning, choices)
+    choices = choices_of(planning)
+    ranked = candidates_under(planning, choices)
     own = planning.with_flavors(planning.decision.assignment, ranked)
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
     race = _Race(own, choices, ranked, profile, deadline, alone)
@@ -69,51 +67,6 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     if race.best is None or race.winner is None:
         return _without_plan(race)
     return race.winner.accepted(_winning_plan(race, race.best, race.winner, started))
-
-
-@dataclass(frozen=True, slots=True)
-class _Choices:
-    """The permitted assignments: Kueue's own if it is complete, and the others in order."""
-
-    permitted: Permitted
-    own: tuple[Assignment, ...]
-    others: tuple[Assignment, ...]
-
-    @property
-    def distinct(self) -> int:
-        """How many there are that differ in what they ask for or contest."""
-        return len(self.own) + len(self.others)
-
-
-def _choices_of(planning: Planning) -> _Choices:
-    assignment = planning.decision.assignment
-    pod_sets = planning.preemptor.pod_sets
-    complete = assignment.mode != "NoFit" and len(assignment.pod_sets) == len(pod_sets)
-    counts = None
-    if complete:
-        pairs = zip(assignment.pod_sets, pod_sets, strict=True)
-        counts = [base.count if pods.count is None else pods.count for pods, base in pairs]
-    permitted = permitted_assignments(planning.snapshot, planning.preemptor, counts)
-    mine = _asks(planning, assignment) if complete else None
-    others = tuple(a for a in permitted.assignments if _asks(planning, a) != mine)
-    return _Choices(permitted, (assignment,) if complete else (), others)
-
-
-def _asks(planning: Planning, assignment: Assignment) -> tuple[Mapping[int, int], frozenset[int]]:
-    """Return what an assignment asks for and contests: all that the laws look at."""
-    snapshot = planning.snapshot
-    request = total_request(assignment, planning.preemptor, snapshot)
-    return request, contested(assignment, snapshot)
-
-
-def _ranked(planning: Planning, choices: _Choices) -> BoolArray:
-    """Return who is a candidate when all is contested that some permitted assignment contests."""
-    assignments = (*choices.own, *choices.others)
-    if not assignments:
-        return planning.eligible
-    pod_sets = tuple(pods for assignment in assignments for pods in assignment.pod_sets)
-    everything = Assignment(mode="Preempt", pod_sets=pod_sets)
-    return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
 
 
 @dataclass(slots=True)
@@ -126,7 +79,7 @@ class _Race:
     """
 
     own: Planning
-    choices: _Choices
+    choices: Choices
     ranked: BoolArray
     profile: Profile
     deadline: Deadline

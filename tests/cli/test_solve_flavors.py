@@ -1,0 +1,86 @@
+"""`planner solve --flavors`: the option, its answers in every format, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.exit_code import BAD_INPUT, OPTIMAL
+from planner.cli.schemas import schema_text
+from tests.cli.running import call
+from tests.conftest import ROOT
+from tests.flavored import GPU, flavor, group, listed, pending, podset, queue, running
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Write a cluster in which Kueue evicts two in its first flavor, and one in the other does."""
+    path = tmp_path / "cluster.json"
+    parts = (
+        flavor("h100"),
+        flavor("a100"),
+        queue("q", group(h100=4, a100=4), within="LowerPriority"),
+        running("small-1", "q", "h100", 2),
+        running("small-2", "q", "h100", 2),
+        running("large", "q", "a100", 4),
+        pending("q", podset(4)),
+    )
+    path.write_text(json.dumps(listed(*parts)))
+    return path
+
+
+def plan_of(*args: str | Path) -> dict[str, Any]:
+    result = call("solve", *args, "--format", "json")
+    assert result.exit_code == OPTIMAL, result.stderr
+    plan: dict[str, Any] = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(plan)
+    return plan
+
+
+def test_kueue_is_the_default(dump: Path) -> None:
+    plain, said = plan_of(dump), plan_of(dump, "--flavors", "kueue")
+    assert plain["flavors"] is said["flavors"] is None
+    assert [victim["workload"] for victim in plain["victims"]] == ["ns/small-1", "ns/small-2"]
+
+
+def test_optimal(dump: Path) -> None:
+    plan = plan_of(dump, "--flavors", "optimal")
+    assert [victim["workload"] for victim in plan["victims"]] == ["ns/large"]
+    assert plan["assignment"]["podSets"][0]["flavors"][GPU]["flavor"] == "a100"
+    assert plan["flavors"]["permitted"] == 2
+    assert sorted(plan["flavors"]["kueue"]["victims"]) == ["ns/small-1", "ns/small-2"]
+    assert plan["certificate"]["verdicts"][-1]["law"] == "KF-01"
+
+
+def test_optimal_for_every_pending_workload_and_in_words(dump: Path) -> None:
+    result = call("solve", dump, "--flavors", "optimal", "--all", "--format", "plain")
+    assert result.exit_code == OPTIMAL
+    assert f"flavor           main {GPU} a100 kueue=h100" in result.stdout
+    screen = call("solve", dump, "--flavors", "optimal", "--format", "table")
+    assert "With Kueue's own the best plan evicts 2 workloads" in screen.stdout
+
+
+def test_not_with_a_fixed_assignment(dump: Path, tmp_path: Path) -> None:
+    fixed = tmp_path / "assignment.json"
+    choice = {"flavor": "h100", "mode": "Preempt"}
+    fixed.write_text(json.dumps({"main": {GPU: choice}}))
+    result = call("solve", dump, "--flavors", "optimal", "--assignment", fixed)
+    assert result.exit_code == BAD_INPUT
+    assert "the assignment has fixed the flavors already" in result.stderr
+
+
+def test_not_for_yunikorn() -> None:
+    state = ROOT / "instances" / "yunikorn" / "quickstart"
+    result = call("solve", state, "--flavors", "optimal")
+    assert result.exit_code == BAD_INPUT
+    assert "YuniKorn knows no flavors" in result.stderr
+
+
+def test_no_other_word(dump: Path) -> None:
+    result = call("solve", dump, "--flavors", "best")
+    assert result.exit_code == BAD_INPUT
+    assert "optimal" in result.stderr

@@ -1,0 +1,99 @@
+"""Flavors chosen for least disruption, and what Kueue's own cost, in tables and plain lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.assignment import Assignment
+from planner.plan import FlavorChoices, KueueFlavors, Plan
+from planner.report import plain, table
+from tests.report.factory import GPU, make_infeasible, make_plan
+
+
+def assigned(flavor: str) -> Assignment:
+    """Return an assignment of GPUs to a flavor."""
+    choice = {"flavor": flavor, "mode": "Preempt"}
+    pods = {"name": "workers", "count": 2, "flavors": {GPU: choice}}
+    return Assignment.model_validate({"mode": "Preempt", "podSets": [pods]})
+
+
+def make_chosen(plan: Plan | None = None, own: str = "l4", **changes: Any) -> Plan:
+    """Return a plan in h200s that were chosen, where Kueue would take others, at 3 workloads."""
+    kueue = KueueFlavors(
+        assignment=assigned(own),
+        status=changes.pop("status", "optimal"),
+        explanation="evicting 3 workloads makes room",
+        victims=changes.pop("victims", ("team-b/one", "team-b/two", "team-c/three")),
+        terms=changes.pop("terms", {"D0": 0, "D2": 3, "D3": 24, "D4": 20000, "D5": 1000}),
+    )
+    counts = {"permitted": 6, "distinct": 4, "examined": 4, "complete": True, **changes}
+    flavors = FlavorChoices(**counts, kueue=kueue)
+    return (plan or make_plan()).model_copy(
+        update={"assignment": assigned("h200"), "flavors": flavors}
+    )
+
+
+def screen(plan: Plan) -> str:
+    """Return the table without its line breaks."""
+    return " ".join(table.render(plan, width=120, color=False).split())
+
+
+def test_table_names_both_flavors_and_what_kueues_own_cost() -> None:
+    text = table.render(make_chosen(), width=120, color=False)
+    assert f" workers  {GPU}  h200    l4\n" in text
+    said = (
+        "The rules permit 6 assignments of flavors. With Kueue's own the best plan evicts "
+        "3 workloads: team-b/one, team-b/two, team-c/three."
+    )
+    assert said in " ".join(text.split())
+    rows = [line.split() for line in text.splitlines()]
+    assert ["D2", "workloads", "evicted", "2", "3", "+1", "workloads"] in rows
+    (sums,) = [row for row in rows if "-12,360" in row]
+    assert sums[0] == "D4+D5"
+    assert sums[-4:] == ["33,360", "21,000", "-12,360", "accelerator-seconds"]
+
+
+def test_table_where_kueues_own_are_as_good_or_have_no_plan() -> None:
+    assert "None is better than Kueue's own." in screen(make_chosen(own="h200"))
+    none = make_chosen(status="infeasible", victims=(), terms={})
+    assert "With Kueue's own: evicting 3 workloads makes room." in screen(none)
+    free = make_chosen(victims=(), terms={"D2": 0})
+    assert "With Kueue's own nobody needs to go either." in screen(free)
+
+
+def test_table_says_that_more_are_permitted_than_were_listed() -> None:
+    text = screen(make_chosen(complete=False, status="feasible"))
+    assert "The rules permit more than 6 assignments of flavors." in text
+    assert "the best plan found evicts 3 workloads" in text
+
+
+def test_table_without_a_plan_shows_no_flavors() -> None:
+    text = screen(make_chosen(make_infeasible()))
+    assert "The rules permit 6 assignments of flavors." in text
+    assert "Podset" not in text
+
+
+def test_a_plan_with_kueues_flavors_says_nothing_of_it() -> None:
+    assert "assignments of flavors" not in screen(make_plan())
+    assert "flavors" not in plain.render(make_plan())
+
+
+def test_plain_lines() -> None:
+    lines = [line.split() for line in plain.render(make_chosen()).splitlines()]
+    found = {tuple(line[:2]): line[2:] for line in lines if "flavor" in line[0]}
+    assert found["flavors", "permitted=6"] == ["distinct=4", "examined=4", "complete=yes"]
+    assert found["flavor", "workers"] == [GPU, "h200", "kueue=l4"]
+    assert found["kueue_flavors", "optimal"][0] == "victims=3"
+    assert ("kueue_flavors_victim", "team-c/three") in found
+    assert found["flavors_term", "D2"][:2] == ["plan=2", "kueue_flavors=3"]
+    assert found["flavors_term", "D4+D5"][:2] == ["plan=33360", "kueue_flavors=21000"]
+    assert ("flavors_term", "D8") not in found  # not known of Kueue's own
+
+
+def test_a_flavor_that_kueue_assigns_to_nothing() -> None:
+    plan = make_chosen()
+    assert plan.flavors is not None
+    kueue = plan.flavors.kueue.model_copy(update={"assignment": Assignment(mode="NoFit")})
+    flavors = plan.flavors.model_copy(update={"kueue": kueue})
+    text = plain.render(plan.model_copy(update={"flavors": flavors}))
+    assert "kueue=none" in text

@@ -1,0 +1,95 @@
+"""Flavors chosen for least disruption: the best over all assignments, by looking at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from planner.assignment import Assignment
+from planner.objective.profiles import PROFILES
+from planner.plan import Plan
+from tests import recorded
+from tests.conftest import TEST_ALL, recorded_root
+from tests.solver.flavor_truth import FlavorTruth, TooLargeError
+
+FILES = [(name, fair) for name in ("small-flavors", "small-edge") for fair in (False, True)]
+EVERY = {"small-flavors": 20, "small-edge": 4}
+TESTED = ("no-regret", "min-count", "kueue-like", "exact-fit", "min-lost-work", "fewest-tenants")
+
+
+def truths(name: str, *, fair: bool) -> Iterator[FlavorTruth]:
+    """Yield lines whose queue lets the workload choose; the flavors must be Kueue's own."""
+    number, step = 0, EVERY[name] if recorded_root() and not TEST_ALL else 1
+    for line in recorded.lines(name):
+        state = recorded.state_of(line)
+        if line.get("assignment") or state.configuration.fair_sharing_on != fair:
+            continue
+        truth = FlavorTruth(state, line["pending"])
+        if len(truth.assignments) > 1:
+            number += 1
+            if number % step == 0:
+                yield truth
+
+
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_the_plan_is_the_best_over_all_assignments_and_all_legal_sets(
+    name: str, *, fair: bool
+) -> None:
+    compared = moved = 0
+    for number, truth in enumerate(truths(name, fair=fair)):
+        profile = PROFILES[TESTED[number % len(TESTED)]]
+        try:
+            expected = truth.best(profile, truth.answers)
+        except TooLargeError:
+            continue
+        compared += 1
+        plan = truth.solve(profile)
+        what = f"{truth.state.source} {profile.name}"
+        assert plan.flavors is not None
+        assert plan.flavors.permitted == len(truth.permitted), what
+        assert plan.flavors.distinct == len(truth.assignments), what
+        if expected is None:
+            assert plan.status == "infeasible", what
+            continue
+        assert plan.status == "optimal", what
+        values = [sum(plan.terms[t] for t in level) for level in profile.levels]
+        assert values == [sum(expected.terms[t] for t in level) for level in profile.levels], what
+        assert flavors_of(plan) == flavors_of(truth.assignments[expected.number]), what
+        assert frozenset(plan.keys) == expected.victims, what
+        assert {term: plan.terms[term] for term in expected.terms} == expected.terms, what
+        moved += expected.number > 0
+    assert compared
+    assert moved or name != "small-flavors" or not recorded_root()
+
+
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_the_contrast_is_the_best_under_kueues_own_flavors(name: str, *, fair: bool) -> None:
+    profile = PROFILES["no-regret"]
+    for truth in truths(name, fair=fair):
+        try:
+            own = [a for a in truth.answers if truth.own_complete and a.number == 0]
+        except TooLargeError:
+            continue
+        expected = truth.best(profile, own)
+        plan = truth.solve(profile)
+        assert plan.flavors is not None
+        alone = plan.flavors.kueue
+        assert alone.assignment == truth.own
+        if expected is None:
+            assert alone.status == "infeasible"
+            assert not alone.victims
+            continue
+        assert alone.status == "optimal"
+        assert frozenset(alone.victims) == expected.victims
+        assert alone.terms == expected.terms
+
+
+def flavors_of(assigned: Plan | Assignment) -> list[tuple[str, str, str, str]]:
+    """Return podset, resource, flavor and mode of every choice."""
+    assignment = assigned.assignment if isinstance(assigned, Plan) else assigned
+    return sorted(
+        (pods.name, resource, choice.flavor, choice.mode)
+        for pods in assignment.pod_sets
+        for resource, choice in pods.flavors.items()
+    )

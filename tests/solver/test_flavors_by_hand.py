@@ -1,0 +1,365 @@
+"""Flavors chosen for least disruption, on clusters small enough to see the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import planner
+from planner.errors import InputError
+from planner.objective.profiles import PROFILES
+from planner.plan import Plan
+from planner.reference import permitted
+from planner.state import State
+from tests.flavored import (
+    GPU,
+    Object,
+    fair_sharing,
+    flavor,
+    group,
+    pending,
+    podset,
+    queue,
+    running,
+    state_of,
+)
+
+FLAVORS = [flavor("h100"), flavor("a100")]
+LEAST = "least-disruption"
+
+
+def solve(state: State, objective: str = LEAST, time_limit: float | None = None) -> Plan:
+    """Return the plan with the flavors chosen for least disruption; the verifier accepts it."""
+    plan = planner.solve(state, objective=objective, time_limit=time_limit, flavors="optimal")
+    assert planner.verify(state, plan).accepted
+    return plan
+
+
+def chosen(plan: Plan) -> dict[str, str]:
+    """Return the flavor of each podset's GPUs."""
+    return {pods.name: pods.flavors[GPU].flavor for pods in plan.assignment.pod_sets}
+
+
+def two_small_or_one(priority_of_one: int = 0) -> list[list[Object]]:
+    """Both flavors are full: of two workloads of 2 GPUs the one, of one of 4 the other."""
+    return [
+        *FLAVORS,
+        queue("q", group(h100=4, a100=4), within="LowerPriority"),
+        running("small-1", "q", "h100", 2),
+        running("small-2", "q", "h100", 2),
+        running("large", "q", "a100", 4, priority_of_one),
+    ]
+
+
+def test_one_victim_in_another_flavor_instead_of_two() -> None:
+    """Both flavors need preemption in the own queue, so Kueue takes the one listed first."""
+    plan = solve(state_of(*two_small_or_one(), pending("q", podset(4))))
+    assert plan.status == "optimal"
+    assert chosen(plan) == {"main": "a100"}
+    assert plan.keys == ("ns/large",)
+    assert plan.flavors is not None
+    kueue = plan.flavors.kueue
+    assert (plan.flavors.permitted, plan.flavors.examined, plan.flavors.complete) == (2, 2, True)
+    assert kueue.assignment.pod_sets[0].flavors[GPU].flavor == "h100"
+    assert set(kueue.victims) == {"ns/small-1", "ns/small-2"}
+    assert (plan.terms["D2"], kueue.terms["D2"]) == (1, 2)
+    assert plan.greedy is not None
+    assert set(plan.greedy.keys) == {"ns/small-1", "ns/small-2"}
+    assert "other flavors" in plan.explanation
+    assert "proved best of 2 permitted assignments" in plan.explanation
+
+
+def test_nobody_in_another_flavor_instead_of_two() -> None:
+    """Kueue stops at the first flavor in which it can preempt, and does not see the free one."""
+    state = state_of(
+        *FLAVORS,
+        queue("q", group(h100=4, a100=4), within="LowerPriority", stops=True),
+        running("small-1", "q", "h100", 2),
+        running("small-2", "q", "h100", 2),
+        pending("q", podset(4)),
+    )
+    plan = solve(state)
+    assert (plan.status, chosen(plan), plan.victims) == ("optimal", {"main": "a100"}, ())
+    assert plan.assignment.mode == "Fit"
+    assert plan.flavors is not None
+    assert plan.flavors.kueue.terms["D2"] == 2
+
+
+def test_kueues_own_flavors_where_others_are_no_better() -> None:
+    state = state_of(
+        *FLAVORS,
+        queue("q", group(h100=4, a100=4), within="LowerPriority"),
+        running("one", "q", "h100", 4),
+        running("other", "q", "a100", 4),
+        pending("q", podset(4)),
+    )
+    plan = solve(state)
+    assert (chosen(plan), plan.keys) == ({"main": "h100"}, ("ns/one",))
+    assert plan.flavors is not None
+    assert plan.flavors.kueue.assignment == plan.assignment
+
+
+@pytest.mark.parametrize(("tolerates", "expected"), [("", "h100"), ("spot", "a100")])
+def test_a_taint_forbids_a_flavor_unless_tolerated(tolerates: str, expected: str) -> None:
+    _, _, *others = two_small_or_one()
+    flavors = flavor("h100"), flavor("a100", taint="spot")
+    plan = solve(state_of(*flavors, *others, pending("q", podset(4, tolerates=tolerates))))
+    assert chosen(plan) == {"main": expected}
+    assert plan.flavors is not None
+    assert plan.flavors.permitted == (2 if tolerates else 1)
+
+
+@pytest.mark.parametrize(("zone", "expected"), [("east", "h100"), ("west", "a100")])
+def test_a_node_selector_forbids_a_flavor_with_another_label(zone: str, expected: str) -> None:
+    _, _, *others = two_small_or_one()
+    flavors = flavor("h100"), flavor("a100", labels={"zone": "west"})
+    wanted = podset(4, selects={"zone": zone, "unknown": "label"})
+    assert chosen(solve(state_of(*flavors, *others, pending("q", wanted)))) == {"main": expected}
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(1, "h100"), (2, "a100")])
+def test_a_borrowing_limit_forbids_a_flavor(limit: int, expected: str) -> None:
+    """Of a100 the queue has 2 and may borrow so many: 4 are within reach with a limit of 2."""
+    state = state_of(
+        *FLAVORS,
+        queue(
+            "q",
+            group(h100=4, a100=(2, limit)),
+            cohort="org",
+            within="LowerPriority",
+            borrow="Never",
+        ),
+        queue("lender", group(h100=0, a100=2), cohort="org"),
+        running("small-1", "q", "h100", 2),
+        running("small-2", "q", "h100", 2),
+        pending("q", podset(4)),
+    )
+    plan = solve(state)
+    assert chosen(plan) == {"main": expected}
+    assert len(plan.victims) == (2 if expected == "h100" else 0)
+
+
+@pytest.mark.parametrize(("borrow", "expected"), [("Never", "h100"), ("LowerPriority", "a100")])
+def test_preempting_beyond_the_own_quota_needs_borrow_within_cohort(
+    borrow: str, expected: str
+) -> None:
+    """The cohort could lend the a100s, but its root is the only quota that holds the request."""
+    state = state_of(
+        *FLAVORS,
+        queue(
+            "q",
+            group(h100=4, a100=1),
+            cohort="org",
+            within="LowerPriority",
+            reclaim="LowerPriority",
+            borrow=borrow,
+        ),
+        queue("other", group(h100=0, a100=3), cohort="org"),
+        running("small-1", "q", "h100", 2),
+        running("small-2", "q", "h100", 2),
+        running("large", "other", "a100", 4),
+        pending("q", podset(4)),
+    )
+    assert chosen(solve(state)) == {"main": expected}
+
+
+def test_each_resource_group_is_a_choice_of_its_own() -> None:
+    """CPUs in the second flavor and GPUs in the first: Kueue takes the first of both."""
+    state = state_of(
+        *FLAVORS,
+        flavor("x86"),
+        flavor("arm"),
+        queue("q", group(h100=2, a100=2), group("cpu", x86=4, arm=4), within="LowerPriority"),
+        running("gpu-first", "q", "h100", 2),
+        running("gpu-1", "q", "a100", 1),
+        running("gpu-2", "q", "a100", 1),
+        running("cpu-1", "q", "x86", 2, resource="cpu"),
+        running("cpu-2", "q", "x86", 2, resource="cpu"),
+        running("cpu-last", "q", "arm", 4, resource="cpu"),
+        pending("q", podset(2, also={"cpu": 4})),
+    )
+    plan = solve(state)
+    (pods,) = plan.assignment.pod_sets
+    flavors = {resource: choice.flavor for resource, choice in pods.flavors.items()}
+    assert flavors == {GPU: "h100", "cpu": "arm"}
+    assert set(plan.keys) == {"ns/gpu-first", "ns/cpu-last"}
+    assert plan.flavors is not None
+    assert (plan.flavors.permitted, plan.flavors.distinct) == (4, 4)
+    assert len(plan.flavors.kueue.victims) == 3
+
+
+@pytest.mark.parametrize("together", ["", "gang"])
+def test_podsets_of_one_group_get_one_flavor(together: str) -> None:
+    """Two GPUs are free in each flavor: enough for one podset each, not for both in one."""
+    state = state_of(
+        *FLAVORS,
+        queue("q", group(h100=4, a100=4), within="LowerPriority", stops=True),
+        running("one", "q", "h100", 2),
+        running("other", "q", "a100", 2),
+        pending(
+            "q", podset(2, "leader", together=together), podset(2, "workers", together=together)
+        ),
+    )
+    plan = solve(state)
+    if together:
+        assert chosen(plan) == {"leader": "h100", "workers": "h100"}
+        assert plan.keys == ("ns/one",)
+    else:
+        assert chosen(plan) == {"leader": "h100", "workers": "a100"}
+        assert not plan.victims
+        assert plan.flavors is not None
+        assert plan.flavors.kueue.victims == ("ns/one",)
+        # Leader and workers ask for the same: swapped, they are counted and not solved again.
+        assert (plan.flavors.permitted, plan.flavors.distinct) == (4, 3)
+
+
+def test_podsets_before_count_against_what_a_flavor_could_ever_give() -> None:
+    """Three times 2 GPUs: no flavor of 4 takes all of them, so 6 of 8 assignments are left."""
+    pod_sets = [podset(2, name) for name in ("a", "b", "c")]
+    state = state_of(*FLAVORS, queue("q", group(h100=4, a100=4)), pending("q", *pod_sets))
+    plan = solve(state)
+    assert not plan.victims
+    assert plan.flavors is not None
+    assert plan.flavors.permitted == 6
+    assert sorted(chosen(plan).values()) in (["a100", "a100", "h100"], ["a100", "h100", "h100"])
+
+
+def test_fair_sharing() -> None:
+    """The own share decides who may be taken: in h100 two, in a100 one workload of ``rich``."""
+    state = state_of(
+        fair_sharing(),
+        *FLAVORS,
+        queue("q", group(h100=2, a100=2), cohort="org", reclaim="Any"),
+        queue("rich", group(h100=2, a100=2), cohort="org"),
+        running("small-1", "rich", "h100", 2),
+        running("small-2", "rich", "h100", 1),
+        running("small-3", "rich", "h100", 1),
+        running("large", "rich", "a100", 4),
+        pending("q", podset(2)),
+    )
+    plan = solve(state, "min-count")
+    assert plan.rules == "kueue-fair"
+    assert chosen(plan) == {"main": "h100"}  # small-1 alone is enough: Kueue's own is as good
+    state = state_of(
+        fair_sharing(),
+        *FLAVORS,
+        queue("q", group(h100=2, a100=2), cohort="org", reclaim="Any"),
+        queue("rich", group(h100=2, a100=2), cohort="org"),
+        *(running(f"small-{i}", "rich", "h100", 1) for i in range(4)),
+        running("large", "rich", "a100", 2),
+        running("larger", "rich", "a100", 2),
+        pending("q", podset(2)),
+    )
+    plan = solve(state, "min-count")
+    assert chosen(plan) == {"main": "a100"}
+    assert len(plan.victims) == 1
+    assert plan.flavors is not None
+    assert len(plan.flavors.kueue.victims) == 2
+
+
+def test_ranks_are_counted_among_the_candidates_of_all_flavors() -> None:
+    """In each flavor alone its only candidate would have rank 1, and the first would win."""
+    state = state_of(
+        *FLAVORS,
+        queue("q", group(h100=4, a100=4), within="LowerPriority"),
+        running("important", "q", "h100", 4, 5),
+        running("humble", "q", "a100", 4, 1),
+        pending("q", podset(4)),
+    )
+    plan = solve(state)
+    assert (chosen(plan), plan.keys) == ({"main": "a100"}, ("ns/humble",))
+    assert plan.greedy is not None
+    assert plan.flavors is not None
+    scale = plan.terms, plan.greedy.terms, plan.flavors.kueue.terms
+    assert [(terms["D1"], terms["D3"]) for terms in scale] == [(1, 2), (2, 4), (2, 4)]
+
+
+def test_caps_are_those_of_kueues_own_plan_under_its_own_flavors() -> None:
+    """Two of lower priority instead of one: permitted, but no-regret promises at most one."""
+    state = state_of(
+        *FLAVORS,
+        queue("q", group(h100=4, a100=4), within="LowerPriority"),
+        running("important", "q", "h100", 4, 5),
+        running("humble-1", "q", "a100", 2, 1),
+        running("humble-2", "q", "a100", 2, 1),
+        pending("q", podset(4)),
+    )
+    assert solve(state).keys == ("ns/humble-1", "ns/humble-2")
+    plan = solve(state, "no-regret")
+    assert (plan.status, plan.keys) == ("optimal", ("ns/important",))
+
+
+def test_a_plan_where_kueues_own_flavors_have_none() -> None:
+    """The podsets in the order of Kueue's walk: the first takes what only the second can use."""
+    flavors = flavor("h100"), flavor("a100", labels={"model": "a100"})
+    pod_sets = podset(4, "any"), podset(4, "picky", selects={"model": "h100"})
+    state = state_of(*flavors, queue("q", group(h100=4, a100=4)), pending("q", *pod_sets))
+    assert planner.solve(state).status == "infeasible"
+    plan = solve(state)
+    assert (plan.status, chosen(plan)) == ("optimal", {"any": "a100", "picky": "h100"})
+    assert plan.flavors is not None
+    assert plan.flavors.kueue.status == "infeasible"
+    assert plan.flavors.kueue.terms == {}
+
+
+def test_infeasible_with_all_flavors() -> None:
+    state = state_of(*two_small_or_one(20), pending("q", podset(4), priority=0))
+    plan = solve(state)
+    assert plan.status == "infeasible"
+    assert "nor is there a plan with any other of 2 permitted assignments" in plan.explanation
+
+
+def test_nothing_is_permitted() -> None:
+    state = state_of(*two_small_or_one(), pending("q", podset(5)))
+    plan = solve(state)
+    assert plan.status == "infeasible"
+    assert plan.flavors is not None
+    assert (plan.flavors.permitted, plan.flavors.examined) == (0, 0)
+
+
+def test_without_time_nothing_is_claimed() -> None:
+    plan = solve(state_of(*two_small_or_one(), pending("q", podset(4))), time_limit=0)
+    assert plan.status == "feasible"
+    assert set(plan.keys) == {"ns/small-1", "ns/small-2"}
+    assert plan.flavors is not None
+    assert plan.flavors.examined == 1
+    assert "1 of 2 permitted assignments of flavors examined" in plan.explanation
+    assert plan.certificate is not None
+    assert {level.bound for level in plan.certificate.levels} == {0}
+
+
+def test_with_too_many_assignments_nothing_is_claimed_but_a_plan_without_victims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(permitted, "MOST", 1)
+    plan = solve(state_of(*two_small_or_one(), pending("q", podset(4))))
+    assert plan.status == "feasible"
+    assert plan.flavors is not None
+    assert not plan.flavors.complete
+    assert "of more than 1 permitted assignment" in plan.explanation
+    free = state_of(*FLAVORS, queue("q", group(h100=4, a100=4)), pending("q", podset(4)))
+    assert solve(free).status == "optimal"
+
+
+@pytest.mark.parametrize("objective", PROFILES)
+def test_every_profile(objective: str) -> None:
+    plan = solve(state_of(*two_small_or_one(), pending("q", podset(4))), objective)
+    assert plan.status == "optimal"
+    assert plan.flavors is not None
+    levels = PROFILES[objective].levels
+    ours, theirs = (
+        [sum(terms[term] for term in level) for level in levels]
+        for terms in (plan.terms, plan.flavors.kueue.terms)
+    )
+    assert ours <= theirs
+
+
+def test_flavors_and_a_fixed_assignment_exclude_each_other() -> None:
+    state = state_of(*two_small_or_one(), pending("q", podset(4)))
+    fixed = {"main": {GPU: {"flavor": "h100", "mode": "Preempt"}}}
+    with pytest.raises(InputError, match="fixed the flavors already"):
+        planner.solve(state, assignment=fixed, flavors="optimal")
+    wrong: Any = "best"
+    with pytest.raises(InputError, match="kueue or optimal"):
+        planner.solve(state, flavors=wrong)
