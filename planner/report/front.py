@@ -31,6 +31,7 @@ from planner.report.words import (
     preemptor_name,
     rules_name,
     scheduler_name,
+    texts_of,
     victim_names,
 )
 
@@ -124,25 +125,28 @@ def _rows(front: Front) -> list[_Row]:
 def _table(front: Front, rows: Sequence[_Row]) -> Table:
     columns: list[Column[_Row]] = [
         Column("Point", lambda row: Text(row.label, row.style), number=True),
-        *(_measure_column(front.measures, side, rows) for side in range(2)),
+        *(_measure_column(front, side, rows) for side in range(2)),
         Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True),
         Column("", lambda row: _named(row.point.plan, row.style), folds=True),
     ]
     return table_of(columns, rows)
 
 
-def _measure_column(
-    measures: tuple[FrontMeasure, FrontMeasure], side: int, rows: Sequence[_Row]
-) -> Column[_Row]:
-    measure = measures[side]
+def _measure_column(front: Front, side: int, rows: Sequence[_Row]) -> Column[_Row]:
+    measure = front.measures[side]
+    what, unit = _texts(front, measure)
 
     def cell(row: _Row) -> Text:
-        return value_in(measure.unit, row.point.values[side])
+        return value_in(unit, row.point.values[side])
 
-    units = ", ".join(units_of(measure.unit))
-    title = f"{clean(measure.term)}\n{clean(measure.title)}\n{units}"
-    widest = max(len(part) for row in rows for part in cell(row).plain.split("\n"))
-    return Column(title, cell, number=True, folds=True, least=max(widest, 12))
+    title = f"{clean(measure.term)}\n{clean(what)}\n{', '.join(units_of(unit))}"
+    words = [*title.split(), *(part for row in rows for part in cell(row).plain.split("\n"))]
+    return Column(title, cell, number=True, folds=True, least=max(map(len, words)))
+
+
+def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
+    """Return title and unit of a measure in the words of the scheduler."""
+    return texts_of(front.greedy.plan, measure.term) or (measure.title, measure.unit)
 
 
 def _named(plan: AnyPlan, style: str) -> Text:
@@ -180,8 +184,8 @@ def _lines(front: Front) -> Iterator[str]:
     yield line("objective", word(front.objective))
     yield line("now", moment(greedy.plan.now))
     for measure in front.measures:
-        facts = (f"unit={quoted(measure.unit)}", f"title={quoted(measure.title)}")
-        yield line("measure", word(measure.term), *facts)
+        title, unit = _texts(front, measure)
+        yield line("measure", word(measure.term), f"unit={quoted(unit)}", f"title={quoted(title)}")
     yield line("points", str(len(front.points)))
     for number, point in enumerate(front.points, start=1):
         yield from _point(front, "point", str(number), point)

@@ -120,7 +120,7 @@ def term_rows(plan: AnyPlan) -> list[TermRow]:
     shown = {row.id for row in rows}
     for term, value in plan.terms.items():
         if term not in shown:
-            title, unit = _texts_of(plan, term) or (term, "")
+            title, unit = texts_of(plan, term) or (term, "")
             rows.append(TermRow(term, title, unit, value, _sum_of(term, greedy)))
     return rows
 
@@ -128,12 +128,12 @@ def term_rows(plan: AnyPlan) -> list[TermRow]:
 def _level_row(
     plan: AnyPlan, level: Level, number: int, greedy: Mapping[str, int] | None
 ) -> TermRow:
-    title, unit = _texts_of(plan, level.term) or (level.title, level.unit)
+    title, unit = texts_of(plan, level.term) or (level.title, level.unit)
     theirs = _sum_of(level.term, greedy)
     return TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
 
 
-def _texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
+def texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
     """Return title and unit of a measure such as ``D4+D5``; ``None`` if a term is not known."""
     texts = YUNIKORN_TEXTS if isinstance(plan, YuniKornPlan) else TERM_TEXTS
     terms = measure.split("+")

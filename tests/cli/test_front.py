@@ -137,6 +137,7 @@ def test_yunikorn(tmp_path: Path) -> None:
     assert "YuniKorn's own plan is behind the front" in (tmp_path / "front.txt").read_text("utf-8")
     plain = call("solve", YUNIKORN, *PARETO).stdout
     assert "pod              serving/ranker-2" in plain
+    assert 'measure          D2 unit="allocations" title="allocations preempted"' in plain
 
 
 def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
