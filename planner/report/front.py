@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
@@ -41,6 +42,7 @@ ANSWERS: Final = {
     "infeasible": ("PROVED INFEASIBLE", "bold red"),
     "unknown": ("UNKNOWN", "bold yellow"),
 }
+TITLE_WIDTH: Final = 20
 UNPROVED: Final = "not proved"
 ON: Final = "{scheduler}'s own plan is on the front, as good as point {points}."
 BEHIND: Final = (
@@ -125,23 +127,22 @@ def _rows(front: Front) -> list[_Row]:
 def _table(front: Front, rows: Sequence[_Row]) -> Table:
     columns: list[Column[_Row]] = [
         Column("Point", lambda row: Text(row.label, row.style), number=True),
-        *(_measure_column(front, side, rows) for side in range(2)),
+        *(_measure_column(front, side) for side in range(2)),
         Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True),
         Column("", lambda row: _named(row.point.plan, row.style), folds=True),
     ]
     return table_of(columns, rows)
 
 
-def _measure_column(front: Front, side: int, rows: Sequence[_Row]) -> Column[_Row]:
+def _measure_column(front: Front, side: int) -> Column[_Row]:
     measure = front.measures[side]
     what, unit = _texts(front, measure)
 
     def cell(row: _Row) -> Text:
         return value_in(unit, row.point.values[side])
 
-    title = f"{clean(measure.term)}\n{clean(what)}\n{', '.join(units_of(unit))}"
-    words = [*title.split(), *(part for row in rows for part in cell(row).plain.split("\n"))]
-    return Column(title, cell, number=True, folds=True, least=max(map(len, words)))
+    title = [clean(measure.term), *wrap(clean(what), TITLE_WIDTH), *units_of(unit)]
+    return Column("\n".join(title), cell, number=True)
 
 
 def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
