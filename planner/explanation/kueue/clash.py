@@ -133,30 +133,31 @@ def _of_no_flavor(planning: Planning) -> tuple[Shortfall, ...]:
                 if short > 0:
                     most = snapshot.tree.potential(queue, index)
                     fr = snapshot.tree.frs[index]
-                    found.append(_shortfall(fr, asked[resource], available, short, 0, most))
+                    found.append(_shortfall(fr, asked[resource], available, short, None, most))
     return tuple(found)
 
 
 def _shortfall(  # noqa: PLR0913, PLR0917 - one number each
-    fr: tuple[str, str], requested: int, available: int, short: int, held: int, most: int
+    fr: tuple[str, str], requested: int, available: int, short: int, held: int | None, most: int
 ) -> Shortfall:
     flavor, resource = fr
     text = (
         f"{format_units(requested, resource)} {resource} asked in flavor {flavor}, "
         f"{format_units(available, resource)} available, {format_units(short, resource)} short; "
     )
-    text += (
-        f"the queue can never use more than {format_units(most, resource)} there"
-        if most < requested
-        else f"candidates hold {format_units(held, resource)}"
-    )
+    if most < requested:
+        text += f"the queue can never use more than {format_units(most, resource)} there"
+    elif held is None:
+        text += "Kueue looks for no victims there"
+    else:
+        text += f"candidates hold {format_units(held, resource)}"
     return Shortfall(
         flavor=flavor,
         resource=resource,
         requested=requested,
         available=available,
         short=short,
-        held_by_candidates=held,
+        held_by_candidates=held or 0,
         most=most,
         text=text,
     )

@@ -177,7 +177,7 @@ class Planning:
         inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
         if inactive:
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
-        return explain_no_flavor(self.decision.assignment, self.preemptor)
+        return explain_no_flavor(self.snapshot, self.preemptor, self.decision.assignment)
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         if self.decision.assignment.mode == "Fit" and self.fits_at_once:
