@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
 
 import pytest
 
 from planner.assignment import Assignment
 from planner.objective.profiles import PROFILES
 from planner.plan import Plan
+from planner.reader import read_kueue_objects
+from planner.state import State
 from tests import recorded
 from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.flavor_truth import FlavorTruth, TooLargeError
@@ -93,3 +97,52 @@ def flavors_of(assigned: Plan | Assignment) -> list[tuple[str, str, str, str]]:
         for pods in assignment.pod_sets
         for resource, choice in pods.flavors.items()
     )
+
+
+OUTSIDE = ("small-fair-flat-0000188", "small-fair-hier-0001469", "small-fair-hier-0003411")
+"""Recorded lines in which Kueue's own answer is outside its rules, also with twice the flavors."""
+
+
+def doubled(line: recorded.Line) -> State:
+    """Return a line with a second flavor for each, as full, of workloads one priority lower."""
+    found: list[dict[str, Any]] = []
+    for item in line["state"]["items"]:
+        found.append(item)
+        second = deepcopy(item)
+        if item["kind"] == "ResourceFlavor":
+            second["metadata"]["name"] += "-2"
+            found.append(second)
+        elif "resourceGroups" in item.get("spec", {}):
+            for covering, more in zip(
+                item["spec"]["resourceGroups"], second["spec"]["resourceGroups"], strict=True
+            ):
+                renamed = [{**quotas, "name": f"{quotas['name']}-2"} for quotas in more["flavors"]]
+                covering["flavors"].extend(renamed)
+        elif item.get("status", {}).get("admission"):
+            second["metadata"] |= {key: f"{item['metadata'][key]}-2" for key in ("name", "uid")}
+            second["spec"]["priority"] = item["spec"].get("priority", 0) - 1
+            for pods in second["status"]["admission"]["podSetAssignments"]:
+                pods["flavors"] = {name: f"{flavor}-2" for name, flavor in pods["flavors"].items()}
+            found.append(second)
+    return read_kueue_objects({**line["state"], "items": found}, where=line["id"], now=line["now"])
+
+
+def test_caps_that_only_other_flavors_can_keep_are_kept() -> None:
+    """Kueue's own answer is outside its rules: a cap is dropped only if no flavors can keep it."""
+    profile = PROFILES["no-regret"]
+    compared = 0
+    for name in ("small-fair-flat", "small-fair-hier"):
+        for line in recorded.lines(name):
+            if line["id"] not in OUTSIDE:
+                continue
+            compared += 1
+            truth = FlavorTruth(doubled(line), line["pending"])
+            assert truth.greedy.outside_rules
+            expected = truth.best(profile, truth.answers)
+            plan = truth.solve(profile)
+            assert expected is not None
+            assert (plan.status, frozenset(plan.keys)) == ("optimal", expected.victims)
+            assert flavors_of(plan) == flavors_of(truth.assignments[expected.number])
+            assert "the scheduler's own answer is outside the rules" in plan.explanation
+    if not compared:
+        pytest.skip("these lines are only in the full folder of answers")

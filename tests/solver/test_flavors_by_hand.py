@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import planner
 from planner.errors import InputError
-from planner.objective.profiles import PROFILES
+from planner.objective.profiles import PROFILES, Profile
+from planner.objective.wishes import Wishes
 from planner.plan import Plan
 from planner.reference import permitted
 from planner.state import State
@@ -29,7 +31,7 @@ FLAVORS = [flavor("h100"), flavor("a100")]
 LEAST = "least-disruption"
 
 
-def solve(state: State, objective: str = LEAST, time_limit: float | None = None) -> Plan:
+def solve(state: State, objective: str | Profile = LEAST, time_limit: float | None = None) -> Plan:
     """Return the plan with the flavors chosen for least disruption; the verifier accepts it."""
     plan = planner.solve(state, objective=objective, time_limit=time_limit, flavors="optimal")
     assert planner.verify(state, plan).accepted
@@ -288,6 +290,21 @@ def test_caps_are_those_of_kueues_own_plan_under_its_own_flavors() -> None:
     assert solve(state).keys == ("ns/humble-1", "ns/humble-2")
     plan = solve(state, "no-regret")
     assert (plan.status, plan.keys) == ("optimal", ("ns/important",))
+
+
+@pytest.mark.parametrize(("priority", "dropped"), [(0, ""), (5, "D1")])
+def test_caps_are_kept_where_some_flavors_can_keep_them(priority: int, dropped: str) -> None:
+    """One eviction at most: Kueue's own flavors have no plan then, the others take one."""
+    state = state_of(*two_small_or_one(priority), pending("q", podset(4)))
+    objective = replace(PROFILES["no-regret"], name="one", wishes=Wishes(budget={"all": 1}))
+    plan = solve(state, objective)
+    assert (plan.status, plan.keys) == ("optimal", ("ns/large",))
+    assert plan.flavors is not None
+    assert plan.flavors.kueue.status == "infeasible"
+    assert plan.flavors.examined == 2
+    said = "outside the wishes of the objective, and no legal one that keeps the caps"
+    assert (said in plan.explanation) == bool(dropped)
+    assert plan.explanation.endswith(f"keeps its value of {dropped}" if dropped else "of flavors")
 
 
 def test_a_plan_where_kueues_own_flavors_have_none() -> None:
