@@ -5,12 +5,14 @@ judge.py       one pending workload: what is wrong with the scheduler's own answ
 redundancy.py  whom the scheduler's own answer takes without need
 record.py      what comes out: cases, failures, totals
 tally.py       many cases to totals
+many.py        all of it for many states, as a batch
 
 Source: design.md, sections 1 and 6; user-needs.md, row 1.
 """
 
 from planner.auditing.instance import Packed, open_packed, packed_states
 from planner.auditing.judge import Question, audit_instance
+from planner.auditing.many import Settings, audit_states, summarise
 from planner.auditing.record import Audit, Case, Failure, StateAudit
 from planner.auditing.tally import Tally
 
@@ -20,9 +22,12 @@ __all__ = [
     "Failure",
     "Packed",
     "Question",
+    "Settings",
     "StateAudit",
     "Tally",
     "audit_instance",
+    "audit_states",
     "open_packed",
     "packed_states",
+    "summarise",
 ]

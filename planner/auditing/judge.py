@@ -165,18 +165,19 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
     if not greedy.victims:
         return
     has_plan = plan.status in {"optimal", "feasible"}
-    theirs, ours = _evicted(greedy), _evicted(plan)
-    for place, requested in _requested(greedy).items():
+    theirs, ours = evicted(greedy), evicted(plan)
+    for place, asked in requested(greedy).items():
         yield Ratio(
             flavor=place[0],
             resource=place[1],
-            requested=requested,
+            requested=asked,
             greedy=theirs.get(place, 0),
             optimum=ours.get(place, 0) if has_plan else None,
         )
 
 
-def _requested(plan: AnyPlan) -> dict[tuple[str, str], int]:
+def requested(plan: AnyPlan) -> dict[tuple[str, str], int]:
+    """Return what the preemptor asks for by flavor and resource; YuniKorn's flavor is empty."""
     if isinstance(plan, Plan):
         asked = {(one.flavor, one.resource): one.requested for one in plan.demand}
     else:
@@ -184,7 +185,7 @@ def _requested(plan: AnyPlan) -> dict[tuple[str, str], int]:
     return {place: amount for place, amount in asked.items() if amount}
 
 
-def _evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
+def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
     """Return how much the victims hold that are not being evicted already."""
     total: dict[tuple[str, str], int] = {}
     if isinstance(plan, Plan):

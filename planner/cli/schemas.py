@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
+from planner.auditing.record import Audit
 from planner.boosting.answer import Boosts
 from planner.explanation.kueue.record import Explanation, PreemptionMessage
 from planner.explanation.yunikorn.record import YuniKornExplanation
@@ -163,6 +164,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     ),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
+    "audit": Published("the output of audit --format json", lambda: _written(Audit)),
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),
     "message": Published(

@@ -29,6 +29,9 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 }
 """What a finding says of the scheduler's own answer."""
 
+WORST: Final = 20
+"""How many cases a table shows; the other formats have all."""
+
 CLEAN: Final = "Nothing to find fault with."
 UNSETTLED: Final = "-"
 CSV_COLUMNS: Final = (
@@ -131,7 +134,7 @@ def _case_table(cases: Sequence[Case]) -> Table:
         ),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
-    return table_of(columns, cases)
+    return table_of(columns, cases, WORST)
 
 
 def _victims_of(place: int) -> Callable[[Case], str]:
@@ -150,20 +153,22 @@ def _gap_table(gaps: Sequence[Gap]) -> Table:
     columns: list[Column[Gap]] = [
         Column("Objective", lambda gap: clean(gap.objective)),
         Column("Measure", lambda gap: gap.title, folds=True),
-        Column("Unit", _unit, folds=True),
+        Column("Unit", gap_unit, folds=True),
         Column("Worse", lambda gap: f"{gap.more:,}", number=True),
         Column("Better", lambda gap: f"{gap.less:,}", number=True),
-        Column("Mean gap", lambda gap: _amount(gap, gap.total / gap.compared), number=True),
-        Column("Worst gap", lambda gap: _amount(gap, gap.worst), number=True),
+        Column("Mean gap", lambda gap: gap_amount(gap, gap.total / gap.compared), number=True),
+        Column("Worst gap", lambda gap: gap_amount(gap, gap.worst), number=True),
     ]
     return table_of(columns, gaps)
 
 
-def _unit(gap: Gap) -> str:
+def gap_unit(gap: Gap) -> str:
+    """Return the unit that the amounts of a gap are shown in."""
     return "GPU-h" if gap.unit == WORK_UNIT else gap.unit
 
 
-def _amount(gap: Gap, value: float) -> str:
+def gap_amount(gap: Gap, value: float) -> str:
+    """Return an amount of a gap in the unit it is shown in."""
     if gap.unit == WORK_UNIT:
         return hours(value) if value >= 0 else f"-{hours(-value)}"
     if isinstance(value, int):
@@ -250,7 +255,7 @@ def _csv(audit: Audit) -> str:
     writer.writerow([*CSV_COLUMNS, *both])
     for case in audit.cases:
         for one in case.judgements:
-            writer.writerow(_safe(value) for value in _csv_row(case, one, terms))
+            writer.writerow(safe(value) for value in _csv_row(case, one, terms))
     return text.getvalue()
 
 
@@ -263,7 +268,7 @@ def _csv_row(case: Case, one: Judgement, terms: Sequence[str]) -> Iterator[objec
         yield one.terms.get(term, "")
 
 
-def _safe(value: object) -> object:
+def safe(value: object) -> object:
     """Keep a text from being taken for a formula, or from steering a terminal."""
     if not isinstance(value, str):
         return value

@@ -102,8 +102,8 @@ def grid(facts: Iterable[tuple[str, Cell]]) -> Table:
     return table
 
 
-def table_of(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table:
-    """Return a table of at most MAX_ROWS rows; a last line says how many were left out."""
+def table_of(columns: Sequence[Column[Row]], rows: Sequence[Row], most: int = MAX_ROWS) -> Table:
+    """Return a table of at most so many rows; a last line says how many were left out."""
     table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -114,7 +114,7 @@ def table_of(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table:
         footer_style="bold",
         show_footer=any(column.total for column in columns),
     )
-    shown = rows[:MAX_ROWS]
+    shown = rows[:most]
     filled = [[_text(column.cell(row)) for row in shown] for column in columns]
     for column in columns:
         table.add_column(
@@ -126,9 +126,9 @@ def table_of(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table:
         )
     for cells in zip(*filled, strict=True):
         table.add_row(*cells)
-    if len(rows) > MAX_ROWS:
+    if len(rows) > most:
         position = next(i for i, column in enumerate(columns) if column.folds)
-        cut = CUT.format(count=len(rows) - MAX_ROWS)
+        cut = CUT.format(count=len(rows) - most)
         table.add_row(*[""] * position, Text(cut, "dim"))
     table.min_width = sum(map(_least_width, columns, filled)) + _GAP * (len(columns) - 1)
     return table

@@ -1,0 +1,115 @@
+"""Many states: each is a task of a batch, in this process, in others, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from planner.auditing.instance import Packed, open_packed, packed_states
+from planner.auditing.judge import Question, audit_instance
+from planner.auditing.record import Audit, Case, Failure, StateAudit
+from planner.auditing.tally import Tally
+from planner.batch import Limits, Progress, Row, Task, run
+from planner.plan.record import SCHEMA_VERSION
+from planner.reader import MAX_BYTES
+
+NO_LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a batch is run; see `planner.batch.run` for each."""
+
+    file: Path | None = None
+    resume: bool = False
+    jobs: int | None = None
+    cluster: str | None = None
+    limits: Limits = NO_LIMITS
+    watch: Callable[[Progress], None] | None = None
+
+
+def audit_states(
+    paths: Sequence[str],
+    question: Question,
+    settings: Settings = Settings(jobs=1),
+    max_bytes: int = MAX_BYTES,
+) -> Audit:
+    """Audit every state of some files and folders.
+
+    A state that cannot be read or audited is a failure; it does not stop the others.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, the results file cannot be used, or there is no state at all.
+    """
+    results = run(
+        _tasks(paths, max_bytes),
+        partial(_audit_packed, question),
+        header=_header(paths, question),
+        file=settings.file,
+        resume=settings.resume,
+        jobs=settings.jobs,
+        cluster=settings.cluster,
+        limits=settings.limits,
+        watch=settings.watch,
+    )
+    return summarise(question, map(_read_row, results))
+
+
+def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
+    """Return the audits of single states as one."""
+    tally = Tally(question.asked)
+    cases: list[Case] = []
+    failures: list[Failure] = []
+    for audit in audits:
+        tally.states += 1
+        for case in audit.cases:
+            tally.add(case)
+        for _ in audit.failures:
+            tally.fail()
+        cases += audit.cases
+        failures += audit.failures
+    return Audit(
+        objectives=tuple(profile.name for profile in question.asked),
+        summary=tally.summary(),
+        cases=tuple(cases),
+        failures=tuple(failures),
+    )
+
+
+def _tasks(paths: Iterable[str], max_bytes: int) -> Iterator[Task]:
+    for path in paths:
+        for packed in packed_states(path, max_bytes):
+            yield Task(packed.name, packed)
+
+
+def _audit_packed(question: Question, packed: Packed) -> Mapping[str, Any]:
+    return audit_instance(open_packed(packed), question).model_dump(mode="json")
+
+
+def _read_row(row: Row) -> StateAudit:
+    if row.outcome == "done":
+        return StateAudit.model_validate(row.result)
+    failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
+    return StateAudit(state=row.key, failures=(failure,))
+
+
+def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
+    """Return all that the rows depend on, but what the files hold."""
+    now = question.now
+    return {
+        "schema": SCHEMA_VERSION,
+        "kind": "audit",
+        "version": version("preemption-planner"),
+        "states": list(paths),
+        "objectives": [repr(profile) for profile in question.asked],
+        "time_limit": question.time_limit,
+        "now": None if now is None else now.isoformat(),
+        "laws": question.laws,
+        "pending": question.pending,
+    }

@@ -1,0 +1,88 @@
+"""What commands that work on many states have in common: processes, limits, results, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from planner.cli.option import seconds, size
+
+if TYPE_CHECKING:
+    from planner.auditing import Settings
+    from planner.batch import Progress as BatchProgress
+    from planner.cli.progress import Progress
+
+_OPTIONS: Final = (
+    click.option(
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Processes on this machine; by default one for each core.",
+    ),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster instead, such as tcp://scheduler:8786.",
+    ),
+    click.option(
+        "--results",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write a JSON line for every state as it is done; with --resume go on with them.",
+    ),
+    click.option("--resume", is_flag=True, help="Go on where an earlier run with --results ended."),
+    click.option(
+        "--state-time-limit",
+        metavar="SECONDS",
+        type=seconds,
+        default="none",
+        show_default=True,
+        help="End the process of a state that takes longer, all its plans together.",
+    ),
+    click.option(
+        "--state-memory-limit",
+        metavar="BYTES",
+        type=size,
+        help="End the process of a state that takes more, such as 2G.",
+    ),
+)
+
+
+def batch_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a batch; `settings_of` makes settings of their values."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_of(given: Mapping[str, Any], progress: Progress) -> Settings:
+    """Return the settings that the options of `batch_options` ask for.
+
+    Raises
+    ------
+    UsageError
+        If ``--resume`` has nothing to go on with.
+    """
+    if given["resume"] and given["results"] is None:
+        raise click.UsageError("--resume needs --results FILE, the file to go on with")
+    from planner.auditing import Settings
+    from planner.batch import Limits
+
+    return Settings(
+        file=given["results"],
+        resume=given["resume"],
+        jobs=given["jobs"],
+        cluster=given["cluster"],
+        limits=Limits(given["state_time_limit"], given["state_memory_limit"]),
+        watch=lambda state: _show(progress, state),
+    )
+
+
+def _show(progress: Progress, state: BatchProgress) -> None:
+    rate = f"{state.per_second:.1f} states a second"
+    left = state.seconds_left
+    label = f"{state.done:,} done, {rate}" + ("" if left is None else f", {left:,.0f} s left")
+    progress.update(state.done / state.total if state.total else 0, label)

@@ -1,0 +1,214 @@
+"""``planner audit``: findings, formats, exit codes, results that a run goes on from."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import (
+    BIG,
+    SMALL,
+    another_pending,
+    call,
+    cluster,
+    command,
+    environment,
+    listed,
+    write,
+)
+from tests.cluster import pending, queue, running
+from tests.conftest import ROOT
+
+RECORDED = ROOT / "instances" / "recorded"
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> Path:
+    """Return a cluster in which nobody needs to go."""
+    return write(tmp_path, listed(queue("alone", 4), pending("alone", 3)), "clean.json")
+
+
+def audited(*args: str | Path, code: int = 1) -> Any:
+    """Return an audit as JSON that obeys its schema."""
+    result = call("audit", *args, "--jobs", "1", "--format", "json")
+    assert result.exit_code == code, result.stderr
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("audit"))).validate(value)
+    return value
+
+
+def test_finding(dump: Path) -> None:
+    value = audited(dump)
+    assert value["objectives"] == ["no-regret", "min-count"]
+    (case,) = value["cases"]
+    assert set(case["victims"]) == set(SMALL)
+    assert case["judgements"][0]["victims"] == [BIG]
+    assert case["findings"] == ["count", "disruption"]
+    assert value["summary"]["findings"] == {"count": 1, "disruption": 1}
+
+
+def test_clean(clean: Path) -> None:
+    value = audited(clean, code=0)
+    assert value["summary"]["clean"] == 1
+    assert "Nothing to find fault with" in call("audit", clean, "--format", "table").stdout
+
+
+@pytest.mark.parametrize(
+    ("fatal", "code"),
+    [(["count"], 1), (["redundant"], 0), (["redundant", "disruption"], 1), (["never"], 0)],
+)
+def test_fail_on(dump: Path, fatal: list[str], code: int) -> None:
+    audited(dump, *(word for one in fatal for word in ("--fail-on", one)), code=code)
+
+
+def test_never_goes_alone(dump: Path) -> None:
+    result = call("audit", dump, "--fail-on", "never", "--fail-on", "count")
+    assert result.exit_code == 2
+    assert "never" in result.stderr
+
+
+def test_table(dump: Path) -> None:
+    result = call("audit", dump, "--format", "table")
+    assert "1 state, 1 case" in result.stdout
+    assert "0 of 1 of its answers are best, 1 are not" in result.stdout
+    assert "fewer victims would do" in result.stdout
+
+
+def test_plain_has_a_line_for_every_case(dump: Path) -> None:
+    lines = call("audit", dump, "--format", "plain").stdout.splitlines()
+    (case,) = [line for line in lines if line.startswith("case ")]
+    assert case.endswith("victims=4 irredundant=yes smallest=no findings=count,disruption")
+    assert lines[-1].split()[1:4] == ["states=1", "cases=1", "with_victims=1"]
+
+
+def test_csv(dump: Path) -> None:
+    result = call("audit", dump, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["objective"] for row in rows] == ["no-regret", "min-count"]
+    assert (rows[0]["victims"], rows[0]["optimum_victims"]) == ("4", "1")
+    assert (rows[0]["greedy_D2"], rows[0]["optimum_D2"]) == ("4", "1")
+
+
+def test_a_name_is_no_formula(tmp_path: Path) -> None:
+    path = write(tmp_path, cluster(), "=1+1.json")
+    previous = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        result = call("audit", path.name, "--format", "csv")
+    finally:
+        os.chdir(previous)
+    assert "'=1+1.json" in result.stdout
+
+
+def test_several_states_and_objectives(dump: Path, clean: Path) -> None:
+    asked = ["--objective", "min-lost-work", "--objective", "least-disruption"]
+    value = audited(dump, clean, YUNIKORN, *asked)
+    assert value["objectives"] == ["min-lost-work", "least-disruption", "min-count"]
+    assert value["summary"]["states"] == 3
+    states = {case["state"] for case in value["cases"]}
+    assert states == {str(dump), str(clean), str(YUNIKORN)}
+
+
+def test_standard_input() -> None:
+    result = call("audit", "-", "--format", "json", stdin=json.dumps(cluster()))
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["cases"][0]["state"] == "stdin"
+
+
+def test_one_pending_workload(tmp_path: Path) -> None:
+    path = write(tmp_path, cluster(another_pending("second")))
+    value = audited(path, "--pending", "ns/pending")
+    assert [case["pending"] for case in value["cases"]] == ["ns/pending"]
+
+
+def test_a_state_that_cannot_be_read_is_a_failure(dump: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("{\n" + json.dumps(cluster()) + "\n")
+    value = audited(bad, dump)
+    assert value["summary"]["cases"] == 2
+    (failure,) = value["failures"]
+    assert failure["state"] == f"{bad}: line 1"
+    assert failure["outcome"] == "failed"
+    assert audited(bad, "--fail-on", "never", code=2)["summary"]["failures"] == 1
+
+
+def test_time_limit_of_zero_is_no_proof(dump: Path) -> None:
+    assert audited(dump, "--time-limit", "0", code=4)["summary"]["unproved"] == 1
+
+
+def test_missing_file() -> None:
+    result = call("audit", "nowhere.json")
+    assert result.exit_code == 2
+    assert "nowhere.json" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_results_and_resume(tmp_path: Path) -> None:
+    states = RECORDED / "small-classical-flat.jsonl.gz"
+    results = tmp_path / "results.jsonl"
+    first = call("audit", states, "--jobs", "1", "--results", results, "--format", "json")
+    whole = results.read_bytes()
+    again = call("audit", states, "--jobs", "1", "--results", results)
+    assert again.exit_code == 2
+    assert "--resume" in again.stderr
+    lines = whole.splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:3]) + lines[3][:40])
+    resumed = call(
+        "audit", states, "--jobs", "2", "--results", results, "--resume", "--format", "json"
+    )
+    assert results.read_bytes() == whole
+    assert resumed.stdout == first.stdout
+    other = call("audit", states, "--results", results, "--resume", "--objective", "min-cost")
+    assert other.exit_code == 2
+
+
+def test_resume_without_results(dump: Path) -> None:
+    result = call("audit", dump, "--resume")
+    assert result.exit_code == 2
+    assert "--results" in result.stderr
+
+
+def test_killed_and_resumed(tmp_path: Path) -> None:
+    """A run that was killed leaves whole rows, and ends like one that nobody disturbed."""
+    states = RECORDED / "small-fair-flat.jsonl.gz"
+    undisturbed, killed = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    assert call("audit", states, "--jobs", "2", "--results", undisturbed).exit_code == 1
+    words = command("audit", states, "--jobs", "2", "--results", killed)
+    for attempt in range(3):
+        more = ["--resume"] if attempt else []
+        with subprocess.Popen(
+            [*words, *more], env=environment(), stdout=subprocess.DEVNULL, start_new_session=True
+        ) as run:
+            time.sleep(1.2 + 0.5 * attempt)
+            os.killpg(run.pid, signal.SIGKILL)
+    assert call("audit", states, "--jobs", "2", "--results", killed, "--resume").exit_code == 1
+    assert killed.read_bytes() == undisturbed.read_bytes()
+
+
+def test_state_time_limit(tmp_path: Path) -> None:
+    """A state that takes too long is a row, never the end of the run."""
+    parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", i + 1) for i in range(1_000)))
+    write(tmp_path, listed(*parts, pending("alone", 3)), "large.json")
+    write(tmp_path, listed(queue("alone", 4), pending("alone", 3)), "small.json")
+    result = call("audit", tmp_path, "--state-time-limit", "0.1", "--format", "json")
+    value = json.loads(result.stdout)
+    (failure,) = value["failures"]
+    assert failure["outcome"] == "timeout"
+    assert failure["state"].endswith("large.json")
+    assert value["summary"]["clean"] == 1
+    assert result.exit_code == 2
