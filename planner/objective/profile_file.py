@@ -3,8 +3,8 @@
 A file has these keys, and no others::
 
     name = "gentle"                       # the file's own name when left out
-    summary = "pods first, then work"     # may be left out
-    levels = ["D0", "D1", "D2p", "D4+D5"] # minimised one after the other
+    summary = "windows first, then rates" # may be left out
+    levels = ["D0", "early", "rated"]     # minimised one after the other
     caps = ["D4+D5"]                      # not above the scheduler's own plan; may be left out
 
     [rates]                               # whole numbers; the term rated adds up D4 + 600 * D2,
@@ -16,8 +16,8 @@ A file has these keys, and no others::
     annotated = true                      # what workloads ask for themselves counts, too
     [protect.queue]                       # also cohort, namespace; the longest that applies counts
     team-a = "2h"
-    [protect.soft]                        # with the same keys: forbids nothing, but counts in the
-    min_runtime = "4h"                    # term early, which must then be among the levels
+    [protect.soft]                        # min_runtime and groups, too: forbids nothing, but
+    min_runtime = "4h"                    # counts in the term early, a level then
 
     [budget]                              # how many evictions there are at most
     total = 3
@@ -25,7 +25,7 @@ A file has these keys, and no others::
     ml = 0
 
 Terms are joined by ``+`` where they have one unit. A queue of YuniKorn is named by its path, and
-stands for all queues below it, too.
+stands for all queues below it, too. A group must be in the state: see adoption.py.
 """
 
 from __future__ import annotations
