@@ -96,11 +96,14 @@ def is_last_tier(problem: YuniKornProblem, position: int) -> bool:
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
     """Return the candidates on the node of an allocation as the core looks at them there.
 
-    Source: yunikorn-semantics.md, sections 7 and 11.1. What is equal in creation time keeps the
-    order of the state; in the core its order is not defined.
+    Those of queues that are not over their guaranteed are left out: the core skips them. What is
+    equal in creation time keeps the order of the state; in the core its order is not defined.
+
+    Source: yunikorn-semantics.md, sections 7 and 11.1.
     """
     problem, node = planning.problem, planning.problem.allocations[position].node_id
-    there = [i for i in planning.subject.place if problem.allocations[i].node_id == node]
+    candidates = planning.eligible.nonzero()[0].tolist()
+    there = [i for i in candidates if problem.allocations[i].node_id == node]
 
     def required(i: int) -> tuple[int, int, int]:
         tier = 2 if problem.originator[i] else int(problem.opted_out[i])
