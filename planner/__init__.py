@@ -13,6 +13,7 @@ __all__ = [
     "State",
     "Victim",
     "__version__",
+    "audit",
     "explain",
     "front",
     "greedy",
@@ -24,6 +25,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from planner.api import explain, front, greedy, solve, verify
+    from planner.auditing import audit
     from planner.errors import PlannerError
     from planner.exposure import risk
     from planner.plan import Certificate, Front, Plan, Victim
@@ -42,6 +44,7 @@ else:
         "PlannerError": "planner.errors",
         "State": "planner.state",
         "Victim": "planner.plan",
+        "audit": "planner.auditing",
         "explain": "planner.api",
         "front": "planner.api",
         "greedy": "planner.api",

@@ -12,7 +12,7 @@ Source: design.md, sections 1 and 6; user-needs.md, row 1.
 
 from planner.auditing.instance import Packed, open_packed, packed_states
 from planner.auditing.judge import Question, audit_instance
-from planner.auditing.many import Settings, audit_states, summarise
+from planner.auditing.many import Settings, audit, audit_states, summarise
 from planner.auditing.record import Audit, Case, Failure, StateAudit
 from planner.auditing.tally import Tally
 
@@ -25,6 +25,7 @@ __all__ = [
     "Settings",
     "StateAudit",
     "Tally",
+    "audit",
     "audit_instance",
     "audit_states",
     "open_packed",

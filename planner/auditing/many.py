@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from planner.auditing.instance import Packed, open_packed, packed_states
+from planner.auditing.instance import Instance, Packed, open_packed, packed_states
 from planner.auditing.judge import Question, audit_instance
 from planner.auditing.record import Audit, Case, Failure, StateAudit
 from planner.auditing.tally import Tally
 from planner.batch import Limits, Progress, Row, Task, run
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES
+from planner.solver.start import clock_of, pending_workloads
+from planner.state import AnyState
 
 NO_LIMITS: Final = Limits()
 
@@ -30,6 +35,42 @@ class Settings:
     cluster: str | None = None
     limits: Limits = NO_LIMITS
     watch: Callable[[Progress], None] | None = None
+
+
+def audit(  # noqa: PLR0913 - the public signature
+    state: AnyState,
+    pending: str | None = None,
+    objectives: Sequence[str | Profile] = (DEFAULT_PROFILE,),
+    *,
+    now: datetime | str | None = None,
+    time_limit: float | None = None,
+    laws: str | None = None,
+) -> Audit:
+    """Judge the scheduler's own answer for every pending workload of a state.
+
+    Parameters
+    ----------
+    pending
+        The only one to judge; every one when left out.
+    objectives
+        What the optimum minimises: names, TOML files or profiles. ``min-count`` is always added.
+    now, laws
+        As for ``planner.solve``.
+    time_limit
+        Seconds for each optimum.
+
+    Raises
+    ------
+    InputError
+        If an objective or the clock cannot be used. A workload that cannot be planned for is a
+        failure in the answer.
+    InternalError
+        If a plan fails its own verification.
+    """
+    profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
+    question = Question(profiles, time_limit, clock_of(now), laws, pending)
+    instance = Instance(state.source, state, pending_workloads(state))
+    return summarise(question, [audit_instance(instance, question)])
 
 
 def audit_states(

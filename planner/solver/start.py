@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
-from planner.errors import InputError
+from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.quota.preemptor import find_preemptor
@@ -19,7 +19,7 @@ from planner.solver.kueue.solve import solve_planning
 from planner.solver.pending import only_pending
 from planner.solver.yunikorn.planning import YuniKornPlanning, pending_asks, plan_ask
 from planner.solver.yunikorn.solve import solve_yunikorn
-from planner.state import AnyState, State, YuniKornState, parse_time
+from planner.state import TIMESTAMP, AnyState, State, YuniKornState, parse_time
 
 AnyPlanning = Planning | YuniKornPlanning
 AssignmentInput = Assignment | Mapping[str, Any]
@@ -68,15 +68,33 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
     if isinstance(state, YuniKornState):
         if given.assignment is not None:
             raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
-        return plan_ask(state, given.pending, given.laws, given.now, costs)
+        return plan_ask(state, given.pending, given.laws, clock_of(given.now), costs)
     if given.laws is not None:
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
     return _start_kueue(state, given, costs)
 
 
+def clock_of(now: datetime | str | None) -> datetime | None:
+    """Return the clock that is given as a time or as text.
+
+    Raises
+    ------
+    SchemaError
+        If the text is no RFC 3339 timestamp, or the time names no zone.
+    """
+    if isinstance(now, str):
+        try:
+            return parse_time(now)
+        except ValueError:
+            raise SchemaError("now", f"{now!r} is not a timestamp", TIMESTAMP) from None
+    if now is not None and now.tzinfo is None:
+        raise SchemaError("now", f"{now} names no time zone", "a datetime with tzinfo")
+    return now
+
+
 def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
-    now = parse_time(given.now) if isinstance(given.now, str) else given.now
+    now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
     wanted = given.pending or only_pending(state, pending_workloads(state))

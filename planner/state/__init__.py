@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from planner.state.base import Schema, parse_time
+from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
 from planner.state.queues import (
     AdmissionCheck,
@@ -26,6 +26,7 @@ from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
 __all__ = [
+    "TIMESTAMP",
     "AdmissionCheck",
     "AnyState",
     "ClusterQueue",

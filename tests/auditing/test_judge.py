@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+import planner
 from planner.auditing import Case, Question, audit_instance
 from planner.auditing.instance import Instance
+from planner.errors import InputError
 from planner.objective.profiles import PROFILES
 from planner.objective.wishes import Wishes
 from planner.reader import read_kueue_objects
@@ -204,3 +207,23 @@ def test_time_limit_of_zero_proves_nothing_it_does_not_know() -> None:
     assert case.smallest is None
     assert case.judgements[0].best is None
     assert case.findings == ()
+
+
+def test_library() -> None:
+    state = read_kueue_objects(cluster(another_pending("second")), where="cluster", now=NOW)
+    audit = planner.audit(state, objectives=["min-lost-work"])
+    assert audit.objectives == ("min-lost-work", "min-count")
+    assert [case.pending for case in audit.cases] == ["ns/pending", "ns/second"]
+    assert audit.summary.findings["count"] == 1
+    only = planner.audit(state, "ns/second", now=NOW)
+    assert [case.pending for case in only.cases] == ["ns/second"]
+    with pytest.raises(InputError, match="no profile"):
+        planner.audit(state, objectives=["nonsense"])
+
+
+def test_a_clock_that_is_none_is_refused() -> None:
+    state = read_kueue_objects(cluster(), where="cluster", now=NOW)
+    with pytest.raises(InputError, match="yesterday"):
+        planner.audit(state, now="yesterday")
+    with pytest.raises(InputError, match="time zone"):
+        planner.solve(state, now=datetime(2026, 5, 1))  # noqa: DTZ001 - that is the point

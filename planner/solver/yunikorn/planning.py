@@ -26,7 +26,7 @@ from planner.solver.pending import only_pending
 from planner.solver.verdict import accept, broken
 from planner.solver.yunikorn.describe import RuleSet, Subject
 from planner.solver.yunikorn.explanation import postponed, victims_in_words
-from planner.state import YuniKornState, parse_time
+from planner.state import YuniKornState
 from planner.state.clock import to_nanoseconds
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
@@ -177,7 +177,7 @@ def plan_ask(
     state: YuniKornState,
     pending: str | None,
     laws: str | None,
-    now: datetime | str | None,
+    now: datetime | None,
     costs: Mapping[str, int] | None,
 ) -> YuniKornPlanning:
     """Make an ask ready for planning.
@@ -204,8 +204,7 @@ def plan_ask(
     if laws not in {None, "design", "code"}:
         raise SchemaError("laws", f'"{laws}" cannot be used', "design or code")
     if now is not None:
-        moment = parse_time(now) if isinstance(now, str) else now
-        state = state.model_copy(update={"now": to_nanoseconds(moment)})
+        state = state.model_copy(update={"now": to_nanoseconds(now)})
     wanted = pending or only_pending(state, pending_asks(state))
     for partition in state.partitions:
         for application, ask in partition.asks:
