@@ -140,12 +140,12 @@ def _take_apart(
 ) -> int:
     from planner.cli.kueue_state import read_kueue
     from planner.explanation.kueue.message import LONGEST, parse_message, resolve
+    from planner.reader import load
     from planner.report.message import render_message
 
     state: State = read_kueue(source, now, max_size)
-    text = message
     if message == STDIN:
-        text = click.get_text_stream("stdin", errors="replace").read(LONGEST + 1)
-    told = resolve(parse_message(text), state)
+        message = "".join(text.data.decode(errors="replace") for text in load(STDIN, LONGEST).texts)
+    told = resolve(parse_message(message), state)
     target.emit(render_message(told, target.style, width=target.width, color=target.color))
     return OPTIMAL

@@ -168,6 +168,38 @@ def test_message_is_taken_apart(dump: Path) -> None:
     assert "ns/pending" in table
 
 
+def test_message_from_standard_input(dump: Path) -> None:
+    """As kubectl prints it: the event, and other lines around it."""
+    pasted = f"LAST SEEN   TYPE     REASON\n5m          Normal   Preempted   {MESSAGE}\n"
+    result = call("explain", dump, "--message", "-", "--format", "json", stdin=pasted)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["preemptor"]["workload"] == "ns/pending"
+    both = call("explain", "-", "--message", "-", stdin=pasted)
+    assert both.exit_code == 2
+    assert "cannot both be standard input" in both.stderr
+
+
+def test_costs_decide(dump: Path, tmp_path: Path) -> None:
+    """Four small ones at nothing are cheaper than the big one at 1."""
+    prices = write(tmp_path, dict.fromkeys(SMALL, 0), "costs.json")
+    value = explained(dump, "--objective", "min-cost", "--costs", prices, "--victim", BIG)
+    assert set(value["victims"]) == set(SMALL)
+    assert value["question"] == "why-not-that-one"
+    (cost,) = [term for term in value["alternative"]["terms"] if term["term"] == "cost"]
+    assert (cost["plan"], cost["other"]) == (0, 1)
+
+
+def test_flavors_fixed_by_hand(dump: Path, tmp_path: Path) -> None:
+    """Where the flavor is said to fit, Kueue looks for no victims."""
+    fits = {"main": {"gpu": {"flavor": "default", "mode": "Fit"}}}
+    value = explained(dump, "--assignment", write(tmp_path, fits, "flavors.json"), code=3)
+    assert "never looks for victims" in value["answer"]
+    unknown = write(tmp_path, {"other": {"gpu": {"flavor": "default"}}}, "flavors.json")
+    result = call("explain", dump, "--assignment", unknown)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f'{unknown}: podset "other" is not in ns/pending' in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -41,6 +41,7 @@ _LAWS: Final = {
 }
 _JOB_UID: Final = "kueue.x-k8s.io/job-uid"
 LONGEST: Final = 16_384
+"""How much of a text is looked at, in characters."""
 
 _PREEMPTED: Final = re.compile(
     r"Preempted to accommodate a (?:higher priority )?workload"

@@ -19,6 +19,9 @@ from tests.yunikorn.building import (
     two_queues,
 )
 
+MODEST = (
+    "queue root.modest is not over its guaranteed: queue root.modest uses 0 of 9 gpu guaranteed"
+)
 OPTED_OUT: Json = {"allowPreemptSelf": False}
 
 
@@ -83,8 +86,7 @@ ASK = ask("ask", {"gpu": 2}, priority="10")
         (
             "kept",
             "YK-05",
-            "queue root.modest is not over its guaranteed: queue root.modest uses 0 of 9 gpu "
-            "guaranteed",
+            MODEST,
         ),
         (
             "worthy",

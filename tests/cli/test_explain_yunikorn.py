@@ -1,0 +1,151 @@
+"""``planner explain`` on clusters of YuniKorn: questions and answers in every format."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import call, cluster, write
+from tests.conftest import ROOT
+from tests.yunikorn.building import two_queues
+
+QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart"
+ZOO = ROOT / "instances" / "regressions"
+FENCED = ZOO / "yunikorn-2131-behind-the-fence"
+
+
+def explained(*args: str | Path, code: int = 0) -> Any:
+    """Return an answer as JSON that obeys its schema."""
+    result = call("explain", *args, "--format", "json")
+    assert result.exit_code == code, result.stderr
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("explanation"))).validate(value)
+    return value
+
+
+def victim() -> str:
+    """Return the pod of the only victim of the bundled cluster."""
+    (allocation,) = explained(QUICKSTART)["allocations"]
+    pod: str = allocation["pod"]
+    return pod
+
+
+def test_plan() -> None:
+    value = explained(QUICKSTART)
+    assert (value["scheduler"], value["question"]) == ("yunikorn", "why-this-plan")
+    (allocation,) = value["allocations"]
+    assert value["victims"] == [allocation["allocation"]]
+    assert value["node"] == allocation["node"]
+    assert allocation["necessary"] is True
+    assert allocation["law"]["law"] == "YK-05"
+    assert value["pods"] == {allocation["allocation"]: allocation["pod"]}
+    assert value["optima"]["count"] == 1
+
+
+def test_why_this_victim_by_pod_and_by_key() -> None:
+    pod = victim()
+    value = explained(QUICKSTART, "--victim", pod)
+    (allocation,) = value["allocations"]
+    assert value["question"] == "why-this-victim"
+    assert value["alternative"]["condition"] == "sparing"
+    assert value["alternative"]["fewer"] == [allocation["allocation"]]
+    assert value == explained(QUICKSTART, "--victim", allocation["allocation"])
+
+
+def test_why_nothing_and_the_change_that_helps() -> None:
+    value = explained(FENCED, code=3)
+    assert value["question"] == "why-nothing"
+    assert [law["law"] for law in value["clash"]["laws"]] == ["YK-07", "YK-08"]
+    edits = [change["edit"] for change in value["clash"]["changes"]]
+    assert edits == ["queue/root.tenant-a.preemption.policy=default"]
+    assert call("whatif", FENCED, "--set", edits[0]).exit_code == 0
+
+
+@pytest.mark.parametrize("style", ["table", "plain"])
+def test_other_formats_name_pods(style: str) -> None:
+    pod = victim()
+    shown = call("explain", QUICKSTART, "--format", style, env={"COLUMNS": "200"}).stdout
+    assert pod in shown
+    assert "serving/ranker-2" in shown
+    assert "root.serving" in shown
+    shown = call("explain", QUICKSTART, "--victim", pod, "--format", style).stdout
+    assert "YK-05" in shown
+    assert "D2" in shown
+
+
+def test_table_of_a_victim_and_what_sparing_it_costs() -> None:
+    shown = call("explain", QUICKSTART, "--victim", victim(), "--format", "table").stdout
+    for words in ("Why this victim", "YuniKorn, laws as designed", "Sparing", "Necessary"):
+        assert words in shown
+
+
+def test_plain_lines_of_nothing() -> None:
+    lines = call("explain", FENCED, "--format", "plain").stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("clash ")] == ["YK-07", "YK-08"]
+    assert any(line.startswith("short            node/node-a/vcore ") for line in lines)
+    assert "proved           yes changes_all_tried=yes" in lines
+
+
+def test_table_of_nothing() -> None:
+    shown = call("explain", FENCED, "--format", "table", env={"COLUMNS": "160"}).stdout
+    assert "Why nothing" in shown
+    assert "preemption.policy" in shown
+    assert "4 vcore asked, 0 available on node node-a" in shown
+
+
+def test_laws_and_costs(tmp_path: Path) -> None:
+    """Of two equal ones the price decides."""
+    running = [
+        {"allocationKey": f"run-{i}", "resource": {"gpu": 1}, "nodeId": "n1", "priority": "0"}
+        for i in range(1, 5)
+    ]
+    dump = write(tmp_path, two_queues(*running))
+    prices = write(tmp_path, {"run-1": 9, "run-2": 9, "run-4": 9}, "costs.json")
+    options = ("--objective", "min-cost", "--costs", prices, "--laws", "code")
+    value = explained(dump, *options, "--victim", "run-3")
+    assert value["rules"] == "yunikorn-code"
+    assert value["victims"] == ["run-3"]
+    (cost,) = [t for t in value["alternative"]["terms"] if t["term"] == "cost"]
+    assert (cost["plan"], cost["other"]) == (1, 9)
+    bad = write(tmp_path, {"run-9": 1}, "costs.json")
+    result = call("explain", dump, "--objective", "min-cost", "--costs", bad)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{bad}: there is no allocation run-9" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--victim", "nobody"), "there is no allocation nobody"),
+        (("--pending", "nobody"), 'no ask "nobody" is pending'),
+        (("--message", "Preempted workload a/b (UID: c) in ClusterQueue d"), "a state of Kueue"),
+    ],
+)
+def test_bad_use(options: tuple[str, ...], said: str) -> None:
+    result = call("explain", QUICKSTART, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_flavors_mean_nothing_here(tmp_path: Path) -> None:
+    flavors = write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "flavors.json")
+    result = call("explain", QUICKSTART, "--assignment", flavors)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "YuniKorn knows no flavors" in result.stderr
+
+
+def test_laws_mean_nothing_for_kueue(tmp_path: Path) -> None:
+    result = call("explain", write(tmp_path, cluster()), "--laws", "code")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert '"code" means nothing for Kueue' in result.stderr
+
+
+def test_no_time_proves_nothing() -> None:
+    value = explained(QUICKSTART, "--time-limit", "0", code=4)
+    assert value["status"] == "feasible"
+    assert value["optima"] is None
+    assert all(one["necessary"] is None for one in value["allocations"])
