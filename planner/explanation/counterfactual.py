@@ -50,10 +50,7 @@ def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Altern
 
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
-    for bounds in inquiry.bounds:
-        asked, outcome = _solved(inquiry, position, condition, bounds)
-        if outcome != "infeasible":
-            break
+    bounds, asked, outcome = _first_solved(inquiry, position, condition)
     base = Alternative(
         condition=condition,
         victim=inquiry.key(position),
@@ -92,6 +89,18 @@ def differences(inquiry: Inquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
         )
         for term, value in inquiry.plan.terms.items()
     )
+
+
+def _first_solved(
+    inquiry: Inquiry, position: int, condition: Condition
+) -> tuple[Bounds, Asked, Outcome]:
+    """Solve within the strictest bounds that permit a plan, or else within the last ones."""
+    *strict, last = inquiry.bounds
+    for bounds in strict:
+        asked, outcome = _solved(inquiry, position, condition, bounds)
+        if outcome != "infeasible":
+            return bounds, asked, outcome
+    return last, *_solved(inquiry, position, condition, last)
 
 
 def _solved(

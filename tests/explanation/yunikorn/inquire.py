@@ -20,7 +20,8 @@ def inquire(truth: YuniKornTruth, profile: Profile) -> YuniKornInquiry:
     return YuniKornInquiry(truth.state, given, profile, None, Deadline())
 
 
-def explained(value: dict[str, Any], victim: str | None = None, **more: Any) -> YuniKornExplanation:
+def explained(
+    value: dict[str, Any], victim: str | None = None, objective: str = "no-regret", limit: int = 10
+) -> YuniKornExplanation:
     """Explain the ask ``ask`` of a hand-made cluster."""
-    answer: YuniKornExplanation = planner.explain(state_of(value), "ask", victim, **more)
-    return answer
+    return planner.explain(state_of(value), "ask", victim, objective, limit=limit)
