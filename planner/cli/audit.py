@@ -133,11 +133,14 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 
 def _rendered(audit: Audit, target: Any) -> str:  # noqa: ANN401
-    if target.style in {"html", "markdown"}:
-        from importlib import import_module
+    if target.style == "html":
+        from planner.report import audit_html
 
-        text: str = import_module(f"planner.report.audit_{target.style}").render(audit)
-        return text
+        return audit_html.render(audit, target.path.parent if target.path else None)
+    if target.style == "markdown":
+        from planner.report import audit_markdown
+
+        return audit_markdown.render(audit)
     from planner.report.audit import render
 
     return render(audit, target.style, width=target.width, color=target.color)

@@ -62,7 +62,7 @@ def parts(plan: Plan, choices: FlavorChoices) -> Iterable[RenderableType]:
     """Yield the flavors, and the best plan under Kueue's own, term by term."""
     if plan.status in {"optimal", "feasible"}:
         yield table_of(_FLAVOR_COLUMNS, flavor_rows(plan, choices))
-    yield Text(_in_words(plan, choices))
+    yield Text(in_words(plan, choices))
     rows = [row for row in cost_rows(plan, choices) if row.level or row.id not in RARELY_SHOWN]
     differing = [row for row in rows if row.greedy not in {None, row.value}]
     if differing:
@@ -95,7 +95,8 @@ _COST_COLUMNS: Final[list[Column[TermRow]]] = [
 ]
 
 
-def _in_words(plan: Plan, choices: FlavorChoices) -> str:
+def in_words(plan: Plan, choices: FlavorChoices) -> str:
+    """Say how many assignments are permitted, and what Kueue's own would cost."""
     own, victims = choices.kueue, choices.kueue.victims
     more = "" if choices.complete else "more than "
     counted = f"The rules permit {more}{plural(choices.permitted, 'assignment')} of flavors."

@@ -49,7 +49,7 @@ _DEAD: Final = "<!-- -->"
 
 def text_of(document: Document) -> str:
     """Return a document in Markdown."""
-    lines = [f"## {code(document.title)}", "", _answer(document), ""]
+    lines = [f"## {_cell(document.title, in_table=False)}", "", _answer(document), ""]
     lines += [
         f"- **{prose(tile.value)}** {prose(tile.label)}{_beside(tile.beside)}"
         for tile in document.tiles
@@ -66,18 +66,21 @@ def code(text: str, *, in_table: bool = False) -> str:
     """Return a name as a code span, in which nothing means anything."""
     inner = short(text) or " "
     ticks = "`" * (max(map(len, re.findall("`+", inner)), default=0) + 1)
-    pad = " " if inner.startswith(("`", " ")) or inner.endswith(("`", " ")) else ""
+    # One space at both ends is taken away again, unless there is nothing but spaces.
+    pad = " " if inner.strip() and {inner[0], inner[-1]} & {"`", " "} else ""
     return f"{ticks}{pad}{inner.replace('|', BAR) if in_table else inner}{pad}{ticks}"
 
 
-def prose(text: str, line_break: str = "\\\n") -> str:
-    """Return a text in which nothing is markup."""
-    return line_break.join(_escaped(clean(line).strip()) for line in text.split("\n"))
+def prose(text: str, *, in_table: bool = False) -> str:
+    """Return a text in which nothing is markup; in a table no line begins a list anyway."""
+    lines = (_escaped(clean(line).strip()) for line in text.split("\n"))
+    if in_table:
+        return "<br>".join(lines)
+    return "\\\n".join(_LINE_START.sub(_guarded, line) for line in lines)
 
 
 def _escaped(line: str) -> str:
-    marked = _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line))
-    return _LINE_START.sub(_guarded, marked).replace(_HERE, _DEAD)
+    return _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line)).replace(_HERE, _DEAD)
 
 
 def _guarded(match: re.Match[str]) -> str:
@@ -104,8 +107,8 @@ def _cell(cell: Cell, *, in_table: bool = True) -> str:
     if cell.is_name or cell.href:
         text += code(cell.text, in_table=in_table)
     else:
-        text += prose(cell.text, "<br>")
-    return f"{text}<br>{prose(cell.under, '<br>')}" if cell.under else text
+        text += prose(cell.text, in_table=in_table)
+    return f"{text}<br>{prose(cell.under, in_table=in_table)}" if cell.under else text
 
 
 def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
@@ -140,10 +143,12 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _sheet(block: Sheet) -> Iterator[str]:
-    titles = [prose(title.text, "<br>") for title in block.titles]
+    titles = [prose(title.text, in_table=True) for title in block.titles]
     rows = [[_cell(cell) for cell in row] for row in block.rows[:MAX_ROWS]]
     if block.totals:
-        rows.append([f"**{prose(total)}**" if total else "" for total in block.totals])
+        rows.append(
+            [f"**{prose(total, in_table=True)}**" if total else "" for total in block.totals]
+        )
     yield from _table(titles, [title.number for title in block.titles], rows)
     if len(block.rows) > MAX_ROWS:
         yield from ("", CUT.format(count=len(block.rows) - MAX_ROWS))
@@ -182,7 +187,7 @@ def _gauges(block: Gauges) -> Iterator[str]:
 
     rows = []
     for gauge in block.gauges[:MAX_ROWS]:
-        about = prose(", ".join([gauge.kind, *gauge.notes]))
+        about = prose(", ".join([gauge.kind, *gauge.notes]), in_table=True)
         after = [amount(gauge.after)] if planned else []
         rows.append(
             [
@@ -199,9 +204,9 @@ def _gauges(block: Gauges) -> Iterator[str]:
 
 
 def _histogram(block: Histogram) -> Iterator[str]:
-    titles = ["", *(prose(one.title) for one in block.series)]
+    titles = ["", *(prose(one.title, in_table=True) for one in block.series)]
     rows = [
-        [prose(label), *(f"{one.counts[place]:,}" for one in block.series)]
+        [prose(label, in_table=True), *(f"{one.counts[place]:,}" for one in block.series)]
         for place, label in enumerate(block.bins)
     ]
     yield from _table(titles, [False] + [True] * len(block.series), rows)

@@ -15,6 +15,8 @@ from planner.plan import (
     Multiplier,
     NodeShare,
     Plan,
+    QuotaNode,
+    QuotaUse,
     SolverFreeBound,
     Verdict,
     Victim,
@@ -79,6 +81,7 @@ def make_plan(**changes: object) -> Plan:
         "borrowing": False,
         "victims": victims,
         "terms": _terms(victims),
+        "tree": make_tree(),
         "certificate": make_certificate(),
         "greedy": make_greedy(),
     }
@@ -149,6 +152,42 @@ def make_infeasible(**changes: object) -> Plan:
         "greedy": greedy,
     }
     return make_plan(**{**facts, **changes})
+
+
+def make_node(name: str, gpus: tuple[int, int, int, int], **changes: object) -> QuotaNode:
+    """Return a ClusterQueue of ``research``: nominal, quota, usage before and after, in GPUs."""
+    nominal, quota, before, after = gpus
+    use: dict[str, object] = {
+        "flavor": "h200",
+        "nominal": nominal,
+        "quota": quota,
+        "borrowing_limit": None,
+        "lending_limit": None,
+        "before": before,
+        "after": after,
+    }
+    facts: dict[str, object] = {
+        "name": name,
+        "kind": "ClusterQueue",
+        "parent": "research",
+        "touched": True,
+        "hidden": 0,
+        "uses": (
+            QuotaUse.model_validate({**use, "resource": GPU}),
+            QuotaUse.model_validate({**use, "resource": "cpu", "borrowing_limit": 8}),
+        ),
+    }
+    return QuotaNode.model_validate({**facts, **changes})
+
+
+def make_tree() -> tuple[QuotaNode, ...]:
+    """Return the cohort of team-a and team-b, with another queue that is not touched."""
+    return (
+        make_node("research", (0, 16, 13, 13), kind="Cohort", parent=None, hidden=2),
+        make_node("team-a", (8, 8, 4, 8)),
+        make_node("team-b", (4, 4, 9, 5)),
+        make_node("team-c", (4, 4, 0, 0), touched=False),
+    )
 
 
 def make_certificate(**changes: object) -> Certificate:

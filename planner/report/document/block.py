@@ -203,10 +203,20 @@ class Document:
     """A page: what it is about, the answer as a badge and in a sentence, numbers, sections."""
 
     kind: str
-    title: str
+    title: Cell
     badge: str
     tone: Tone
     answer: str
     facts: tuple[tuple[str, Cell], ...]
     tiles: tuple[Tile, ...]
     sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Particulars:
+    """What only the plans of one scheduler have: who asks, the request, the victims, usage."""
+
+    asking: tuple[tuple[str, Cell], ...]
+    request: tuple[Block, ...]
+    victims: tuple[Block, ...]
+    usage: tuple[Block, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from planner.plan import Demand, NodeShare, Plan, QuotaNode, QuotaUse, Victim
+from planner.plan import Demand, FlavorChoices, NodeShare, Plan, QuotaNode, QuotaUse, Victim
 from planner.quantity import UNLIMITED, format_units
 from planner.report.document.block import (
     Block,
@@ -15,15 +15,19 @@ from planner.report.document.block import (
     Fold,
     Gauge,
     Gauges,
+    Paragraph,
+    Particulars,
     Sheet,
     Tone,
     name,
     sheet,
 )
+from planner.report.document.measure import unit_of, value_of
+from planner.report.flavors import SAME, FlavorRow, cost_rows, flavor_rows, in_words
 from planner.report.kueue_table import EVICTING, EVICTING_MEANS, SHARES_MEAN, held
 from planner.report.table_parts import NOTHING
 from planner.report.text import age, hours, plural, thousandths
-from planner.report.words import law_behind
+from planner.report.words import TermRow, law_behind
 
 HERE: Final = "asks here"
 HIDDEN: Final = "{count} not shown"
@@ -31,17 +35,31 @@ Place = tuple[str, str]
 """A flavor and a resource in it."""
 
 
-def asking(plan: Plan) -> Iterator[tuple[str, Cell]]:
+def particulars(plan: Plan) -> Particulars:
+    """Return what a page says of a plan in terms of its scheduler."""
+    return Particulars(
+        asking=tuple(_asking(plan)),
+        request=tuple(_request(plan)),
+        victims=tuple(_victims(plan)),
+        usage=tuple(_usage(plan)),
+    )
+
+
+def _asking(plan: Plan) -> Iterator[tuple[str, Cell]]:
     """Yield who asks."""
     yield "ClusterQueue", name(plan.cluster_queue)
     yield "Priority", Cell(f"{plan.priority:,}")
 
 
-def request(plan: Plan) -> Iterator[Block]:
-    """Yield what is asked for, and what is missing."""
-    if not plan.demand:
-        return
+def _request(plan: Plan) -> Iterator[Block]:
+    """Yield what is asked for and what is missing, and which flavors were chosen."""
+    if plan.demand:
+        yield _demand(plan)
+    if plan.flavors is not None:
+        yield from _flavors(plan, plan.flavors)
 
+
+def _demand(plan: Plan) -> Sheet:
     def shortfall(item: Demand) -> Cell:
         if not item.shortfall:
             return Cell(NOTHING, tone="dim")
@@ -55,12 +73,44 @@ def request(plan: Plan) -> Iterator[Block]:
         Column("Short", shortfall, number=True),
         Column("Mode", lambda item: "Preempt" if item.contested else "Fit"),
     ]
-    yield sheet(
+    return sheet(
         "What the workload asks for, and what its queue has for it today", columns, plan.demand
     )
 
 
-def victims(plan: Plan) -> Iterator[Block]:
+def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
+    """Yield the flavors beside Kueue's own, and what Kueue's own would cost."""
+    columns: list[Column[FlavorRow]] = [
+        Column("Podset", lambda row: name(row.pod_set)),
+        Column("Resource", lambda row: name(row.resource)),
+        Column("Flavor", lambda row: name(row.flavor)),
+        Column("Kueue's own", _kueue_flavor),
+    ]
+    if plan.status in {"optimal", "feasible"}:
+        rows = flavor_rows(plan, choices)
+        yield sheet("The flavors chosen for least disruption", columns, rows)
+    yield Paragraph(in_words(plan, choices))
+    costs = [row for row in cost_rows(plan, choices) if row.greedy not in {None, row.value}]
+    if costs:
+        yield sheet("What Kueue's own flavors would cost", _COST_COLUMNS, costs)
+
+
+_COST_COLUMNS: Final[list[Column[TermRow]]] = [
+    Column("Term", lambda row: row.id),
+    Column("Disruption", lambda row: row.title),
+    Column("This plan", lambda row: value_of(row, row.value), number=True),
+    Column("Kueue's flavors", lambda row: value_of(row, row.greedy), number=True),
+    Column("Unit", unit_of),
+]
+
+
+def _kueue_flavor(row: FlavorRow) -> Cell:
+    if row.kueue is None:
+        return Cell(NOTHING, tone="dim")
+    return Cell(SAME, tone="dim") if row.kueue == row.flavor else name(row.kueue)
+
+
+def _victims(plan: Plan) -> Iterator[Block]:
     """Yield the victims in the plan's order, and what they free together."""
     if not plan.victims:
         return
@@ -117,7 +167,7 @@ def _cost(plan: Plan, title: str, term: str) -> Column[Victim]:
     return Column(title, lambda victim: show(victim.costs.get(term, 0)), show(total), number=True)
 
 
-def usage(plan: Plan) -> Iterator[Block]:
+def _usage(plan: Plan) -> Iterator[Block]:
     """Yield the tree with usage against quota, what is short or contested first, and shares."""
     charts = [_chart(plan, place) for place in _places(plan)]
     wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1

@@ -18,6 +18,7 @@ from planner.report.document.block import (
     Fold,
     Names,
     Paragraph,
+    Particulars,
     Section,
     Sheet,
     Tile,
@@ -25,22 +26,19 @@ from planner.report.document.block import (
     name,
     sheet,
 )
+from planner.report.document.measure import unit_of, value_of
 from planner.report.table_parts import (
     CUT_OFF,
     DIFFERENT,
     JUDGES,
     NO_GREEDY,
-    NOTHING,
     RARELY_SHOWN,
     SAME,
 )
-from planner.report.text import decimal, hours, moment, plural
+from planner.report.text import hours, moment, plural
 from planner.report.words import (
     NOUNS,
-    SIZE_UNIT,
-    SIZES_PER_ACCELERATOR,
     VERBS,
-    WORK_UNIT,
     TermRow,
     attempt_name,
     laws_held,
@@ -61,6 +59,7 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
 }
 PREEMPTION: Final = "Preemption plan"
 LOST: Final = ("D4", "D5")
+WHOM: Final = "Whom {scheduler} itself would {verb}"
 IN_BOTH: Final = "In both"
 ITSELF: Final = "{scheduler} itself: {value}"
 
@@ -68,11 +67,11 @@ ITSELF: Final = "{scheduler} itself: {value}"
 def document(plan: AnyPlan) -> Document:
     """Return everything a page says of a plan."""
     badge, tone = ANSWERS[plan.status]
-    own = yunikorn if isinstance(plan, YuniKornPlan) else kueue
+    own = _particulars(plan)
     sections = (
-        Section("Request", tuple(own.request(plan))),
-        Section("Victims", tuple(own.victims(plan))),
-        Section("Quota, before and after", tuple(own.usage(plan))),
+        Section("Request", own.request),
+        Section("Victims", own.victims),
+        Section("Quota, before and after", own.usage),
         Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
         Section("Disruption", tuple(_disruption(plan))),
         Section("Certificate", tuple(_certificate(plan))),
@@ -80,14 +79,20 @@ def document(plan: AnyPlan) -> Document:
     )
     return Document(
         kind=PREEMPTION,
-        title=preemptor_name(plan),
+        title=name(preemptor_name(plan)),
         badge=badge,
         tone=tone,
         answer=plan.explanation,
-        facts=(*own.asking(plan), *_setting(plan)),
+        facts=(*own.asking, *_setting(plan)),
         tiles=tuple(_tiles(plan)),
         sections=tuple(section for section in sections if section.blocks),
     )
+
+
+def _particulars(plan: AnyPlan) -> Particulars:
+    if isinstance(plan, YuniKornPlan):
+        return yunikorn.particulars(plan)
+    return kueue.particulars(plan)
 
 
 def _setting(plan: AnyPlan) -> Iterator[tuple[str, Cell]]:
@@ -150,6 +155,8 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     else:
         yield Paragraph(SAME.format(theirs=theirs, **words))
     yield from (Paragraph(said, "warn") for _, said in outside_rules(greedy))
+    if parts.spared or parts.instead:
+        yield Fold(WHOM.format(**words), _particulars(greedy).victims)
 
 
 def _lists(
@@ -181,31 +188,16 @@ def _terms(plan: AnyPlan, caption: str, rows: Sequence[TermRow]) -> Sheet:
         Column("Level", lambda row: str(row.level or ""), number=True),
         Column("Term", lambda row: row.id),
         Column("Disruption", lambda row: row.title),
-        Column("This plan", lambda row: _value(row, row.value), number=True),
+        Column("This plan", lambda row: value_of(row, row.value), number=True),
     ]
     if any(row.greedy is not None for row in rows):
         columns.append(
-            Column(scheduler_name(plan), lambda row: _value(row, row.greedy), number=True)
+            Column(scheduler_name(plan), lambda row: value_of(row, row.greedy), number=True)
         )
     if any(row.bound is not None for row in rows):
-        columns.append(Column("Bound", lambda row: _value(row, row.bound), number=True))
-    columns.append(Column("Unit", _unit))
+        columns.append(Column("Bound", lambda row: value_of(row, row.bound), number=True))
+    columns.append(Column("Unit", unit_of))
     return sheet(caption, columns, rows)
-
-
-def _value(row: TermRow, value: int | None) -> Cell:
-    """Return the exact number, and under it the one that people think in."""
-    if value is None:
-        return Cell(NOTHING, tone="dim")
-    if row.unit == WORK_UNIT:
-        return Cell(f"{value:,}", hours(value))
-    if row.unit == SIZE_UNIT:
-        return Cell(f"{value:,}", decimal(value / SIZES_PER_ACCELERATOR))
-    return Cell(f"{value:,}")
-
-
-def _unit(row: TermRow) -> Cell:
-    return Cell(row.unit, {WORK_UNIT: "GPU-h", SIZE_UNIT: "accelerators"}.get(row.unit, ""))
 
 
 def _certificate(plan: AnyPlan) -> Iterator[Block]:
@@ -220,7 +212,7 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
         yield Fold("What the verifier says of every law", (_verdicts(certificate.verdicts),))
     if certificate.removal_order:
         names = victim_names(plan)
-        order = tuple(names[key] for key in certificate.removal_order)
+        order = tuple(names.get(key, key) for key in certificate.removal_order)
         yield Fold("A legal order of removals", (Names("Remove", order, ordered=True),))
     if certificate.bounds:
         yield Fold("Bounds that need no solver", tuple(map(_bound, certificate.bounds)))

@@ -15,6 +15,7 @@ from planner.report.document.block import (
     Gauge,
     Gauges,
     Paragraph,
+    Particulars,
     Tone,
     name,
     sheet,
@@ -23,11 +24,13 @@ from planner.report.table_parts import NOTHING
 from planner.report.text import age, hours, plural, yunikorn_amount
 from planner.report.words import last_tier
 from planner.report.yunikorn_table import (
+    BELOW,
     DEFAULT_PARTITION,
     HAS_ROOM,
     ITS_OWN,
     MARKS_MEAN,
     OFFSETS_MEAN,
+    OVER,
     USAGE_MEANS,
     USES_MEAN,
     asked_types,
@@ -40,7 +43,17 @@ from planner.report.yunikorn_table import (
 HERE: Final = "asks here"
 
 
-def asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
+def particulars(plan: YuniKornPlan) -> Particulars:
+    """Return what a page says of a plan in terms of its scheduler."""
+    return Particulars(
+        asking=tuple(_asking(plan)),
+        request=tuple(_request(plan)),
+        victims=tuple(_victims(plan)),
+        usage=tuple(_usage(plan)),
+    )
+
+
+def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
     """Yield who asks."""
     if plan.pod is not None:
         yield "Key", name(plan.preemptor)
@@ -61,7 +74,7 @@ def _about_node(plan: YuniKornPlan) -> str:
     return ""
 
 
-def request(plan: YuniKornPlan) -> Iterator[Block]:
+def _request(plan: YuniKornPlan) -> Iterator[Block]:
     """Yield what is asked for, and what the chosen node has for it before and after."""
     if not plan.room:
         return
@@ -88,7 +101,7 @@ def request(plan: YuniKornPlan) -> Iterator[Block]:
     yield sheet("What the ask wants, and what its node has for it", columns, plan.room)
 
 
-def victims(plan: YuniKornPlan) -> Iterator[Block]:
+def _victims(plan: YuniKornPlan) -> Iterator[Block]:
     """Yield the victims in the plan's order, and what they free together."""
     if not plan.victims:
         return
@@ -138,7 +151,7 @@ def _cost(plan: YuniKornPlan, title: str, term: str) -> Column[YuniKornVictim]:
     return Column(title, lambda victim: show(victim.costs.get(term, 0)), show(total), number=True)
 
 
-def usage(plan: YuniKornPlan) -> Iterator[Block]:
+def _usage(plan: YuniKornPlan) -> Iterator[Block]:
     """Yield the queues with usage against guaranteed, the types that are short first."""
     used = {use.resource for use in plan.queues}
     types = [t for t in asked_types(plan) if t in used]
@@ -174,7 +187,7 @@ def _depth(use: QueueUse, uses: Sequence[QueueUse]) -> int:
 def _gauge(plan: YuniKornPlan, use: QueueUse, depth: int) -> Gauge:
     mark = _mark(plan, use)
     notes = [HERE] if use.queue == plan.queue else []
-    tone: Tone = "bad" if mark and use.after != use.before else ""
+    tone: Tone = "bad" if mark in {BELOW, OVER} and use.after != use.before else ""
     return Gauge(
         name=use.queue,
         kind="Queue",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,8 +20,9 @@ APART: Final = 4
 
 OWN_SCALE: Final = "Bars of {kind}s have a scale of their own."
 
+OVER: Final = " over"
 HEIGHT: Final = 120
-COLUMN: Final = 40
+COLUMN: Final = 52
 GAP: Final = 14
 
 
@@ -54,9 +55,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Gauges as pictures, and what there is to say of their scales."""
+    """Gauges as pictures, and what there is to say of their scales.
+
+    ``keys`` are the classes that occur, each with its meaning; ``changes`` says whether anything
+    changes.
+    """
 
     bars: tuple[Bar, ...]
+    keys: tuple[tuple[str, str], ...]
+    changes: bool
     notes: tuple[str, ...]
 
 
@@ -70,7 +77,21 @@ def draw_gauges(gauges: Gauges) -> Bars:
         notes: tuple[str, ...] = ()
     else:
         notes = (OWN_SCALE.format(kind=max(tops, key=tops.__getitem__)),)
-    return Bars(tuple(_bar(gauges, gauge, tops[gauge.kind]) for gauge in gauges.gauges), notes)
+    bars = tuple(_bar(gauges, gauge, tops[gauge.kind]) for gauge in gauges.gauges)
+    return Bars(bars, tuple(_keys(gauges, bars)), any(bar.change for bar in bars), notes)
+
+
+def _keys(gauges: Gauges, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    parts = [part for bar in bars for part in (*bar.before, *bar.after)]
+    yield "before", gauges.before
+    if any(bar.gauge.after is not None for bar in bars):
+        yield "after", gauges.after
+    if any(part.style.endswith(OVER) for part in parts):
+        yield "over", gauges.over
+    if any(bar.mark is not None for bar in bars):
+        yield "mark", gauges.mark
+    if any(bar.limit is not None for bar in bars):
+        yield "limit", gauges.limit
 
 
 def _top(gauges: Iterable[Gauge]) -> int:
@@ -98,7 +119,7 @@ def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:
         mark = at(gauge.mark)
         if not gauges.over or mark is None or mark >= end:
             return (Part(0, round(end, 1), style),)
-        return (Part(0, mark, style), Part(mark, round(end - mark, 1), f"{style} over"))
+        return (Part(0, mark, style), Part(mark, round(end - mark, 1), f"{style}{OVER}"))
 
     return Bar(
         gauge,

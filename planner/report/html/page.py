@@ -35,7 +35,7 @@ def page(documents: Sequence[Document]) -> str:
         _environment()
         .get_template(TEMPLATE)
         .render(
-            title=f"{alone.kind}: {short(alone.title)}"
+            title=f"{alone.kind}: {short(alone.title.text)}"
             if alone
             else SEVERAL.format(count=len(documents)),
             documents=documents,

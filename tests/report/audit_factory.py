@@ -1,0 +1,112 @@
+"""Audits built by hand: two states, three cases, one failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.auditing import Audit, Case, Failure
+from planner.auditing.record import Gap, Judgement, Ratio, Summary, Verdicts
+
+GPU = "nvidia.com/gpu"
+
+
+def make_judgement(count: int = 1, **changes: object) -> Judgement:
+    """Return a proved optimum with some victims, under no-regret."""
+    facts: dict[str, object] = {
+        "objective": "no-regret",
+        "status": "optimal",
+        "victims": tuple(f"ns/best-{number}" for number in range(count)),
+        "terms": {"D2": count, "D4": 0, "D5": 0},
+        "gaps": {"D2": 3 - count, "D4": 7200, "D5": 1800},
+        "best": False,
+    }
+    return Judgement.model_validate({**facts, **changes})
+
+
+def make_case(**changes: object) -> Case:
+    """Return a case in which Kueue takes three where one would do, and none of its own."""
+    facts: dict[str, object] = {
+        "state": "states/one.json",
+        "pending": "ns/wants",
+        "rules": "kueue-classical",
+        "status": "feasible",
+        "victims": ("ns/a", "ns/b", "ns/c"),
+        "terms": {"D2": 3, "D4": 7200, "D5": 1800},
+        "irredundant": False,
+        "needless": ("ns/c",),
+        "smallest": False,
+        "judgements": (make_judgement(), make_judgement(objective="min-count")),
+        "ratios": (Ratio(flavor="h200", resource=GPU, requested=4, greedy=12, optimum=4),),
+        "findings": ("redundant", "count", "disruption"),
+        "proved": True,
+    }
+    return Case.model_validate({**facts, **changes})
+
+
+def make_audit(**changes: object) -> Audit:
+    """Return an audit of a case with findings, one without, one without a plan, and a failure."""
+    fine = make_case(
+        state="states/two.json",
+        needless=(),
+        findings=(),
+        victims=("ns/a",),
+        judgements=(
+            make_judgement(gaps={"D2": 0, "D4": 0, "D5": 0}, best=True),
+            make_judgement(objective="min-count", gaps={"D2": 0}, best=True),
+        ),
+        ratios=(Ratio(flavor="h200", resource=GPU, requested=4, greedy=4, optimum=4),),
+    )
+    none: dict[str, Any] = {
+        "status": "infeasible",
+        "victims": (),
+        "terms": {},
+        "gaps": {},
+        "best": None,
+    }
+    nothing = make_case(
+        pending="ns/hopeless",
+        status="infeasible",
+        victims=(),
+        needless=(),
+        findings=(),
+        ratios=(),
+        judgements=(make_judgement(**none), make_judgement(**none, objective="min-count")),
+    )
+    facts: dict[str, object] = {
+        "objectives": ("no-regret", "min-count"),
+        "summary": make_summary(),
+        "cases": (make_case(), fine, nothing),
+        "failures": (Failure(state="states/bad.json", detail="is no JSON\nhint: look at it"),),
+    }
+    return Audit.model_validate({**facts, **changes})
+
+
+def make_summary(**changes: object) -> Summary:
+    """Return the totals of that audit."""
+    counts = {"proved": 3, "judged": 2, "best": 1, "not_best": 1}
+    gap = Gap(
+        objective="no-regret",
+        term="D2",
+        title="workloads evicted",
+        unit="workloads",
+        compared=2,
+        more=1,
+        less=0,
+        total=2,
+        greedy_total=4,
+        worst=2,
+        worst_case="states/one.json: ns/wants",
+    )
+    facts: dict[str, object] = {
+        "states": 3,
+        "cases": 3,
+        "with_victims": 2,
+        "infeasible": 1,
+        "clean": 2,
+        "unproved": 0,
+        "failures": 1,
+        "findings": {"count": 1, "disruption": 1, "redundant": 1},
+        "verdicts": [Verdicts(objective=one, **counts) for one in ("no-regret", "min-count")],
+        "gaps": (gap,),
+    }
+    return Summary.model_validate({**facts, **changes})

@@ -1,0 +1,170 @@
+"""Audits as pages and in Markdown: numbers, distributions, links, and nothing of the names' own."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from planner.auditing import Failure
+from planner.report import audit_html, audit_markdown
+from planner.report.document.audit import MAX_CASES
+from planner.report.document.block import Histogram
+from planner.report.document.distribution import distributions
+from tests.report.audit_factory import make_audit, make_case, make_judgement, make_summary
+from tests.report.page import Page
+from tests.report.test_html import EVIL, SHOWN, rows
+from tests.report.test_markdown import MADE_TAGS, read_back
+
+WORST = "Victims of the scheduler itself and of the optima"
+
+
+def bins(histogram: Histogram) -> dict[str, tuple[int, ...]]:
+    """Return the counts of every series by the name of the range."""
+    counts = zip(*(series.counts for series in histogram.series), strict=True)
+    return dict(zip(histogram.bins, counts, strict=True))
+
+
+def test_page_is_well_formed_and_alone() -> None:
+    text = audit_html.render(make_audit())
+    read = Page.of(text)
+    assert "://" not in text
+    assert not {e.tag for e in read.elements} & {"script", "link", "img", "iframe"}
+    assert text == audit_html.render(make_audit())
+
+
+def test_numbers_come_first() -> None:
+    read = Page.of(audit_html.render(make_audit()))
+    assert read.texts("h1") == ["3 states, 3 cases"]
+    assert read.texts("span", "badge") == ["1 case with findings"]
+    assert [text for text in read.texts("li") if "needless" in text] == [
+        "1 needless victims of 4 that it evicts"
+    ]
+    assert rows(read, "What is wrong with the scheduler's own answers")[1] == [
+        "count",
+        "1",
+        "33.3%",
+        "fewer victims would do",
+    ]
+
+
+def test_an_audit_without_findings_says_so() -> None:
+    summary = make_summary(findings={}, clean=3)
+    read = Page.of(audit_html.render(make_audit(cases=(), failures=(), summary=summary)))
+    assert read.texts("span", "badge") == ["No findings"]
+    assert "Nothing to find fault with." in read.texts("p")
+
+
+def test_distributions_count_every_comparable_case_once() -> None:
+    victims, work, ratios = distributions(make_audit())
+    assert bins(victims) == {"0": (1,), "1": (0,), "2": (1,)}
+    # 7,200 + 1,800 accelerator-seconds are 2.5 GPU-hours.
+    assert bins(work) == {"0": (1,), "to 0.1": (0,), "to 1": (0,), "to 10": (1,)}
+    assert bins(ratios) == {
+        "to 1": (1, 2),
+        "to 1.5": (0, 0),
+        "to 2": (0, 0),
+        "to 3": (1, 0),
+    }
+    assert work.notes == ("2 cases; mean 1.25, median 1.25, from 0.00 to 2.50",)
+
+
+@pytest.mark.parametrize(
+    ("hours", "name"),
+    [
+        (-20, "< -10"),
+        (-10, "-10 to -1"),
+        (-1, "-10 to -1"),
+        (-0.5, "-1 to 0"),
+        (0, "0"),
+        (0.1, "to 0.1"),
+        (1, "to 1"),
+        (10, "to 10"),
+        (100, "to 100"),
+        (101, "> 100"),
+    ],
+)
+def test_lost_work_is_in_the_range_that_names_it(hours: float, name: str) -> None:
+    gaps = {"D4": round(hours * 3600), "D5": 0}
+    case = make_case(judgements=(make_judgement(gaps=gaps),))
+    _, work, _ = distributions(make_audit(cases=(case,)))
+    assert bins(work) == {name: (1,)}
+
+
+def test_answers_outside_the_rules_are_not_compared() -> None:
+    case = make_case(outside_rules=("FS-07 ...",))
+    assert not list(distributions(make_audit(cases=(case,))))
+
+
+def test_a_histogram_is_told_in_words_and_seen() -> None:
+    read = Page.of(audit_html.render(make_audit()))
+    said = [picture.attributes["aria-label"] for picture in read.all("svg")]
+    assert said[0].endswith("cases: 0: 1, 1: 0, 2: 1")
+    assert len(read.all("rect", "series-0")) == 2 + 2 + 2
+    assert len(read.all("rect", "series-1")) == 1
+
+
+def test_worst_cases_name_victims_and_optima() -> None:
+    read = Page.of(audit_html.render(make_audit()))
+    assert rows(read, WORST)[1:] == [
+        [
+            "states/one.json",
+            "ns/wants",
+            "3",
+            "1",
+            "1",
+            "2.50",
+            "redundant, count, disruption",
+            "ns/c",
+        ]
+    ]
+    assert rows(read, "What could not be audited")[1] == [
+        "states/bad.json",
+        "",
+        "failed",
+        "is no JSON",
+    ]
+
+
+def test_only_the_worst_are_listed() -> None:
+    cases = [make_case(pending=f"ns/{number}") for number in range(MAX_CASES + 2)]
+    read = Page.of(audit_html.render(make_audit(cases=cases)))
+    assert len(rows(read, WORST)) == 1 + MAX_CASES
+    assert "2 more cases with findings, use --format csv" in read.texts("p", "note")
+
+
+def test_states_on_disk_are_linked_from_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "javascript:alert(1)").write_text("", encoding="utf-8")
+    (tmp_path / "a state#1?.json").write_text("", encoding="utf-8")
+    (tmp_path / "pages").mkdir()
+    names = ["javascript:alert(1)", "a state#1?.json", "a state#1?.json: line 3", "gone.json"]
+    audit = make_audit(cases=[make_case(state=name) for name in names], failures=())
+    for folder, up in ((None, ""), (Path("pages"), "../"), (tmp_path / "pages", "../")):
+        links = Page.of(audit_html.render(audit, folder)).all("a")
+        assert [(link.text, link.attributes["href"]) for link in links] == [
+            ("javascript:alert(1)", f"{up}javascript%3Aalert%281%29"),
+            ("a state#1?.json", f"{up}a%20state%231%3F.json"),
+        ]
+
+
+@pytest.mark.parametrize("name", [EVIL, "x" * 5000])
+def test_hostile_names_are_text(name: str) -> None:
+    case = make_case(state=name, pending=name, needless=(name,))
+    audit = make_audit(cases=[case], failures=(Failure(state=name, pending=name, detail=name),))
+    text = audit_html.render(audit)
+    read = Page.of(text)
+    shown = SHOWN if name == EVIL else "x" * 329 + "…"
+    assert text.replace("\n", "").isprintable()
+    assert rows(read, WORST)[1][:2] == [shown, shown]
+    assert "script" not in {element.tag for element in read.elements}
+    assert {e.tag for e in read_back(audit_markdown.render(audit)).elements} <= MADE_TAGS
+
+
+def test_markdown_says_the_same() -> None:
+    text = audit_markdown.render(make_audit())
+    assert "**1 case with findings**" in text
+    assert "| `states/one.json` | `ns/wants` | 3 | 1 | 1 | 2.50 |" in text
+    assert re.search(r"\| to 10 +\| 1 \|", text)
+    assert {element.tag for element in read_back(text).elements} <= MADE_TAGS
