@@ -75,7 +75,8 @@ def smallest_changes(trial: YuniKornTrial) -> tuple[tuple[Change, ...], bool]:
     key with an equals sign, queues that several partitions have.
     """
     searches = []
-    named = "=" not in f"{trial.ask}{trial.planning.cluster.partition.name}"
+    key, partition = trial.planning.problem.ask.allocation_key, trial.planning.cluster.partition
+    named = bool(key) and "=" not in key + partition.name
     if named:
         searches += [_permissions, _priorities]
     if not trial.planning.problem.ask.required_node:
@@ -88,10 +89,11 @@ def smallest_changes(trial: YuniKornTrial) -> tuple[tuple[Change, ...], bool]:
 
 
 def _has_own_queues(trial: YuniKornTrial) -> bool:
-    """Say whether edits can name all queues: none is in two partitions."""
-    names = [one.name for one in trial.planning.state.partitions]
-    paths = [queue.path for queue in trial.planning.problem.queues]
-    return len(names) == 1 and not any("=" in path for path in paths)
+    """Say whether edits can name all queues and types: no queue is in two partitions."""
+    problem = trial.planning.problem
+    names = [*(queue.path for queue in problem.queues), *problem.types]
+    alone = len(trial.planning.state.partitions) == 1
+    return alone and not any("=" in name for name in names)
 
 
 def _permissions(trial: YuniKornTrial) -> Iterator[Edit]:
@@ -183,6 +185,7 @@ def _guaranteed(trial: YuniKornTrial) -> Iterator[Edit]:
     """Yield the smallest higher guaranteed of each queue and type that works.
 
     It is tried where the ask lacks some: at its own queue, and at those above it that count.
+    There more protects the neighbours of the ask as well, so that still more may not help.
     """
     problem = trial.planning.problem
     short = short_of_guaranteed(problem)

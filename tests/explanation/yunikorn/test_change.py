@@ -251,3 +251,13 @@ def test_too_large_for_every_node() -> None:
     short = clash.shortfalls[0]
     assert short.text == "9 gpu asked, node n1 has 4 in all, 5 short"
     assert clash.changes == ()
+
+
+@pytest.mark.parametrize("name", ["a=b", ""])
+def test_a_name_that_no_edit_can_spell_is_left_alone(name: str) -> None:
+    value = two_queues(*running(4, priority="5"))
+    value["applications"][1]["requests"][0]["allocationKey"] = name
+    answer = planner.explain(state_of(value))
+    assert answer.clash is not None
+    assert {change.edit for change in answer.clash.changes} == {"queue/root.high.priority.offset=5"}
+    assert not answer.clash.tried_all
