@@ -49,7 +49,7 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
             assert has_plan(cluster, asking, clash - {law}), (truth.id, clash, law)
         seen.add(frozenset(clash))
         compared += 1
-    assert compared > 30 or not SMALL
+    assert compared >= 10 or not SMALL
     assert len(seen) >= 4 or not SMALL
 
 
