@@ -125,3 +125,8 @@ def test_installed_command_knows_its_version(installed: Path, tmp_path: Path) ->
     assert run(sys.executable, "-c", code, cwd=tmp_path, path=installed).strip() == version
     command = str(installed / "bin" / "planner")
     assert version in run(command, "--version", cwd=tmp_path, path=installed)
+
+
+def test_installed_wheel_has_its_pages(installed: Path, tmp_path: Path) -> None:
+    code = "from planner.report.html import render_all; print(render_all([]))"
+    assert run(sys.executable, "-c", code, cwd=tmp_path, path=installed).startswith("<!DOCTYPE")

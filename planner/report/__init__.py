@@ -2,7 +2,9 @@
 
 table.py, plain.py, json.py   a plan: ``render(plan, *, width=None, color=False) -> str``
 html/, markdown.py            a plan as a page of its own, or for a ticket
-document/                     what both say
+audit_html.py, audit_markdown.py
+                              an audit as the same
+document/, markdown_text.py   what all these say; any document in Markdown
 kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
                               what only the plans of one scheduler have
 table_parts.py, plain_lines.py

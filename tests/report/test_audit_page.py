@@ -125,6 +125,11 @@ def test_worst_cases_name_victims_and_optima() -> None:
     ]
 
 
+def test_nobody_needless_needs_no_column() -> None:
+    audit = make_audit(cases=[make_case(needless=())])
+    assert rows(Page.of(audit_html.render(audit)), WORST)[0][-1] == "Findings"
+
+
 def test_only_the_worst_are_listed() -> None:
     cases = [make_case(pending=f"ns/{number}") for number in range(MAX_CASES + 2)]
     read = Page.of(audit_html.render(make_audit(cases=cases)))

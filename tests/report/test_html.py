@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -247,7 +248,7 @@ def test_flavors_stand_beside_kueues_own() -> None:
 def test_several_plans_have_a_list_of_contents() -> None:
     read = Page.of(html.render_all([make_plan(), make_infeasible()]))
     assert read.texts("h1") == ["2 preemption plans"]
-    assert len(read.all("main")) == 2
+    assert len(read.all("article")) == 2
     assert Page.of(html.render_all([])).texts("p") == ["Nobody is pending."]
 
 
@@ -255,6 +256,28 @@ def test_several_plans_have_a_list_of_contents() -> None:
 def test_page_is_the_same_every_time(plan: AnyPlan) -> None:
     again = type(plan).model_validate_json(plan.model_dump_json(by_alias=True))
     assert html.render(plan) == html.render(again)
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of a colour such as ``#1c2127`` (WCAG 2.2)."""
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(weight * p for weight, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_texts_have_enough_contrast_light_and_dark() -> None:
+    """4.5 to 1 is what WCAG 2.2 asks of texts, 3 to 1 of bars and marks."""
+    style = Page.of(html.render(make_plan())).all("style")[0].text
+    found = re.findall(r":root \{([^}]*)\}", style)
+    assert len(found) == 2
+    for colors in (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", theme)) for theme in found):
+        pairs = [(text, "paper", 4.5) for text in ("ink", "dim", "good", "warn", "bad", "link")]
+        pairs += [(text, f"{text}-ground", 4.5) for text in ("good", "warn", "bad")]
+        pairs += [("ink", "ground", 4.5)]
+        pairs += [(bar, "paper", 3) for bar in ("after", "after-over", "mark")]
+        for text, ground, least in pairs:
+            dark, light = sorted((luminance(colors[text]), luminance(colors[ground])))
+            assert (light + 0.05) / (dark + 0.05) >= least, f"{text} on {ground}"
 
 
 FRAME = """<!DOCTYPE html><title></title>

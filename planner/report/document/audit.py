@@ -162,8 +162,9 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
         ),
         Column("Lost GPU-h more", _lost_more, number=True),
         Column("Findings", lambda case: ", ".join(case.findings)),
-        Column("Needless", _needless),
     ]
+    if any(case.needless for case in shown):
+        columns.append(Column("Needless", _needless))
     more = len(cases) - len(shown)
     notes = [MORE.format(count=more)] if more else []
     yield sheet("Victims of the scheduler itself and of the optima", columns, shown, notes)
