@@ -12,7 +12,7 @@ table_parts.py, plain_lines.py
 front.py                      a Pareto front, in every format
 boost.py, replay.py, risk.py, whatif.py
                               the output of these commands; catalogue.py that of ``planner laws``
-paper.py                      what tables are drawn on
+style.py                      one result in any style; paper.py what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts
 words.py, contrast.py         codes and terms in words; a plan beside the scheduler's own
 caution.py                    what a reader of a plan should be warned of

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from planner.auditing import Audit, Case, Failure
 from planner.auditing.record import FindingCode, Gap, Judgement, Verdicts
-from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
+from planner.report.style import in_style
 from planner.report.text import clean, decimal, hours, plural, short, word
 from planner.report.words import WORK_UNIT
 
@@ -53,16 +53,9 @@ CSV_COLUMNS: Final = (
 
 def render(audit: Audit, style: str, *, width: int, color: bool) -> str:
     """Return the audit in a style: ``table``, ``plain``, ``json`` or ``csv``."""
-    if style == "json":
-        return dump(audit)
     if style == "csv":
         return _csv(audit)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _lines(audit))
-    paper = Paper(width, color=color)
-    for part in _parts(audit):
-        paper.add(part)
-    return paper.text()
+    return in_style(audit, style, _lines, _parts, width=width, color=color)
 
 
 def found(audit: Audit) -> list[Case]:

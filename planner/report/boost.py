@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.boosting.answer import Boosts, WorkloadBoost
-from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
+from planner.report.style import in_style
 from planner.report.text import clean, plural, short, word
 from planner.report.words import rules_name
 
@@ -30,14 +30,8 @@ TURN_ON: Final = (
 
 def render(answer: Boosts, style: str, *, width: int, color: bool) -> str:
     """Return the answer in a style: ``table``, ``plain`` or ``json``."""
-    if style == "json":
-        return dump(answer)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _lines(answer))
-    paper = Paper(width, color=color)
-    for part in _parts(answer):
-        paper.add(part)
-    return paper.text() + _commands(answer)
+    said = in_style(answer, style, _lines, _parts, width=width, color=color)
+    return said if style in {"json", "plain"} else said + _commands(answer)
 
 
 def _parts(answer: Boosts) -> Iterator[RenderableType]:

@@ -22,9 +22,9 @@ from planner.explanation.yunikorn.record import (
     YuniKornExplanation,
     YuniKornStanding,
 )
-from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
+from planner.report.style import in_style
 from planner.report.table_parts import ANSWERS, NOTHING
 from planner.report.text import clean, plural, short, word
 from planner.report.words import QUEUES, RULES, SCHEDULERS
@@ -45,14 +45,7 @@ AnyClash = Clash | YuniKornClash
 
 def render(answer: AnyExplanation, style: str, *, width: int, color: bool) -> str:
     """Return an explanation in a style: ``table``, ``plain`` or ``json``."""
-    if style == "json":
-        return dump(answer)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _lines(answer))
-    paper = Paper(width, color=color)
-    for part in _parts(answer):
-        paper.add(part)
-    return paper.text()
+    return in_style(answer, style, _lines, _parts, width=width, color=color)
 
 
 def _parts(answer: AnyExplanation) -> Iterator[RenderableType]:

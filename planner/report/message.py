@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from planner.explanation.kueue.record import Party, PreemptionMessage
-from planner.report.json import dump
-from planner.report.paper import Paper, grid
+from planner.report.paper import grid
 from planner.report.plain_lines import line
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import clean, short, word
 
 
 def render_message(message: PreemptionMessage, style: str, *, width: int, color: bool) -> str:
     """Return what a text of Kueue says in a style: ``table``, ``plain`` or ``json``."""
-    if style == "json":
-        return dump(message)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _message_lines(message))
-    paper = Paper(width, color=color)
+    return in_style(message, style, _lines, _parts, width=width, color=color)
+
+
+def _parts(message: PreemptionMessage) -> Iterator[RenderableType]:
     facts = [
         ("Text", Text(clean(message.text))),
         ("Reason", Text(message.reason or NOTHING)),
@@ -28,11 +28,10 @@ def render_message(message: PreemptionMessage, style: str, *, width: int, color:
     ]
     for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
         facts += [(title if not n else "", Text(fact)) for n, fact in enumerate(_told(party))]
-    paper.add(grid(facts))
-    return paper.text()
+    yield grid(facts)
 
 
-def _message_lines(message: PreemptionMessage) -> Iterator[str]:
+def _lines(message: PreemptionMessage) -> Iterator[str]:
     yield line("kind", message.kind)
     yield line("reason", message.reason or "none")
     yield line("law", message.law or "none")

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.exposure.record import Attempt, Exposed, Risk
-from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import clean, plural, short, word
 from planner.report.words import NOUNS, QUEUES, SCHEDULERS
@@ -29,14 +29,7 @@ NEVER: Final = "{never} of {all} are never a victim."
 
 def render(answer: Risk, style: str, *, width: int, color: bool) -> str:
     """Return the answer in a style: ``table``, ``plain`` or ``json``."""
-    if style == "json":
-        return dump(answer)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _lines(answer))
-    paper = Paper(width, color=color)
-    for part in _parts(answer):
-        paper.add(part)
-    return paper.text()
+    return in_style(answer, style, _lines, _parts, width=width, color=color)
 
 
 def _parts(answer: Risk) -> Iterator[RenderableType]:
