@@ -46,16 +46,17 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
         "auditing": "errors batch objective plan reader replay solver state",
+        "study": "errors assignment auditing batch objective plan reader solver state verifier",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
-        " explanation exposure",
+        " explanation exposure study",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting explanation"
-        " exposure api kubectl",
-        FACE: "errors state reader plan exposure api",
+        " exposure api kubectl study",
+        FACE: "errors state reader plan auditing exposure api",
     }.items()
 }
 

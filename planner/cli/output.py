@@ -40,7 +40,7 @@ class Target:
         if path == STDOUT:
             path = None
         if path is not None:
-            _check_folder(path)
+            check_file("-o", path)
         terminal = path is None and is_terminal(sys.stdout)
         return cls(
             path=path,
@@ -62,7 +62,7 @@ class Target:
         if self.path is None:
             _print(text)
         else:
-            _write(self.path, text)
+            write_file("-o", self.path, text.encode("utf-8"))
 
 
 def is_terminal(stream: object) -> bool:
@@ -93,35 +93,49 @@ def _print(text: str) -> None:
         raise InputError("standard output", _reason(error)) from None
 
 
-def _check_folder(path: Path) -> None:
+def check_file(option: str, path: Path) -> None:
+    """Refuse the file of an option early that cannot be written later.
+
+    Raises
+    ------
+    InputError
+        If its folder is not there, or it is a folder itself.
+    """
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise InputError(f"-o {path}", f"there is no folder {folder}")
+        raise InputError(f"{option} {path}", f"there is no folder {folder}")
     if path.is_dir():
-        raise InputError(f"-o {path}", "is a folder", "the name of a file")
+        raise InputError(f"{option} {path}", "is a folder", "the name of a file")
 
 
-def _write(path: Path, text: str) -> None:
+def write_file(option: str, path: Path, data: bytes) -> None:
+    """Write the file of an option, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
     try:
         target = path.resolve()  # a link stays a link: what it points to is replaced
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             # A device or a pipe cannot be replaced, only written to.
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(data)
         else:
-            _replace(target, text)
+            _replace(target, data)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InputError(f"-o {path}", _reason(error)) from None
+        raise InputError(f"{option} {path}", _reason(error)) from None
 
 
-def _replace(target: Path, text: str) -> None:
+def _replace(target: Path, data: bytes) -> None:
     """Write a new file next to the old one, then let it take the old one's place."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(mode)

@@ -23,6 +23,7 @@ from planner.report.catalogue import Catalogue
 from planner.report.front import Fronts
 from planner.report.json import Plans
 from planner.scenario.comparison import WhatIf
+from planner.study.record import Comparison
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
@@ -165,6 +166,9 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
+    "comparison": Published(
+        "the output of compare --format json", lambda: _written(Comparison)
+    ),
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),
     "message": Published(

@@ -1,0 +1,145 @@
+"""Many states: in memory, or in files as a batch, in this process, in others, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Final
+
+from planner.auditing.instance import Instance, Packed, open_packed, packed_states
+from planner.auditing.many import Settings
+from planner.auditing.record import Failure
+from planner.batch import Row as BatchRow
+from planner.batch import Task, run
+from planner.plan.record import SCHEMA_VERSION
+from planner.reader import MAX_BYTES
+from planner.solver.start import pending_workloads
+from planner.state import AnyState, State, YuniKornState, parse_time
+from planner.study.algorithm import DEFAULT_ALGORITHMS, find_algorithms
+from planner.study.measure import Question, compare_instance
+from planner.study.record import Comparison, Row, StateComparison
+from planner.study.summary import Tally
+
+HERE: Final = Settings(jobs=1)
+"""One state after the other, in this process."""
+
+
+def compare(  # noqa: PLR0913 - what a user may say
+    states: AnyState | Mapping[str, AnyState],
+    algorithms: Sequence[str] = DEFAULT_ALGORITHMS,
+    *,
+    pending: str | None = None,
+    time_limit: float | None = None,
+    now: datetime | str | None = None,
+    laws: str | None = None,
+) -> Comparison:
+    """Compare algorithms on states in memory, for everybody who waits there.
+
+    Parameters
+    ----------
+    states
+        What ``planner.read`` returned, or several of it by names of your own.
+    algorithms
+        Names, see ``planner.study.algorithm``; the others are compared with the first.
+    pending
+        The only pending workload or ask to answer for.
+    time_limit
+        Seconds for each answer of an optimum.
+    now
+        The clock, for all states; each state's own when left out.
+    laws
+        YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
+
+    Raises
+    ------
+    InputError
+        If an algorithm or the clock cannot be used.
+    InternalError
+        If a plan fails its own verification.
+    """
+    clock = parse_time(now) if isinstance(now, str) else now
+    question = Question(find_algorithms(algorithms), time_limit, clock, laws, pending)
+    if isinstance(states, State | YuniKornState):
+        states = {states.source: states}
+    return summarise(
+        question,
+        (
+            compare_instance(Instance(name, state, pending_workloads(state)), question)
+            for name, state in states.items()
+        ),
+    )
+
+
+def compare_states(
+    paths: Sequence[str],
+    question: Question,
+    settings: Settings = HERE,
+    max_bytes: int = MAX_BYTES,
+) -> Comparison:
+    """Compare algorithms on every state of some files and folders.
+
+    A state that cannot be read or compared is a failure; it does not stop the others. The rows
+    of the results file hold times: two runs give the same file but for each row's ``seconds``.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, the results file cannot be used, or there is no state at all.
+    """
+    tasks = (Task(one.name, one) for path in paths for one in packed_states(path, max_bytes))
+    results = run(
+        tasks,
+        partial(_compare_packed, question),
+        header=_header(paths, question),
+        file=settings.file,
+        resume=settings.resume,
+        jobs=settings.jobs,
+        cluster=settings.cluster,
+        limits=settings.limits,
+        watch=settings.watch,
+    )
+    return summarise(question, map(_read_row, results))
+
+
+def summarise(question: Question, compared: Iterable[StateComparison]) -> Comparison:
+    """Return the comparisons of single states as one."""
+    names = tuple(algorithm.name for algorithm in question.algorithms)
+    tally = Tally(names)
+    rows: list[Row] = []
+    failures: list[Failure] = []
+    for one in compared:
+        tally.add(one)
+        rows += one.rows
+        failures += one.failures
+    return Comparison(
+        algorithms=names, summary=tally.summary(), rows=tuple(rows), failures=tuple(failures)
+    )
+
+
+def _compare_packed(question: Question, packed: Packed) -> Mapping[str, Any]:
+    return compare_instance(open_packed(packed), question).model_dump(mode="json")
+
+
+def _read_row(row: BatchRow) -> StateComparison:
+    if row.outcome == "done":
+        return StateComparison.model_validate(row.result)
+    failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
+    return StateComparison(state=row.key, failures=(failure,))
+
+
+def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
+    """Return all that the rows depend on, but what the files hold."""
+    now = question.now
+    return {
+        "schema": SCHEMA_VERSION,
+        "kind": "comparison",
+        "version": version("preemption-planner"),
+        "states": list(paths),
+        "algorithms": [repr(algorithm) for algorithm in question.algorithms],
+        "time_limit": question.time_limit,
+        "now": None if now is None else now.isoformat(),
+        "laws": question.laws,
+        "pending": question.pending,
+    }
