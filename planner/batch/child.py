@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.resource_tracker
 import os
 import pickle
 import signal
@@ -45,7 +46,10 @@ class Child:
     """The parent's side. The process starts at once and says when it is ready for a task."""
 
     def __init__(self, work: bytes) -> None:
-        from joblib.externals.loky.backend import get_context  # noqa: PLC0415 - takes 0.2 s
+        from joblib.externals.loky.backend import (  # noqa: PLC0415 - takes 0.2 s
+            get_context,
+            resource_tracker,
+        )
 
         context: Any = get_context("loky")
         theirs: Connection
@@ -58,6 +62,9 @@ class Child:
         self._process = context.Process(
             target=_serve, args=(theirs, work), daemon=True, env=_ONE_THREAD
         )
+        # These two let interrupts through when they start, so they must be there before.
+        resource_tracker.ensure_running()
+        multiprocessing.resource_tracker.ensure_running()
         with _interrupts_held_back():
             self._process.start()
         theirs.close()

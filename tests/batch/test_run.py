@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from planner.batch import Limits, Progress, Results, Row, Task, Work, cores, run
+from planner.batch import Limits, Progress, Row, Task, Work, cores, run
 from planner.errors import InputError, InternalError
+from tests.batch.runs import HEADER, by_hand, numbers
 from tests.batch.work import (
     HOARD,
     die_once,
@@ -20,13 +21,6 @@ from tests.batch.work import (
     surroundings,
 )
 
-HEADER = {"schema": "planner/v1", "kind": "test", "run": {"of": "numbers"}}
-BY_HAND = [Row(f"n:{n}", "done", "", {"number": n, "double": n + n}) for n in range(60)]
-
-
-def numbers(count: int = 60) -> Iterator[Task]:
-    return (Task(f"n:{number}", number) for number in range(count))
-
 
 def words(*given: str) -> Iterator[Task]:
     return (Task(word, word) for word in given)
@@ -35,8 +29,8 @@ def words(*given: str) -> Iterator[Task]:
 @pytest.mark.parametrize("jobs", [1, 2, None])
 def test_rows_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
     found = run(numbers(), slowly, header=HEADER, jobs=jobs)
-    assert list(found) == BY_HAND
-    assert list(found) == BY_HAND, "they can be read twice"
+    assert list(found) == by_hand()
+    assert list(found) == by_hand(), "they can be read twice"
     assert len(found) == 60
     assert found.counts == {"done": 60}
     assert found.header == HEADER
@@ -184,17 +178,21 @@ def test_never_more_processes_than_cores(monkeypatch: pytest.MonkeyPatch) -> Non
     run(counted(), double, header=HEADER, jobs=4, watch=watch)
 
 
-def test_work_that_no_process_can_load_ends_the_run(tmp_path: Path) -> None:
+def test_work_that_no_process_can_load_ends_the_run() -> None:
     """It would fail for every state alike."""
-    missing = partial(_Missing(), tmp_path)
     with pytest.raises(InternalError, match="cannot load the work: ModuleNotFoundError"):
-        run(numbers(), missing, header=HEADER, jobs=2)
+        run(numbers(), missing_work(), header=HEADER, jobs=2)
+
+
+def missing_work() -> Work:
+    """Return work of a module that other processes do not have."""
+    return _Missing()
 
 
 class _Missing:
     """Work of a module that others do not have."""
 
-    def __call__(self, folder: Path, number: int) -> dict[str, int]:
+    def __call__(self, number: int) -> dict[str, int]:
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -203,11 +201,3 @@ class _Missing:
 
 def _load_missing() -> Work:
     raise ModuleNotFoundError("No module named 'nonesuch'")
-
-
-def results(file: Path | None = None) -> Results:
-    return run(numbers(), double, header=HEADER, jobs=1, file=file)
-
-
-def test_rows_are_the_same_with_and_without_a_file(tmp_path: Path) -> None:
-    assert list(results(tmp_path / "rows.jsonl")) == list(results()) == BY_HAND

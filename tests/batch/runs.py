@@ -1,0 +1,83 @@
+"""A run of numbers, in this process or as a program that can be stopped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from planner.batch import Row, Task, run
+from tests.batch.work import slowly
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HEADER = {"schema": "planner/v1", "kind": "test", "run": {"of": "numbers", "seed": 7}}
+
+
+def numbers(count: int = 60) -> Iterator[Task]:
+    return (Task(f"n:{number}", number) for number in range(count))
+
+
+def by_hand(count: int = 60) -> list[Row]:
+    return [Row(f"n:{n}", "done", "", {"number": n, "double": n + n}) for n in range(count)]
+
+
+def file_by_hand(count: int = 60) -> bytes:
+    lines = [
+        '{"schema": "planner/v1", "kind": "test", "run": {"of": "numbers", "seed": 7}}',
+        *(
+            f'{{"key": "n:{n}", "outcome": "done", "detail": "", '
+            f'"result": {{"number": {n}, "double": {n + n}}}}}'
+            for n in range(count)
+        ),
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def program(file: Path, count: int, jobs: int) -> subprocess.Popen[str]:
+    """Start a run, or go on with one, in a process group of its own as a shell would."""
+    words = [sys.executable, "-m", "tests.batch.runs", str(file), str(count), str(jobs)]
+    return subprocess.Popen(
+        words, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for(met: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until a condition is met.
+
+    Raises
+    ------
+    TimeoutError
+        If it is not met in time.
+    """
+    end = time.monotonic() + seconds
+    while not met():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.005)
+
+
+def group_is_gone(leader: int) -> bool:
+    """Say whether no process of the group is left."""
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def main() -> None:
+    """Run as a program."""
+    file, count, jobs = sys.argv[1:]
+    tasks = numbers(int(count))
+    try:
+        run(tasks, slowly, header=HEADER, file=Path(file), resume=True, jobs=int(jobs))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

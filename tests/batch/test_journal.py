@@ -1,0 +1,208 @@
+"""The file of a run: what may be gone on with, and what is refused."""
+
+import errno
+import fcntl
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.batch import Progress, Results, Task, run
+from planner.errors import InputError
+from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
+from tests.batch.work import double, fail
+
+LINES = file_by_hand().splitlines(keepends=True)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "rows.jsonl"
+
+
+def go(file: Path, *, resume: bool = True, **header: Any) -> Results:
+    return run(numbers(), double, header=HEADER | header, file=file, resume=resume, jobs=1)
+
+
+def refusal(file: Path, *, resume: bool = True, **header: Any) -> str:
+    """Return the message of a refusal, after which the file must be as it was."""
+    before = file.read_bytes() if file.is_file() else None
+    with pytest.raises(InputError) as caught:
+        go(file, resume=resume, **header)
+    assert before == (file.read_bytes() if file.is_file() else None)
+    return str(caught.value)
+
+
+def test_a_new_file(file: Path) -> None:
+    assert list(go(file, resume=False)) == by_hand()
+    assert file.read_bytes() == file_by_hand()
+
+
+def test_rows_are_there_as_they_come(file: Path) -> None:
+    def watch(progress: Progress) -> None:
+        assert file.read_bytes() == b"".join(LINES[: progress.done + 1])
+
+    run(numbers(), double, header=HEADER, file=file, jobs=1, watch=watch)
+
+
+def test_an_existing_file_is_kept(file: Path) -> None:
+    go(file)
+    message = refusal(file, resume=False)
+    assert message.splitlines()[0] == f"{file}: is there already"
+    assert "--resume" in message
+    file.write_bytes(b"")
+    assert "is there already" in refusal(file, resume=False)
+
+
+def test_going_on_with_a_finished_file_does_nothing(file: Path) -> None:
+    go(file)
+    results = run(numbers(), fail, header=HEADER, file=file, resume=True, jobs=1)
+    assert list(results) == by_hand()
+    assert results.counts == {"done": 60}
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 30, 61])
+@pytest.mark.parametrize("torn", [b"", b"{", b'{"key": "n:7", "outcome": "done", "detail": ""'])
+def test_going_on_after_any_row_and_a_torn_one(file: Path, kept: int, torn: bytes) -> None:
+    """A row that came early is kept where it belongs."""
+    begun = [LINES[0], *reversed(LINES[1:])][:kept]
+    file.write_bytes(b"".join(begun) + (torn if kept else LINES[0][: len(torn)]))
+    done: list[int] = []
+    results = run(
+        numbers(),
+        double,
+        header=HEADER,
+        file=file,
+        resume=True,
+        jobs=1,
+        watch=lambda progress: done.append(progress.done),
+    )
+    assert done == list(range(max(1, kept), 61)), "finished tasks count and are not done again"
+    assert list(results) == by_hand()
+    assert file.read_bytes() == file_by_hand()
+
+
+def test_outcomes_that_are_no_results_are_kept_too(file: Path) -> None:
+    row = {"key": "n:3", "outcome": "timeout", "detail": "not done within 1 s", "result": None}
+    line = json.dumps(row).encode() + b"\n"
+    file.write_bytes(LINES[0] + line)
+    assert go(file).counts == {"done": 59, "timeout": 1}
+    assert file.read_bytes() == b"".join([*LINES[:4], line, *LINES[5:]])
+
+
+def test_the_header_must_be_that_of_the_run(file: Path) -> None:
+    go(file)
+    message = refusal(file, run={"of": "numbers", "seed": 8})
+    assert message == (
+        f"{file}: line 1: is the header of another run: run.seed is 7\n"
+        "  expected 8, as in this run\n"
+        "  hint: give the options and the input that the run began with, or name another file"
+    )
+    assert "limits is absent\n  expected 5" in refusal(file, limits=5)
+    assert 'of is "numbers"\n  expected absent' in refusal(file, run={"seed": 7})
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b"precious\n", "line 1: is not JSON"),
+        (b"precious", "line 1: is not JSON"),
+        (b"[]\n", "line 1: is not a JSON object"),
+        (b"[" * 100_000 + b"\n", "line 1: is not JSON"),
+        (b"\xff\xfe\n", "line 1: is not JSON"),
+        (LINES[0] + b"\n", "line 2: is not JSON"),
+        (LINES[0] + b"{}\n", "line 2: is not a row"),
+        (LINES[0] + LINES[0], "line 2: is not a row"),
+        (LINES[0] + LINES[1] + LINES[2].replace(b'"n:1"', b"1"), "line 3: is not a row"),
+        (LINES[0] + LINES[1].replace(b'"done"', b'"failed"'), "line 2: is not a row"),
+        (LINES[0] + LINES[1].replace(b'"done"', b'"lost"'), "line 2: is not a row"),
+        (LINES[0] + LINES[1] + LINES[1], "line 3: is a second row of n:0"),
+    ],
+)
+def test_other_files_are_not_touched(file: Path, line: bytes, complaint: str) -> None:
+    file.write_bytes(line)
+    assert complaint in refusal(file)
+
+
+def test_rows_of_other_tasks(file: Path) -> None:
+    """The input has changed; the rows are worth keeping all the same."""
+    file.write_bytes(b"".join(LINES))
+    with pytest.raises(InputError, match="has rows of 57 tasks that this run does not have"):
+        run(numbers(3), double, header=HEADER, file=file, resume=True, jobs=1)
+    assert file.read_bytes() == file_by_hand()
+
+
+def test_one_run_at_a_time(file: Path) -> None:
+    file.write_bytes(LINES[0])
+    with file.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert "is being written by another run" in refusal(file)
+    go(file)
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    assert "No such file or directory" in refusal(tmp_path / "none" / "rows.jsonl")
+    assert "is not a file" in refusal(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    assert "is not a file" in refusal(tmp_path / "pipe")
+
+
+class FullDisk(io.FileIO):
+    """A file that holds 500 bytes."""
+
+    def write(self, data: Any, /) -> int:
+        """Write what there is room for, or nothing."""
+        if self.tell() + len(data) > 500:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(data)
+
+
+def test_full_disk(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_bytes(LINES[0])
+    full = io.BufferedRandom(FullDisk(file, "r+"))
+    monkeypatch.setattr("planner.batch.journal._locked", lambda *_, **__: full)
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        go(file)
+    assert full.closed
+    monkeypatch.undo()
+    assert 1 < len(file.read_bytes().splitlines()) < 10
+    assert list(go(file)) == by_hand()
+
+
+def test_nothing_is_left_of_a_run_that_never_began(file: Path) -> None:
+    with pytest.raises(InputError):
+        run(numbers(), double, header=HEADER, file=file, cluster="nowhere")
+    assert not file.exists()
+
+
+def test_a_link_stays_a_link_and_the_mode_stays(file: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    file.write_bytes(LINES[0])
+    file.chmod(0o640)
+    go(link)
+    assert link.is_symlink()
+    assert file.read_bytes() == file_by_hand()
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_leftovers_of_a_run_killed_at_its_very_end(file: Path, tmp_path: Path) -> None:
+    file.write_bytes(b"".join(LINES[:30]))
+    (tmp_path / ".rows.jsonl.sorted").write_bytes(b"half of")
+    go(file)
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.read_bytes() == file_by_hand()
+
+
+def test_names_in_any_script(file: Path) -> None:
+    """Also those that are no Unicode, as file names may be, and those that look like two lines."""
+    keys = ["β/日本.json", "bad\udcff.json", "two\u2028lines", "two\nlines"]
+    tasks = [Task(key, n) for n, key in enumerate(keys)]
+    first = run(tasks, double, header={"files": keys}, file=file, jobs=1)
+    assert [row.key for row in first] == keys
+    again = run(tasks, double, header={"files": keys}, file=file, resume=True, jobs=1)
+    assert [row.key for row in again] == keys
+    assert len(file.read_bytes().splitlines()) == 5

@@ -1,0 +1,102 @@
+"""Whatever stops a run, it goes on from its file, which in the end is the same."""
+
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from planner.batch import Progress, run
+from tests.batch.runs import (
+    HEADER,
+    by_hand,
+    file_by_hand,
+    group_is_gone,
+    numbers,
+    program,
+    wait_for,
+)
+from tests.batch.work import double, slowly
+
+COUNT = 400
+
+
+def rows(file: Path) -> list[bytes]:
+    """Return the whole rows that a file has by now."""
+    return file.read_bytes().splitlines(keepends=True)[1:] if file.exists() else []
+
+
+def whole(file: Path) -> list[bytes]:
+    return [row for row in rows(file) if row.endswith(b"\n")]
+
+
+def kill_at(child: subprocess.Popen[str], file: Path, more: int, delay: float) -> None:
+    """Kill a run when it has so many rows more, after a short while, unless it is done."""
+    begun = len(whole(file))
+    wait_for(lambda: child.poll() is not None or len(whole(file)) >= begun + more)
+    time.sleep(delay)
+    child.kill()
+    child.communicate(timeout=60)
+
+
+@pytest.mark.parametrize(("jobs", "kills"), [(1, 12), (2, 4)])
+def test_kill_9_at_random_moments(tmp_path: Path, jobs: int, kills: int) -> None:
+    chance = random.Random(jobs)  # noqa: S311 - the same moments in every run
+    file = tmp_path / "rows.jsonl"
+    had: list[bytes] = []
+    for _ in range(kills):
+        child = program(file, COUNT, jobs)
+        kill_at(child, file, chance.randrange(COUNT // kills // 2), chance.uniform(0, 0.02))
+        assert child.returncode == -signal.SIGKILL, "the moments are all before the end"
+        assert whole(file)[: len(had)] == had, "no row is lost or moved"
+        had = whole(file)
+        wait_for(partial(group_is_gone, child.pid))
+    last = program(file, COUNT, jobs)
+    _, error = last.communicate(timeout=60)
+    assert (last.returncode, error) == (0, "")
+    assert file.read_bytes() == file_by_hand(COUNT)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_undisturbed_run(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    run(numbers(), slowly, header=HEADER, jobs=2, file=file)
+    assert file.read_bytes() == file_by_hand()
+
+
+@pytest.mark.parametrize(("jobs", "had"), [(1, 20), (2, 20), (2, 1), (2, 0)])
+def test_ctrl_c_leaves_whole_rows_and_no_processes(tmp_path: Path, jobs: int, had: int) -> None:
+    file = tmp_path / "rows.jsonl"
+    child = program(file, COUNT, jobs)
+    wait_for(lambda: file.exists() and len(rows(file)) >= had)
+    if had == 0:
+        time.sleep(0.2)  # while processes start
+    os.killpg(child.pid, signal.SIGINT)  # a terminal tells every process
+    _, error = child.communicate(timeout=60)
+    assert (child.returncode, error) == (130, "")
+    assert had <= len(whole(file)) < COUNT
+    assert whole(file) == rows(file)
+    wait_for(partial(group_is_gone, child.pid))
+    run(numbers(COUNT), double, header=HEADER, file=file, resume=True, jobs=1)
+    assert file.read_bytes() == file_by_hand(COUNT)
+
+
+def test_kill_9_of_processes_at_work_loses_no_row(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    killed: set[int] = set()
+
+    def watch(progress: Progress) -> None:
+        if progress.done in {10, 40}:
+            victims = {child.pid for child in multiprocessing.active_children() if child.pid}
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+            killed.update(victims)
+
+    assert list(run(numbers(), slowly, header=HEADER, jobs=2, file=file, watch=watch)) == by_hand()
+    assert len(killed) == 4
+    assert file.read_bytes() == file_by_hand()
