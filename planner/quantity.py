@@ -95,6 +95,11 @@ def to_units(nano: int, resource: str) -> int:
     return min(max(units, MIN_INT64), MAX_INT64)
 
 
+def from_units(units: int, resource: str) -> int:
+    """Convert the scheduler's integer unit to nano-units: the inverse of ``to_units``."""
+    return units * (10**6 if resource == "cpu" else NANO)
+
+
 def to_quota(nano: int, resource: str) -> int:
     """Convert a quota or limit to the scheduler's unit; too large to count means Unlimited.
 

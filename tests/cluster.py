@@ -164,11 +164,14 @@ def fair_sharing(*strategies: str, within_nominal: bool = True) -> list[Object]:
 
 def state_of(*parts: Iterable[Object]) -> State:
     """Return the state of a few parts, with the default flavor."""
+    return read_kueue_objects(dump_of(*parts), where="test", now=NOW)
+
+
+def dump_of(*parts: Iterable[Object]) -> Object:
+    """Return the List that kubectl would print of a few parts, with the default flavor."""
     flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": FLAVOR}}
     items = [flavor, *(item for part in parts for item in part)]
-    return read_kueue_objects(
-        {"apiVersion": "v1", "kind": "List", "items": items}, where="test", now=NOW
-    )
+    return {"apiVersion": "v1", "kind": "List", "items": items}
 
 
 def preempt(state: State) -> dict[str, Any]:

@@ -11,6 +11,7 @@ front.py     the Pareto front of two measures, of either scheduler
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
     Amount,
+    Cascade,
     Demand,
     FlavorChoices,
     KueueFlavors,
@@ -39,6 +40,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Amount",
     "AnyPlan",
+    "Cascade",
     "Certificate",
     "Demand",
     "FlavorChoices",

@@ -79,6 +79,19 @@ class NodeShare(Record):
     after: float
 
 
+class Cascade(Record):
+    """A victim that would preempt again: pending after the plan, Kueue would evict for it.
+
+    ``victim`` is namespace/name, ``targets`` are those whom Kueue would evict, in its order, all
+    that is being evicted already left out. ``preemptor`` says that the preemptor of the plan is
+    among them: the two would evict one another.
+    """
+
+    victim: str
+    targets: tuple[str, ...]
+    preemptor: bool
+
+
 class KueueFlavors(Record):
     """The best plan under the flavors that Kueue itself would assign, under the same objective.
 
@@ -123,6 +136,8 @@ class Plan(Record):
     is there if the flavors were chosen for least disruption; elsewhere they are Kueue's own, or
     were given. Ranks are then counted among all workloads that are candidates under any
     permitted flavors, here, in ``greedy`` and in ``flavors``.
+    ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
+    that was asked for; it is empty where none would.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -147,6 +162,7 @@ class Plan(Record):
     certificate: Certificate | None = None
     greedy: Plan | None = None
     flavors: FlavorChoices | None = None
+    stability: tuple[Cascade, ...] | None = None
     notes: tuple[str, ...] = ()
 
     @property

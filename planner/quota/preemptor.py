@@ -36,6 +36,17 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
             else "is finished"
         )
         raise InputError(state.source, f"workload {key} is not pending: it {reason}")
+    return as_preemptor(state, snapshot, workload)
+
+
+def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
+    """Return a workload as what waits in its LocalQueue and wants in.
+
+    Raises
+    ------
+    LookupFailed
+        If its LocalQueue or its ClusterQueue is not in the dump.
+    """
     return Preemptor(
         workload=workload,
         queue=_queue_of(state, snapshot, workload),

@@ -149,7 +149,7 @@ def take_snapshot(
     for workload, amounts, names in held:
         node = node_of.get(workload.admitted_by)
         if node is not None:
-            holder = _admitted(state, clock, index, node, workload, amounts, names)
+            holder = as_admitted(state.configuration, clock, index, node, workload, amounts, names)
             admitted[node].append(holder)
             usage.add_locally(node, holder.usage)
     usage.settle()
@@ -168,8 +168,8 @@ def take_snapshot(
     )
 
 
-def _admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its parts
-    state: State,
+def as_admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its parts
+    configuration: Configuration,
     now: datetime,
     index: Mapping[FlavorResource, int],
     node: int,
@@ -177,13 +177,17 @@ def _admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its par
     amounts: Mapping[FlavorResource, int],
     names: Iterable[FlavorResource],
 ) -> Admitted:
+    """Return a workload as what holds ``amounts`` in the ClusterQueue at a node.
+
+    ``now`` stands for a missing time of reservation.
+    """
     return Admitted(
         workload=workload,
         queue=node,
         usage={index[fr]: amount for fr, amount in amounts.items()},
         names=frozenset(index[fr] for fr in names),
-        priority=effective_priority(workload, state.configuration),
-        queued_at=queue_order_time(workload, state.configuration),
+        priority=effective_priority(workload, configuration),
+        queued_at=queue_order_time(workload, configuration),
         reserved_at=workload.reserved_at or now,
         evicted=workload.is_true("Evicted"),
     )
