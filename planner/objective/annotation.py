@@ -67,8 +67,11 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
         If an annotation under the prefix has an unusable value.
     """
     running_s = _seconds_since(_started_at(workload), now)
-    lost_s = running_s
     annotations = workload.metadata.annotations
+    if not annotations:  # nobody says anything about most workloads
+        preemptions = _preemptions(workload)
+        return Disruption(False, running_s, running_s, DEFAULT_RESTART_S, 0, preemptions)  # noqa: FBT003
+    lost_s = running_s
     checkpoint = annotations.get(PREFIX + "last-checkpoint")
     if checkpoint is not None:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
@@ -58,7 +58,11 @@ def term_table(
     disruptions = [read_disruption(w.workload, snapshot.now) for w in problem.workloads]
     rank = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
-    sizes = [_size(workload, snapshot) for workload in problem.workloads]
+    weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
+    sizes = [
+        sum(weights[fr] * amount for fr, amount in workload.usage.items())
+        for workload in problem.workloads
+    ]
     return TermTable(
         separable=separable_terms(
             keys,
@@ -81,7 +85,7 @@ def term_table(
         needs=[_needs(problem, eligible)],
         alternative=lambda _: 0,
         disruptions=disruptions,
-        groups=[_groups(problem, position) for position in range(len(problem.workloads))],
+        groups=_groups(problem),
     )
 
 
@@ -96,19 +100,25 @@ def known_groups(state: State) -> KnownGroups:
     }
 
 
-def _groups(problem: Problem, position: int) -> tuple[str, ...]:
-    """Return the queue, the cohorts above it and the namespace of a workload."""
-    node = int(problem.queue[position])
-    groups = [f"queue/{problem.names[node]}"]
-    while (node := problem.parent[node]) != NO_PARENT:
-        groups.append(f"cohort/{problem.names[node]}")
-    namespace, _, _ = problem.workloads[position].key.partition("/")
-    return (*groups, f"namespace/{namespace}")
+def _groups(problem: Problem) -> list[tuple[str, ...]]:
+    """Return the queue, the cohorts above it and the namespace of each workload: (W,)."""
+    found: dict[tuple[int, str], tuple[str, ...]] = {}
+    groups = []
+    for node, workload in zip(problem.queue.tolist(), problem.workloads, strict=True):
+        namespace = workload.workload.metadata.namespace
+        place = node, namespace
+        if place not in found:
+            found[place] = (*_above(problem, node), f"namespace/{namespace}")
+        groups.append(found[place])
+    return groups
 
 
-def _size(workload: Admitted, snapshot: Snapshot) -> int:
-    frs = snapshot.tree.frs
-    return sum(unit_weight(frs[fr].resource) * amount for fr, amount in workload.usage.items())
+def _above(problem: Problem, queue: int) -> Iterator[str]:
+    yield f"queue/{problem.names[queue]}"
+    node = problem.parent[queue]
+    while node != NO_PARENT:
+        yield f"cohort/{problem.names[node]}"
+        node = problem.parent[node]
 
 
 def _borrowed(problem: Problem, snapshot: Snapshot) -> list[int]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from planner.quantity import MAX_INT64, MIN_INT64, to_units
 from planner.quota.amount import add, multiply
 from planner.quota.request import counts_after_reclaim
-from planner.quota.tree import FlavorResource
+from planner.quota.tree import FlavorResource, flavor_resource
 from planner.state import Configuration, Workload
 
 BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
@@ -32,10 +32,12 @@ def held_amounts(workload: Workload, configuration: Configuration) -> dict[Flavo
     if admission is None:
         return {}
     left = counts_after_reclaim(workload, configuration)
-    spec_counts = {pods.name: pods.count for pods in workload.spec.pod_sets}
     usage: dict[FlavorResource, int] = {}
     for assigned in admission.pod_set_assignments:
-        count = spec_counts.get(assigned.name, 0) if assigned.count is None else assigned.count
+        count = assigned.count
+        if count is None:
+            counts = {pods.name: pods.count for pods in workload.spec.pod_sets}
+            count = counts.get(assigned.name, 0)
         after = left.get(assigned.name, 0)
         for resource, nano in assigned.resource_usage.items():
             amount = to_units(nano, resource)
@@ -43,7 +45,7 @@ def held_amounts(workload: Workload, configuration: Configuration) -> dict[Flavo
                 amount = multiply(amount // count, after)
             flavor = assigned.flavors.get(resource)
             if flavor is not None:
-                fr = FlavorResource(flavor, resource)
+                fr = flavor_resource(flavor, resource)
                 usage[fr] = add(usage.get(fr, 0), amount)
     return usage
 
@@ -53,7 +55,7 @@ def named_flavor_resources(workload: Workload) -> set[FlavorResource]:
     admission = workload.status.admission
     assignments = admission.pod_set_assignments if admission else ()
     return {
-        FlavorResource(flavor, resource)
+        flavor_resource(flavor, resource)
         for assigned in assignments
         for resource, flavor in assigned.flavors.items()
     }

@@ -91,11 +91,10 @@ class Defaults:
 
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
     """Return the pod count of each podset without its reclaimable pods, never below zero."""
-    reclaimable = (
-        {item.name: item.count for item in workload.status.reclaimable_pods}
-        if configuration.gate("ReclaimablePods")
-        else {}
-    )
+    reclaimed = workload.status.reclaimable_pods
+    if not reclaimed or not configuration.gate("ReclaimablePods"):
+        return {pods.name: pods.count for pods in workload.spec.pod_sets}
+    reclaimable = {item.name: item.count for item in reclaimed}
     return {
         pods.name: pods.count - min(reclaimable.get(pods.name, 0), pods.count)
         for pods in workload.spec.pod_sets

@@ -13,6 +13,7 @@ from planner.reader.items import Item
 from planner.reader.kinds import CONFIG, KINDS, KUEUE, Kind
 from planner.reader.show import Path, place, plain, shown
 from planner.reader.yaml_text import parse_yaml
+from planner.state import Workload
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
@@ -103,6 +104,8 @@ class Collection:
             if namespace != metadata.namespace:
                 changed = metadata.model_copy(update={"namespace": namespace})
                 checked = checked.model_copy(update={"metadata": changed})
+        if isinstance(checked, Workload):
+            checked.slim()
         key = (kind.name, namespace, name)
         if key in self._places:
             raise _stands_twice(kind, self._places[key], item)

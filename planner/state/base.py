@@ -50,6 +50,18 @@ class Schema(BaseModel):
     )
 
 
+_NOTHING_SAID: Final[set[str]] = set()
+
+
+def forget_what_was_said(*parts: Schema) -> None:
+    """Drop which fields of some objects were given and which are defaults.
+
+    Pydantic keeps a set of names for each object, almost half the memory of a large dump.
+    """
+    for part in parts:
+        object.__setattr__(part, "__pydantic_fields_set__", _NOTHING_SAID)
+
+
 class KubernetesObject(Schema):
     """A whole object, in which ``null`` means absent at any depth, as in the API server."""
 

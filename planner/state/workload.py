@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import marshal
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidatorFunctionWrapHandler, field_validator, model_validator
 
 from planner.state.base import (
     Amount,
@@ -19,6 +20,7 @@ from planner.state.base import (
     Name,
     PositiveCount,
     Schema,
+    forget_what_was_said,
 )
 from planner.state.pods import PodTemplate
 
@@ -29,14 +31,40 @@ class TopologyRequest(Schema):
     pod_set_group_name: str = Field(default="", alias="podSetGroupName")
 
 
+_SHARED: Final[dict[bytes, PodTemplate]] = {}
+_BY_VALUE: Final = 2
+"""The version of marshal in which equal values have equal bytes: later ones note shared parts."""
+_MOST_SHARED: Final = 4096
+_LONGEST_SHARED: Final = 4096
+
+
 class PodSet(Schema):
-    """Pods of one shape."""
+    """Pods of one shape; equal templates are one object, for most workloads are of few shapes."""
 
     name: Name = "main"
     count: Count = 1
     min_count: PositiveCount | None = Field(default=None, alias="minCount")
     template: PodTemplate = PodTemplate()
     topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
+
+    @field_validator("template", mode="wrap")
+    @classmethod
+    def _share(
+        cls,
+        value: Any,  # noqa: ANN401 - any JSON
+        handler: ValidatorFunctionWrapHandler,
+    ) -> PodTemplate:
+        try:
+            text = marshal.dumps(value, _BY_VALUE)
+        except ValueError:  # not JSON: an object that was read before
+            text = b""
+        known = _SHARED.get(text)
+        if known is not None:
+            return known
+        read: PodTemplate = handler(value)
+        if text and len(text) <= _LONGEST_SHARED and len(_SHARED) < _MOST_SHARED:
+            _SHARED[text] = read
+        return read
 
 
 class PriorityClassRef(Schema):
@@ -119,6 +147,13 @@ class Workload(KubernetesObject):
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
 
+    def slim(self) -> None:
+        """Give back memory that reading took and nobody needs."""
+        spec, status = self.spec, self.status
+        forget_what_was_said(self, self.metadata, spec, status, *spec.pod_sets, *status.conditions)
+        if status.admission is not None:
+            forget_what_was_said(status.admission, *status.admission.pod_set_assignments)
+
     @cached_property
     def key(self) -> str:
         """``namespace/name``, as users and Kueue write it."""
@@ -126,18 +161,24 @@ class Workload(KubernetesObject):
 
     def condition(self, kind: str) -> Condition | None:
         """Return the condition of a type, if there is one."""
-        return next((item for item in self.status.conditions if item.type == kind), None)
+        for item in self.status.conditions:
+            if item.type == kind:
+                return item
+        return None
 
     def is_true(self, kind: str) -> bool:
         """Whether the condition of a type is there and True."""
-        return any(item.type == kind and item.is_true for item in self.status.conditions)
+        for item in self.status.conditions:  # noqa: SIM110 - asked of everybody, thrice as fast
+            if item.type == kind and item.is_true:
+                return True
+        return False
 
     @property
     def admitted_by(self) -> str:
         """The ClusterQueue that admitted it, or nothing."""
         return self.status.admission.cluster_queue if self.status.admission else ""
 
-    @property
+    @cached_property
     def holds_quota(self) -> bool:
         """Whether it takes quota: reserved, not finished, not deactivated (semantics, 2)."""
         return (

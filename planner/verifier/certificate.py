@@ -160,7 +160,7 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    for workload in setting.candidates():
+    for workload in setting.candidates:
         if workload.key not in costs:
             findings.append(f"no cost is known for {workload.key}")
             continue

@@ -6,7 +6,7 @@ pkg/scheduler/preemption/preemption.go and pkg/scheduler/preemption/fairsharing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -68,11 +68,14 @@ class FairSetting(Setting):
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
 
-    def candidates(self) -> Iterator[Admitted]:
-        """Yield what Kueue would collect (6.2): what passes FS-02 to FS-05."""
-        for workload in self.permitted():
-            if workload.queue == self.queue or self.borrows_contested(workload.queue):
-                yield workload
+    @cached_property
+    def candidates(self) -> Sequence[Admitted]:
+        """What Kueue would collect (6.2): what passes FS-02 to FS-05."""
+        return [
+            workload
+            for workload in self.permitted()
+            if workload.queue == self.queue or self.borrows_contested(workload.queue)
+        ]
 
     def rival(self, top: int) -> int:
         """Return the sibling of a node, just below the common ancestor, on the preemptor's path."""

@@ -6,7 +6,7 @@ Written from kueue-semantics.md, sections 5.2 (policies), 5.3 (collecting, varia
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -147,22 +147,25 @@ class Setting:
             if self.in_tree(queue) and self.snapshot.is_active(queue):
                 yield from (w for w in workloads if self.names_contested(w) and self.permits(w))
 
-    def candidates(self) -> Iterator[Admitted]:
-        """Yield what Kueue would collect: the permitted ones whose side is over quota now."""
+    @cached_property
+    def candidates(self) -> Sequence[Admitted]:
+        """What Kueue would collect: the permitted ones whose side is over quota now."""
         usage = self.snapshot.usage
         over: dict[int, bool] = {}
+        found = []
         for workload in self.permitted():
             if workload.queue not in over:
                 over[workload.queue] = not any(
                     usage.within_nominal(node, self.contested) for node in self.side(workload.queue)
                 )
             if over[workload.queue]:
-                yield workload
+                found.append(workload)
+        return found
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (5.5)."""
-        variants = {self.variant(w) for w in self.candidates() if w.queue != self.queue}
+        variants = {self.variant(w) for w in self.candidates if w.queue != self.queue}
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         if not variants or (forbidden and not self.under_nominal):
             return (True,)

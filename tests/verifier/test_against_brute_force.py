@@ -36,7 +36,7 @@ def case_with(where: Setting, victims: tuple[Admitted, ...], *, borrowing: bool)
 @given(instances())
 def test_candidates_variants_and_attempts(instance: Instance) -> None:
     where, simulation = setting(instance), instance.simulation
-    found = {workload.key: where.variant(workload).value for workload in where.candidates()}
+    found = {workload.key: where.variant(workload).value for workload in where.candidates}
     assert found == simulation.variants
     assert where.attempts == simulation.attempts
 

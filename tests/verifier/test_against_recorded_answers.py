@@ -62,7 +62,7 @@ def test_every_subset_of_the_candidates(name: str) -> None:
         if "exhaustive" not in line["expect"]:
             continue
         truth, where = line["expect"]["exhaustive"], setting(line, state, snapshot)
-        by_key = {w.key: w for w in where.candidates()}
+        by_key = {w.key: w for w in where.candidates}
         candidates = [by_key[item["workload"]] for item in truth["candidates"]]
         assert len(candidates) == len(by_key), line["id"]
         for candidate, item in zip(candidates, truth["candidates"], strict=True):

@@ -38,7 +38,7 @@ def case_with(where: FairSetting, victims: tuple[Admitted, ...]) -> FairCase:
 @given(fair_instances())
 def test_candidates_and_the_nominal_rule(instance: Instance) -> None:
     where, simulation = setting(instance), instance.fair_simulation
-    assert {workload.key for workload in where.candidates()} == simulation.candidates
+    assert {workload.key for workload in where.candidates} == simulation.candidates
     assert where.stays_within_nominal == simulation.within_nominal
 
 

@@ -159,7 +159,7 @@ def test_a_queue_is_enough_where_classical_preemption_asks_its_cohort() -> None:
         waiting("incoming", 1, priority=10),
     )
     candidates = {
-        rules: [w.key for w in match_plan(state, plan_of(state, rules=rules)).setting.candidates()]
+        rules: [w.key for w in match_plan(state, plan_of(state, rules=rules)).setting.candidates]
         for rules in ("kueue-fair", "kueue-classical")
     }
     assert candidates == {

@@ -1,0 +1,45 @@
+"""Reading keeps little: equal pod templates are one object, and nothing is kept twice."""
+
+from typing import Any
+
+from planner.reader import read_kueue_objects
+from planner.state import Workload
+from tests.cli.running import listed
+from tests.cluster import NOW, pending, queue, running
+
+
+def workloads(*names: str, amount: int = 1) -> list[Workload]:
+    """Return running workloads of one shape, as they are read."""
+    parts = (queue("alone", 9), *(running(name, "alone", amount) for name in names))
+    state = read_kueue_objects(listed(*parts, pending("alone", 1)), where="dump", now=NOW)
+    return [one for one in state.workloads if one.holds_quota]
+
+
+def test_equal_templates_are_one_object() -> None:
+    first, second = workloads("a", "b")
+    assert first.spec.pod_sets[0].template is second.spec.pod_sets[0].template
+    (other,) = workloads("c", amount=2)
+    assert other.spec.pod_sets[0].template != first.spec.pod_sets[0].template
+
+
+def test_equal_numbers_of_other_types_are_not_taken_for_equal() -> None:
+    """1, 1.0 and true are equal in Python; as amounts they are not."""
+    for amount, good in ((1, True), (1.0, True), (True, False)):
+        template: Any = {"spec": {"containers": [{"resources": {"requests": {"gpu": amount}}}]}}
+        try:
+            Workload.model_validate(
+                {"metadata": {"name": "w"}, "spec": {"podSets": [{"template": template}]}}
+            )
+        except ValueError:
+            assert not good
+        else:
+            assert good
+
+
+def test_what_was_said_is_forgotten_and_copies_are_whole() -> None:
+    (one,) = workloads("a")
+    assert one.model_fields_set == set()
+    copy = one.model_copy(update={"spec": one.spec.model_copy(update={"priority": 7})})
+    assert copy.spec.priority == 7
+    assert copy.model_dump(exclude={"spec"}) == one.model_dump(exclude={"spec"})
+    assert one.model_fields_set == set()
