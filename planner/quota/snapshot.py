@@ -28,11 +28,14 @@ from planner.state.queues import ResourceGroup
 class Admitted:
     """A workload that holds quota in an active or inactive ClusterQueue.
 
-    ``usage`` is per fr in integer units; ``names`` are the fr it names a flavor for, which is
+    ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
+    integer units; ``names`` are the fr it names a flavor for, which is
     what makes it a candidate; ``priority`` is the effective priority.
     """
 
     workload: Workload
+    key: str
+    uid: str
     queue: int
     usage: Mapping[int, int]
     names: frozenset[int]
@@ -40,16 +43,6 @@ class Admitted:
     queued_at: datetime
     reserved_at: datetime
     evicted: bool
-
-    @property
-    def key(self) -> str:
-        """``namespace/name``."""
-        return self.workload.key
-
-    @property
-    def uid(self) -> str:
-        """The UID: the last key of every order."""
-        return self.workload.metadata.uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +176,8 @@ def as_admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its p
     """
     return Admitted(
         workload=workload,
+        key=workload.key,
+        uid=workload.metadata.uid,
         queue=node,
         usage={index[fr]: amount for fr, amount in amounts.items()},
         names=frozenset(index[fr] for fr in names),

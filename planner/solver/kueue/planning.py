@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+
 from planner.assignment import Assignment
 from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.adoption import adopt
@@ -165,9 +167,11 @@ class Planning:
         return check_certificate(case, plan, terms, costs)
 
     def _costs_by_key(self, terms: Sequence[str]) -> dict[str, int]:
-        columns = [self.table.separable[term].tolist() for term in terms]
-        totals = (sum(row) for row in zip(*columns, strict=True))
-        return dict(zip((w.key for w in self.problem.workloads), totals, strict=True))
+        """Return what each candidate costs: nobody else's cost is in a bound."""
+        positions = self.candidates.nonzero()[0]
+        totals = np.sum([self.table.separable[term][positions] for term in terms], axis=0)
+        keys = (self.problem.workloads[position].key for position in positions.tolist())
+        return dict(zip(keys, totals.tolist(), strict=True))
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot)
