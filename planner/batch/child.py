@@ -8,11 +8,13 @@ process dies, the tasks of all of them are lost; a limit that ends processes nee
 from __future__ import annotations
 
 import contextlib
+import io
 import multiprocessing
 import multiprocessing.resource_tracker
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -65,7 +67,7 @@ class Child:
         # These two let interrupts through when they start, so they must be there before.
         resource_tracker.ensure_running()
         multiprocessing.resource_tracker.ensure_running()
-        with _interrupts_held_back():
+        with _interrupts_held_back(), _something_to_flush():
             self._process.start()
         theirs.close()
         self.pid: int = self._process.pid
@@ -117,10 +119,13 @@ class Child:
     def end(self) -> str:
         """Kill the process if it is still there, and say what ended it."""
         if self.alive:
-            os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
         self._process.join()
         self.connection.close()
-        code = self._process.exitcode
+        code: int | None = self._process.exitcode
+        if code is None:  # who started us told the system not to keep exit codes (SIGCHLD)
+            return "an unknown cause"
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
@@ -137,6 +142,17 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextlib.contextmanager
+def _something_to_flush() -> Iterator[None]:
+    """Stand in for standard streams that are closed: joblib flushes them."""
+    with contextlib.ExitStack() as stack:
+        if sys.stdout is None:
+            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        if sys.stderr is None:
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        yield
+
+
 def can_measure_memory() -> bool:
     """Whether this system shows the resident memory of a process; Linux does."""
     return (PROC / "self" / "statm").exists()
@@ -145,8 +161,7 @@ def can_measure_memory() -> bool:
 def _serve(connection: Connection, work: bytes) -> None:
     """Work on what comes until the parent is gone, or has had nothing to do for a minute."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    with contextlib.suppress(OSError):  # standard error may be closed
-        os.dup2(2, 1)  # standard output is for the result of the command alone
+    os.dup2(2, 1)  # standard output is for the result of the command alone
     try:
         call = pickle.loads(work)  # noqa: S301 - from the parent
     except Exception as error:  # noqa: BLE001 - the parent raises it

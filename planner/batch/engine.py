@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -77,6 +78,7 @@ def run(  # noqa: PLR0913 - what a run can be told
     if jobs is not None and (jobs < 1 or cluster is not None):
         found = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
         raise InputError("--jobs", found)
+    _take_free_streams()
     with closing(Journal.open(file, header, resume=resume)) as journal:
         keys: dict[str, None] = {}
         ahead = _without_row(tasks, journal, keys)
@@ -88,6 +90,19 @@ def run(  # noqa: PLR0913 - what a run can be told
                     done, seconds = len(journal.offsets), time.monotonic() - begun
                     watch(Progress(done, total, (done - before) / seconds))
         return journal.finish(keys)
+
+
+def _take_free_streams() -> None:
+    """Let nothing that is opened from now on become a standard stream that was closed.
+
+    Else what libraries print would get into the file.
+    """
+    for stream in (0, 1, 2):
+        try:
+            os.fstat(stream)
+        except OSError:
+            # The lowest number that is free, for our processes too.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003
 
 
 def _attempts(

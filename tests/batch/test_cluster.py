@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,15 +27,24 @@ distributed = pytest.importorskip("distributed")
 config = pytest.importorskip("dask.config")
 
 
-def start(workers: int) -> Any:
+@contextmanager
+def start(workers: int, allowed_failures: int = 3) -> Iterator[Any]:
     """Start a scheduler, and workers that are started again when they die."""
-    return distributed.LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-    )
+    settings = {
+        "distributed.scheduler.allowed-failures": allowed_failures,
+        "distributed.comm.timeouts.connect": "2s",  # else it looks for the dead for half a minute
+    }
+    with (
+        config.set(settings),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as running,
+    ):
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +118,7 @@ def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -
 
 def test_a_task_that_always_kills_its_worker() -> None:
     """Dask gives a task up with its second worker here, and so perhaps its neighbours, too."""
-    with config.set({"distributed.scheduler.allowed-failures": 1}), start(workers=2) as own:
+    with start(workers=2, allowed_failures=1) as own:
         address = own.scheduler_address
         found = list(run(numbers(12), kill_the_parent, header=HEADER, cluster=address))
     expected = by_hand(12)

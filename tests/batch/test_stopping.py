@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from planner.batch import Progress, run
 from tests.batch.runs import (
     HEADER,
+    ROOT,
     by_hand,
     file_by_hand,
     group_is_gone,
@@ -100,3 +102,35 @@ def test_kill_9_of_processes_at_work_loses_no_row(tmp_path: Path) -> None:
     assert list(run(numbers(), slowly, header=HEADER, jobs=2, file=file, watch=watch)) == by_hand()
     assert len(killed) == 4
     assert file.read_bytes() == file_by_hand()
+
+
+def test_processes_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
+    """Also while they are at work, which takes a minute here."""
+    file = tmp_path / "rows.jsonl"
+    code = (
+        "import sys, pathlib; from planner.batch import Task, run; from tests.batch import work; "
+        "run([Task('a', 'a'), Task('b', 'sleep')], work.misbehave, header={},"
+        " file=pathlib.Path(sys.argv[1]), jobs=2)"
+    )
+    words = [sys.executable, "-c", code, str(file)]
+    child = subprocess.Popen(words, cwd=ROOT, start_new_session=True)
+    wait_for(lambda: len(rows(file)) == 1)
+    time.sleep(0.5)  # until the other one sleeps
+    child.kill()
+    child.wait(60)
+    wait_for(partial(group_is_gone, child.pid), seconds=10)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
+    """What is printed into a closed stream must not end up in the file, whose number it has."""
+    file = tmp_path / "rows.jsonl"
+    code = (
+        "import sys, pathlib; from planner.batch import run; from tests.batch import runs, work; "
+        "run(runs.numbers(2), work.loudly, header=runs.HEADER, file=pathlib.Path(sys.argv[1]),"
+        " jobs=2)"
+    )
+    shell = f'"$0" -c "$1" "$2" {closed}'
+    words = ["/bin/sh", "-c", shell, sys.executable, code, str(file)]
+    subprocess.run(words, cwd=ROOT, check=True, timeout=60, capture_output=True)
+    assert file.read_bytes() == file_by_hand(2)

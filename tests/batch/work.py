@@ -28,9 +28,14 @@ def length(payload: bytes) -> Mapping[str, Any]:
     return {"length": len(payload)}
 
 
-def surroundings(variable: str) -> Mapping[str, Any]:
-    print("this must not get into the result of the command")  # noqa: T201
-    return {"value": os.environ.get(variable)}
+def loudly(number: int) -> Mapping[str, Any]:
+    for stream in (1, 2):
+        os.write(stream, b"this is no result\n")
+    return double(number)
+
+
+def variable(name: str) -> Mapping[str, Any]:
+    return {"value": os.environ.get(name)}
 
 
 def fail(word: str) -> Mapping[str, Any]:
