@@ -9,6 +9,7 @@ kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
                               what only the plans of one scheduler have
 table_parts.py, plain_lines.py
                               what the plans of all schedulers have
+compare.py, compare_plots.py  algorithms beside each other: in words and numbers, and drawn
 front.py                      a Pareto front, in every format
 boost.py, replay.py, risk.py, whatif.py
                               the output of these commands; catalogue.py that of ``planner laws``

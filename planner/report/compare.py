@@ -13,9 +13,9 @@ from rich.table import Table
 from planner.auditing.record import Failure
 from planner.plan import Record
 from planner.report.audit import safe
-from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
+from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
+from planner.report.style import in_style
 from planner.report.text import clean, decimal, hours, plural, short, word
 from planner.study import MEASURES, Comparison, Distribution, Duel, Measure, Row, Score, Standing
 from planner.study.table import columns, values
@@ -50,16 +50,9 @@ _NAME: Final = 22
 
 def render(comparison: Comparison, style: str, *, width: int, color: bool) -> str:
     """Return the comparison in a style: ``table``, ``plain``, ``json`` or ``csv``."""
-    if style == "json":
-        return dump(comparison)
     if style == "csv":
         return csv_text(comparison)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in _lines(comparison))
-    paper = Paper(width, color=color)
-    for part in _parts(comparison):
-        paper.add(part)
-    return paper.text()
+    return in_style(comparison, style, _lines, _parts, width=width, color=color)
 
 
 def csv_text(comparison: Comparison) -> str:

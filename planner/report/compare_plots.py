@@ -179,7 +179,8 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
         yield "victims", _scatters(pairs(comparison, "victims"), first, SCALES["victims"])
         yield "lost-work", _scatters(pairs(comparison, "lost_work"), first, SCALES["lost_work"])
         yield "gaps", _gaps(comparison)
-    yield "time", _time(comparison)
+    if any(row.seconds is not None for row in comparison.rows):
+        yield "time", _time(comparison)
 
 
 def _file(figure: Figure, style: str) -> bytes:
@@ -337,6 +338,8 @@ def _time(comparison: Comparison) -> Figure:
         if row.seconds is not None:
             by_name[row.algorithm].append((max(1, row.running), max(row.seconds, SHORTEST_S)))
     for number, (name, points) in enumerate(by_name.items()):
+        if not points:
+            continue
         color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
         sizes, seconds = [size for size, _ in points], [taken for _, taken in points]
         panel.scatter(sizes, seconds, s=8, alpha=0.15, linewidths=0, color=color, marker=marker)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from planner.errors import SchemaError
 from planner.objective.profile_file import SUFFIX, find_profile
@@ -26,6 +26,7 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.state import AnyState, State, YuniKornState
 from planner.state.configuration import BOTH_STRATEGIES, FairSharing, Strategy
 
+StateT = TypeVar("StateT", bound=AnyState)
 Scheduler = Literal["kueue", "yunikorn"]
 
 DEFAULT_ALGORITHMS: Final = ("greedy", "optimum:no-regret")
@@ -48,7 +49,7 @@ class Algorithm:
     edits: bool = False
     fair_sharing: FairSharing | None = None
 
-    def state(self, state: AnyState) -> AnyState:
+    def state(self, state: StateT) -> StateT:
         """Return the state as this algorithm finds it."""
         if not self.edits or not isinstance(state, State):
             return state

@@ -15,8 +15,8 @@ from planner.batch import Row as BatchRow
 from planner.batch import Task, run
 from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES
-from planner.solver.start import pending_workloads
-from planner.state import AnyState, State, YuniKornState, parse_time
+from planner.solver.start import clock_of, pending_workloads
+from planner.state import AnyState, State, YuniKornState
 from planner.study.algorithm import DEFAULT_ALGORITHMS, find_algorithms
 from planner.study.measure import Question, compare_instance
 from planner.study.record import Comparison, Row, StateComparison
@@ -59,8 +59,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
-    clock = parse_time(now) if isinstance(now, str) else now
-    question = Question(find_algorithms(algorithms), time_limit, clock, laws, pending)
+    question = Question(find_algorithms(algorithms), time_limit, clock_of(now), laws, pending)
     if isinstance(states, State | YuniKornState):
         states = {states.source: states}
     return summarise(

@@ -136,13 +136,16 @@ class _Case:
             "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,
             "seconds": seconds,
         }
-        if isinstance(plan, Plan) and isinstance(self._own, Planning):
-            own = self._own.decision.assignment
-            found["own_flavors"] = _chosen(plan.assignment) == _chosen(own)
         if plan.status in {"optimal", "feasible"}:
+            found["own_flavors"] = self._has_own_flavors(plan)
             found["terms"] = self._own.table.evaluate(map(self._position.__getitem__, plan.keys))
             found["ratio"], found["ratio_of"] = _ratio(plan)
         return self._row(algorithm, plan.status, plan.explanation).model_copy(update=found)
+
+    def _has_own_flavors(self, plan: AnyPlan) -> bool | None:
+        if not (isinstance(plan, Plan) and isinstance(self._own, Planning)):
+            return None
+        return _chosen(plan.assignment) == _chosen(self._own.decision.assignment)
 
     def _outside(self, plan: AnyPlan) -> tuple[str, ...]:
         """Return the laws of the state as it is that victims found by other rules break.

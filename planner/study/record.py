@@ -37,7 +37,7 @@ class Row(Record):
 
     ``outside_rules`` says which of the state's own laws the victims do not keep, under the
     flavors of the algorithm; ``own_flavors`` whether these are the ones that Kueue assigns in
-    the state as it is (``None`` for YuniKorn, which has none).
+    the state as it is (``None`` without a plan, and for YuniKorn, which has none).
 
     ``ratio`` is the largest, over the contested resources, of what the victims that are not
     being evicted already hold by what is requested; ``ratio_of`` names the resource, in Kueue
@@ -98,8 +98,9 @@ class StateComparison(Record):
 
 
 class Standing(Record):
-    """How often an algorithm had what kind of answer; ``rows`` is the sum of the next six.
+    """How often an algorithm had what kind of answer.
 
+    ``rows`` are its ``plans``, ``infeasible``, ``unknown``, ``skipped`` and ``failed`` together.
     ``plans`` counts rows with a plan, of which ``outside_rules`` break the state's own rules.
     ``infeasible`` and ``unknown`` are statuses; ``proved`` counts optima that are proved, that
     there is none included.

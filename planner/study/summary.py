@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,6 @@ from planner.study.record import (
 )
 
 DIGITS: Final = 6
-_NINE_TENTHS: Final = 0.9
 
 
 @dataclass(slots=True)
@@ -127,7 +125,7 @@ def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distri
         count=len(ordered),
         mean=round(fmean(ordered), DIGITS),
         median=median(ordered),
-        p90=ordered[math.ceil(_NINE_TENTHS * len(ordered)) - 1],
+        p90=ordered[-(-9 * len(ordered) // 10) - 1],
         max=ordered[-1],
     )
 

@@ -1,0 +1,227 @@
+"""``planner compare``: formats, tables, plots, exit codes, results that a run goes on from."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import BIG, SMALL, call, cluster, environment, listed, write
+from tests.cluster import pending, queue, running
+from tests.conftest import ROOT
+
+RECORDED = ROOT / "instances" / "recorded"
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+THREE = ("--algorithm", "greedy", "--algorithm", "kueue-fair", "--algorithm", "optimum:min-count")
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+def compared(*args: str | Path, code: int = 0) -> Any:
+    """Return a comparison as JSON that obeys its schema."""
+    result = call("compare", *args, "--jobs", "1", "--format", "json")
+    assert result.exit_code == code, result.stderr
+    value = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("comparison"))).validate(value)
+    return value
+
+
+def untimed(value: Any) -> list[dict[str, Any]]:
+    """Return the rows of a comparison without their times."""
+    return [{name: row[name] for name in row if name != "seconds"} for row in value["rows"]]
+
+
+def test_by_default_the_scheduler_and_the_optimum(dump: Path) -> None:
+    value = compared(dump)
+    assert value["algorithms"] == ["greedy", "optimum:no-regret"]
+    greedy, best = value["rows"]
+    assert set(greedy["victims"]) == set(SMALL)
+    assert best["victims"] == [BIG]
+    assert value["summary"]["duels"][0]["scores"][0] == {
+        "measure": "victims",
+        "wins": 1,
+        "ties": 0,
+        "losses": 0,
+        "mean_gap": 3.0,
+    }
+
+
+def test_several_states_of_both_schedulers(dump: Path) -> None:
+    value = compared(dump, YUNIKORN, *THREE)
+    assert [row["status"] for row in value["rows"]] == [
+        "feasible",
+        "feasible",
+        "optimal",
+        "feasible",
+        "skipped",
+        "optimal",
+    ]
+    assert {row["state"] for row in value["rows"]} == {str(dump), str(YUNIKORN)}
+
+
+def test_table(dump: Path) -> None:
+    text = call("compare", dump, *THREE, "--format", "table").stdout
+    assert "1 state, 1 case" in text
+    assert "3; the first is greedy" in text
+    assert "Against greedy" in text
+    assert "optimum:min-count" in text
+
+
+def test_plain(dump: Path) -> None:
+    lines = call("compare", dump, *THREE, "--format", "plain").stdout.splitlines()
+    rows = [line.split() for line in lines if line.startswith("row ")]
+    assert [row[3] for row in rows] == ["greedy", "kueue-fair", "optimum:min-count"]
+    assert "victims=1" in rows[2]
+    assert {"level=count", "bound=1", "proved=yes"} <= set(rows[2])
+    assert "score            optimum:min-count greedy victims wins=1 ties=0 losses=0" in "\n".join(
+        lines
+    )
+    assert lines[-1].split() == ["total", "states=1", "cases=1", "failures=0"]
+
+
+def test_csv(dump: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(call("compare", dump, "--format", "csv").stdout)))
+    assert [(row["algorithm"], row["victims"]) for row in rows] == [
+        ("greedy", "4"),
+        ("optimum:no-regret", "1"),
+    ]
+
+
+def test_tables_and_plots(dump: Path, tmp_path: Path) -> None:
+    plots, flat, packed = tmp_path / "plots", tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    value = compared(dump, "--table", flat, "--plots", plots)
+    rows = list(csv.DictReader(io.StringIO(flat.read_text("utf-8"))))
+    assert [int(row["victims"]) for row in rows] == [len(row["victims"]) for row in value["rows"]]
+    assert {path.name for path in plots.iterdir()} == {
+        "victims.svg",
+        "lost-work.svg",
+        "gaps.svg",
+        "time.svg",
+    }
+    compared(dump, "--table", packed, "--plots", plots, "--plot-format", "png")
+    assert pd.read_parquet(packed)["victims"].tolist() == [4, 1]
+    assert len(list(plots.iterdir())) == 8
+
+
+def test_an_algorithm_that_fails_and_one_that_is_skipped(dump: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('levels = ["D2"]\n[budget.queue]\nnowhere = 0\n')
+    compared(dump, "--algorithm", "greedy", "--algorithm", "yunikorn")
+    value = compared(dump, "--algorithm", "greedy", "--algorithm", f"optimum:{own}", code=2)
+    assert value["summary"]["standings"][1]["failed"] == 1
+
+
+def test_a_state_that_cannot_be_read_is_a_failure(dump: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("{\n" + json.dumps(cluster()) + "\n")
+    value = compared(bad, dump, code=2)
+    assert value["summary"]["cases"] == 2
+    assert value["failures"][0]["state"] == f"{bad}: line 1"
+
+
+def test_no_time_no_proof(dump: Path) -> None:
+    assert compared(dump, "--time-limit", "0", code=4)["summary"]["standings"][1]["proved"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--algorithm", "kueue-foul"], 'there is no algorithm "kueue-foul"'),
+        (["--table", "rows.xlsx"], ".csv or .parquet"),
+        (["--table", "nowhere/rows.csv"], "--table nowhere/rows.csv: there is no folder"),
+        (["--plots", "nowhere/plots"], "--plots nowhere/plots: there is no folder"),
+        (["--plots", "cluster.json"], "is not a folder"),
+        (["--resume"], "--results"),
+        (["--pending", "ns/pending", "--now", "noon"], "RFC 3339"),
+    ],
+)
+def test_errors(dump: Path, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(dump.parent)
+    result = call("compare", dump.name, *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "package"),
+    [("--table", "pyarrow"), ("--table", "pandas"), ("--plots", "matplotlib")],
+)
+def test_a_missing_package_is_said_before_the_work(
+    dump: Path, option: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    target = dump.parent / "rows.parquet"
+    result = call("compare", dump, option, target)
+    assert result.exit_code == 2
+    assert f"{package} is not installed" in result.stderr
+    assert "pip install 'preemption-planner[study]'" in result.stderr
+    assert not target.exists()
+
+
+def test_plain_use_draws_nothing(dump: Path) -> None:
+    """The solver itself loads pandas; matplotlib is for --plots alone."""
+    code = (
+        "import sys; from planner.cli.main import main\n"
+        f"main(['compare', {str(dump)!r}, '--jobs', '1'], standalone_mode=False)\n"
+        "print('matplotlib' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "False\n"
+
+
+def test_results_and_resume(tmp_path: Path) -> None:
+    """What is on file keeps its times; the rest is done anew, and is the same but for times."""
+    states = RECORDED / "small-classical-flat.jsonl.gz"
+    results = tmp_path / "results.jsonl"
+    asked = (states, *THREE, "--results", results)
+    first = compared(*asked)
+    whole = results.read_text().splitlines(keepends=True)
+    assert call("compare", *asked).exit_code == 2
+    results.write_text("".join(whole[:3]) + whole[3][:40])
+    again = compared(*asked, "--resume")
+    assert untimed(again) == untimed(first)
+    assert again["rows"][:6] == first["rows"][:6]
+    assert len(results.read_text().splitlines()) == len(whole)
+    other = call("compare", states, "--results", results, "--resume")
+    assert other.exit_code == 2
+    assert "algorithms" in other.stderr
+
+
+def test_processes_give_the_same_rows(tmp_path: Path) -> None:
+    write(tmp_path, cluster(), "one.json")
+    write(tmp_path, cluster(asks=3), "two.json")
+    alone = compared(tmp_path)
+    result = call("compare", tmp_path, "--jobs", "2", "--format", "json")
+    assert untimed(json.loads(result.stdout)) == untimed(alone)
+
+
+def test_state_time_limit(tmp_path: Path) -> None:
+    parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", 1) for i in range(6_000)))
+    write(tmp_path, listed(*parts, pending("alone", 3)), "large.json")
+    write(tmp_path, listed(queue("alone", 4), pending("alone", 3)), "small.json")
+    result = call("compare", tmp_path, "--state-time-limit", "0.1", "--format", "json")
+    value = json.loads(result.stdout)
+    assert result.exit_code == 2
+    assert [one["outcome"] for one in value["failures"]] == ["timeout"]
+    assert {Path(row["state"]).name for row in value["rows"]} == {"small.json"}
+
+
+def test_a_name_on_the_terminal_is_harmless(tmp_path: Path) -> None:
+    folder = tmp_path / "a\x1b[31mb"
+    folder.mkdir()
+    write(folder, cluster())
+    for style in ("table", "plain", "csv"):
+        assert "\x1b" not in call("compare", folder, "--format", style).stdout

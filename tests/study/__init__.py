@@ -1,0 +1,1 @@
+"""Comparisons: algorithms beside each other on many states."""
