@@ -18,6 +18,8 @@ from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
 from planner.solver.engine import Deadline
 from planner.solver.kueue.flavors import Flavors, solve_flavors
 from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import solve_planning
+from planner.solver.kueue.stability import with_stability
 from planner.solver.pareto import sweep
 from planner.solver.start import AssignmentInput, Given, pending_workloads, start
 from planner.solver.start import solve as solve_started
@@ -105,6 +107,7 @@ def solve(
     time_limit: float | None = ...,
     *,
     flavors: Flavors = ...,
+    stability: bool = ...,
 ) -> Plan: ...
 @overload
 def solve(
@@ -128,6 +131,8 @@ def solve(
     time_limit: float | None = ...,
     laws: Laws | None = ...,
     flavors: Flavors = ...,
+    *,
+    stability: bool = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -139,6 +144,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     time_limit: float | None = None,
     laws: Laws | None = None,
     flavors: Flavors = "kueue",
+    *,
+    stability: bool = False,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -161,12 +168,15 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     flavors
         Kueue: with ``optimal`` the flavors, too, are chosen for least disruption, among all that
         the rules permit; with ``kueue`` they are those that Kueue assigns.
+    stability
+        Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
+        ``stability`` and the term D11. Objectives that count D11 always say it.
 
     Raises
     ------
     InputError
         If the workload, the objective, a cost, the laws, the assignment or the flavors cannot be
-        used.
+        used, or a victim's LocalQueue, where stability is asked for, is not in the dump.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
@@ -175,9 +185,13 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     checked = _checked_costs(costs)
     _check_flavors(state, flavors, assignment)
     planning = start(state, Given(pending, assignment, now, laws), checked)
-    if flavors == "optimal" and isinstance(planning, Planning):
-        return solve_flavors(planning, profile, deadline)
-    return solve_started(planning, profile, deadline)
+    if not isinstance(planning, Planning):
+        if stability:
+            raise InputError("stability", "only Kueue's victims queue again", hint="leave it out")
+        return solve_started(planning, profile, deadline)
+    solve_kueue = solve_flavors if flavors == "optimal" else solve_planning
+    plan = solve_kueue(planning, profile, deadline)
+    return with_stability(planning, plan) if stability or profile.counts("D11") else plan
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature

@@ -43,6 +43,7 @@ Examples:
   planner solve cluster.json --objective min-cost --costs costs.json
   planner solve cluster.json --objective pareto:D2,D4+D5
   planner solve cluster.json --flavors optimal
+  planner solve cluster.json --stability
   planner solve dump/ --all --format json -o plans.json
   planner solve cluster.json --format html -o plan.html
   planner solve instances/yunikorn/quickstart --laws code
@@ -77,6 +78,11 @@ MAX_LINES_IGNORED = 50
     help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or the "
     "objective, among all that the rules permit (optimal).",
 )
+@click.option(
+    "--stability",
+    is_flag=True,
+    help="Kueue: also say which victims would preempt again once they are pending.",
+)
 @laws_option
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
@@ -106,6 +112,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     now: datetime | None,
     assignment: Path | None,
     flavors: str,
+    stability: bool,
     laws: str | None,
     verbose: bool,
     style: str | None,
@@ -120,7 +127,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     measures = front_measures(profile)
     if measures is not None:
-        _refuse_for_front(style, flavors)
+        _refuse_for_front(style, flavors, stability=stability)
     from planner import api
     from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target
@@ -141,7 +148,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
 
     def plan_for(key: str | None) -> AnyPlan:
         with named():
-            more = {"time_limit": time_limit, "flavors": flavors, **given}
+            more = {"time_limit": time_limit, "flavors": flavors, "stability": stability, **given}
             return api.solve(read_state, key, profile, **more)
 
     def front_for(first: str, second: str, key: str | None) -> Front:
@@ -154,11 +161,13 @@ def solve(  # noqa: PLR0913 - one parameter an option
     return _answer(plan_for, partial(_print, target=target), pending, keys)
 
 
-def _refuse_for_front(style: str | None, flavors: str) -> None:
+def _refuse_for_front(style: str | None, flavors: str, *, stability: bool) -> None:
     if style not in {None, *FORMATS}:
         raise click.UsageError(f"a front is printed as {', '.join(FORMATS)}, not as {style}")
     if flavors != "kueue":
         raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
+    if stability:
+        raise click.UsageError("stability is looked at for one plan: pareto:D2,D11 trades for it")
 
 
 def _answer(

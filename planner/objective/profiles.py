@@ -38,6 +38,10 @@ class Profile:
         measures = (*self.levels, *self.caps)
         return tuple(dict.fromkeys(term for measure in measures for term in measure))
 
+    def counts(self, term: str) -> bool:
+        """Say whether a term decides anything: by a level, a cap or a rate."""
+        return term in self.terms or term in self.rates
+
 
 def measure_id(measure: Measure) -> str:
     """Return the id of a measure, such as ``D4+D5``."""

@@ -65,6 +65,7 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D8", "queues touched", "queues", per_workload=False),
         Term("D9", "unfairness: most taken of what a queue borrows", "per mille", False),  # noqa: FBT003
         Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
+        Term("D11", "victims that would preempt again", "workloads", per_workload=False),
         Term("D12", "places in the candidate order", "ranks", per_workload=True),
         Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
         Term("time", "time that the victims ran", "seconds", per_workload=True),
@@ -75,7 +76,10 @@ TERMS: Final[Mapping[str, Term]] = {
     )
 }
 """All terms by id. What is being evicted already counts in ``count`` and ``cost`` only, and in
-``rated`` where it rates one of them."""
+``rated`` where it rates one of them. D11, for Kueue, takes one decision of the scheduler for each
+victim: it is computed only where it is asked for, or an objective counts it. It is the number of
+victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
+again, Kueue would evict somebody who is not being evicted already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.plan import Demand, NodeShare, Plan
 from planner.quantity import format_units
-from planner.report import flavors
+from planner.report import flavors, stability
 from planner.report.plain_lines import (
     certificate_of,
     differences,
@@ -29,6 +29,8 @@ def lines(plan: Plan) -> Iterator[str]:
         yield from flavors.lines(plan, plan.flavors)
     yield line("victims", str(len(plan.victims)))
     yield from _victims("victim", plan)
+    if plan.stability is not None:
+        yield from stability.lines(plan.stability)
     if plan.greedy is not None:
         yield from _greedy(plan, plan.greedy)
     if plan.greedy is None:

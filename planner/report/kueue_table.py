@@ -11,7 +11,7 @@ from rich.text import Text
 
 from planner.plan import Demand, NodeShare, Plan, Victim
 from planner.quantity import format_units
-from planner.report import flavors
+from planner.report import flavors, stability
 from planner.report.paper import Cell, Column, table_of
 from planner.report.table_parts import (
     NOTHING,
@@ -45,6 +45,8 @@ def parts(plan: Plan, width: int) -> Iterable[RenderableType]:
     if plan.victims:
         yield _victims(plan, width)
         yield _legend(plan)
+        if plan.stability is not None:
+            yield Text(stability.in_words(plan.stability), "yellow" if plan.stability else "")
     if plan.greedy is not None:
         yield beside_greedy(plan, plan.greedy, attempt_name(plan.greedy))
     yield from broken_rules(plan)

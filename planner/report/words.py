@@ -59,6 +59,7 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D8": ("queues touched", "queues"),
     "D9": ("unfairness: most taken of what a queue borrows", "per mille"),
     "D10": ("past preemptions of the victims", "preemptions"),
+    "D11": ("victims that would preempt again", "workloads"),
     "D12": ("places in the candidate order", "ranks"),
     "toll": ("evictions at a declared rate", "accelerator-seconds"),
     "time": ("time that the victims ran", "seconds"),
@@ -77,6 +78,7 @@ YUNIKORN_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D0": ("last-tier victims", "allocations"),
     "D2": ("allocations preempted", "allocations"),
     "D2p": ("pods preempted", "pods"),
+    "D11": ("victims that would preempt again", "allocations"),
     "count": ("victims, those already being preempted included", "allocations"),
 }
 """The same in the words of YuniKorn, whose victims are allocations."""

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import pytest
 
+import planner
+from planner.api import pending_workloads
+from planner.errors import InputError, LookupFailed
 from planner.plan import Cascade, Plan
 from planner.reader import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import cascades_of
 from planner.solver.start import Given, start
 from tests import recorded
-from tests.cluster import NOW, PENDING, Object, configuration, dump_of, pending, queue, running
-from tests.conftest import TEST_ALL
+from tests.cluster import (
+    NOW,
+    PENDING,
+    Object,
+    configuration,
+    dump_of,
+    pending,
+    queue,
+    running,
+    state_of,
+)
+from tests.conftest import ROOT, TEST_ALL
 from tests.solver.ping_pong import Dump, relapses
 
 FILES = (
@@ -19,10 +32,6 @@ FILES = (
     *("small-flavors", "small-edge", "classical-hier", "fair-hier", "flavors", "edge"),
 )
 EVERY = 2 if TEST_ALL else 15
-
-
-def cascades(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
-    return cascades_of(planning.state, planning.snapshot, planning.preemptor, plan)
 
 
 def test_equal_to_editing_the_dump() -> None:
@@ -39,7 +48,7 @@ def test_equal_to_editing_the_dump() -> None:
             if not plan.victims:
                 continue
             expected = relapses(line["state"], plan)
-            found = cascades(planning, plan)
+            found = cascades_of(planning, plan)
             assert {one.victim: one.targets for one in found} == expected, line["id"]
             assert all(one.preemptor == (plan.preemptor in one.targets) for one in found)
             compared += 1
@@ -70,7 +79,7 @@ def test_victim_reclaims_from_the_preemptor() -> None:
     planning, plan = plan_in(dump)
     assert set(plan.keys) == {"ns/small", "ns/big"}
     expected = Cascade(victim="ns/small", targets=(PENDING,), preemptor=True)
-    assert cascades(planning, plan) == (expected,)
+    assert cascades_of(planning, plan) == (expected,)
     assert relapses(dump, plan) == {"ns/small": (PENDING,)}
 
 
@@ -97,19 +106,19 @@ def test_victim_reclaims_from_a_third_party() -> None:
     planning, plan = plan_in(dump_of(*third_party()))
     assert set(plan.keys) == {"ns/small", "ns/big"}
     expected = Cascade(victim="ns/small", targets=("ns/loan",), preemptor=False)
-    assert cascades(planning, plan) == (expected,)
+    assert cascades_of(planning, plan) == (expected,)
 
 
 def test_policy_decides_whether_it_may() -> None:
     planning, plan = plan_in(dump_of(*third_party(reclaim="LowerPriority")))
     assert set(plan.keys) == {"ns/small", "ns/big"}
-    assert cascades(planning, plan) == ()
+    assert cascades_of(planning, plan) == ()
 
 
 def test_what_was_going_anyway_is_not_asked() -> None:
     planning, plan = plan_in(dump_of(*third_party(evicted="small")))
     assert set(plan.keys) == {"ns/small", "ns/big"}
-    assert cascades(planning, plan) == ()
+    assert cascades_of(planning, plan) == ()
 
 
 def test_evicting_what_goes_anyway_is_no_new_eviction() -> None:
@@ -117,7 +126,7 @@ def test_evicting_what_goes_anyway_is_no_new_eviction() -> None:
     for evicted, count in (("", 1), ("loan", 0)):
         planning, plan = plan_in(dump_of(*third_party(evicted=evicted, priority=50)))
         assert set(plan.keys) == {"ns/small", "ns/big"}
-        assert len(cascades(planning, plan)) == count
+        assert len(cascades_of(planning, plan)) == count
 
 
 @pytest.mark.parametrize("sorting", [True, False])
@@ -141,5 +150,41 @@ def test_place_in_the_queue_after_the_eviction(*, sorting: bool) -> None:
         ("ns/victim", "InCohortReclaimWhileBorrowing")
     ]
     expected = {"ns/victim": ("ns/peer",)} if sorting else {}
-    assert {one.victim: one.targets for one in cascades(planning, plan)} == expected
+    assert {one.victim: one.targets for one in cascades_of(planning, plan)} == expected
     assert relapses(dump, plan) == expected
+
+
+def test_a_plan_says_it_when_asked() -> None:
+    state = state_of(*third_party())
+    silent = planner.solve(state, PENDING)
+    assert silent.stability is None
+    assert "D11" not in silent.terms
+    plan = planner.solve(state, PENDING, stability=True)
+    assert plan.stability == (Cascade(victim="ns/small", targets=("ns/loan",), preemptor=False),)
+    assert plan.greedy is not None
+    assert plan.greedy.stability == plan.stability
+    assert plan.terms["D11"] == plan.greedy.terms["D11"] == 1
+    assert list(plan.terms) == [*list(silent.terms)[:12], "D11", *list(silent.terms)[12:]]
+    rest = plan.model_dump(exclude={"stability", "terms", "greedy", "certificate"})
+    assert rest == silent.model_dump(exclude={"stability", "terms", "greedy", "certificate"})
+
+
+def test_nothing_is_said_where_there_is_no_plan() -> None:
+    state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
+    plan = planner.solve(state, PENDING, stability=True)
+    assert (plan.status, plan.stability) == ("infeasible", None)
+
+
+def test_the_local_queue_of_a_victim_must_be_known() -> None:
+    parts = third_party()
+    parts[1] = [item for item in parts[1] if item["kind"] != "LocalQueue"]
+    state = state_of(*parts)
+    assert planner.solve(state, PENDING).victims
+    with pytest.raises(LookupFailed, match="ns/small waits in LocalQueue"):
+        planner.solve(state, PENDING, stability=True)
+
+
+def test_yunikorn_is_not_asked() -> None:
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    with pytest.raises(InputError, match="only Kueue's victims queue again"):
+        planner.solve(state, pending_workloads(state)[0], stability=True)

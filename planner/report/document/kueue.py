@@ -8,6 +8,7 @@ from typing import Final
 
 from planner.plan import Demand, FlavorChoices, NodeShare, Plan, QuotaNode, QuotaUse, Victim
 from planner.quantity import UNLIMITED, format_units
+from planner.report import stability
 from planner.report.document.block import (
     Block,
     Cell,
@@ -126,6 +127,8 @@ def _victims(plan: Plan) -> Iterator[Block]:
     if "cost" in plan.objective:
         columns.append(_cost(plan, "Cost", "cost"))
     yield sheet("Whom to evict", columns, plan.victims, tuple(_legend(plan)))
+    if plan.stability is not None:
+        yield Paragraph(stability.in_words(plan.stability), "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:

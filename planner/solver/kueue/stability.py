@@ -1,77 +1,45 @@
-"""Whether the victims of a plan would preempt again, by Kueue's own decision.
-
-After the plan all its victims are gone and the preemptor holds what it was assigned. Each victim
-then waits in its LocalQueue, with its own priority and its place in the queue; whom Kueue would
-evict for it, alone, is replayed exactly. Other workloads that wait are not admitted in between.
-What is being evicted already goes whatever the plan: as a victim it is not asked, and evicting it
-is no new eviction.
-
-Source: objectives.md, D11 (cascade); kueue-semantics.md, sections 2.4, 4 to 7.
-"""
+"""Whether a plan is stable, beside the same of Kueue's own plan: the field and the term D11."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from planner.assignment import Assignment
+from planner.objective.terms import TERMS
 from planner.plan import Cascade, Plan
-from planner.quota.preemptor import as_preemptor
-from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.decision import decide
-from planner.solver.kueue.aftermath import evicted, snapshot_after
-from planner.state import State
+from planner.solver.kueue.cascade import cascades
+from planner.solver.kueue.planning import Planning
 
 
-def cascades(
-    state: State,
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    assignment: Assignment,
-    victims: Sequence[tuple[Admitted, str]],
-) -> tuple[Cascade, ...]:
-    """Return which victims would preempt again, in the order given.
-
-    Parameters
-    ----------
-    state, snapshot
-        The state before the plan, and its snapshot.
-    preemptor, assignment
-        Who is admitted by the plan, and with which flavors.
-    victims
-        Everyone who goes, with the reason code.
+def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
+    """Return which victims of a plan would preempt again.
 
     Raises
     ------
     LookupFailed
         If a victim's LocalQueue or ClusterQueue is not in the dump.
     """
-    after = snapshot_after(snapshot, preemptor, assignment, [victim for victim, _ in victims])
-    told = (
-        cascade(state, after, preemptor, victim, reason)
-        for victim, reason in victims
-        if not victim.evicted
-    )
-    return tuple(one for one in told if one is not None)
-
-
-def cascade(
-    state: State, after: Snapshot, preemptor: Preemptor, victim: Admitted, reason: str
-) -> Cascade | None:
-    """Return whom one victim would preempt in the snapshot after a plan; ``None`` for nobody."""
-    waiting = as_preemptor(state, after, evicted(victim, reason, after.now))
-    found = decide(after, waiting).search.targets
-    targets = tuple(one.workload.key for one in found if not one.workload.evicted)
-    if not targets:
-        return None
-    return Cascade(victim=victim.key, targets=targets, preemptor=preemptor.key in targets)
-
-
-def cascades_of(
-    state: State, snapshot: Snapshot, preemptor: Preemptor, plan: Plan
-) -> tuple[Cascade, ...]:
-    """Return which victims of a plan for the preemptor would preempt again."""
-    held: Mapping[str, Admitted] = {
-        one.key: one for workloads in snapshot.admitted.values() for one in workloads
-    }
+    snapshot = planning.snapshot
+    held = {one.key: one for workloads in snapshot.admitted.values() for one in workloads}
     victims = [(held[victim.workload], victim.reason) for victim in plan.victims]
-    return cascades(state, snapshot, preemptor, plan.assignment, victims) if victims else ()
+    if not victims:
+        return ()
+    return cascades(planning.state, snapshot, planning.preemptor, plan.assignment, victims)
+
+
+def with_stability(planning: Planning, plan: Plan) -> Plan:
+    """Return a plan, and Kueue's own beside it, with the victims that would preempt again.
+
+    A plan that makes no room stays as it is.
+
+    Raises
+    ------
+    LookupFailed
+        If a victim's LocalQueue or ClusterQueue is not in the dump.
+    """
+    update: dict[str, object] = {}
+    if plan.status in {"optimal", "feasible"}:
+        found = cascades_of(planning, plan)
+        terms = {**plan.terms, "D11": len(found)}
+        ordered = {term: terms[term] for term in TERMS if term in terms}
+        update = {"stability": found, "terms": ordered}
+    if plan.greedy is not None:
+        update["greedy"] = with_stability(planning, plan.greedy)
+    return plan.model_copy(update=update)

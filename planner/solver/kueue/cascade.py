@@ -1,0 +1,66 @@
+"""Whether the victims of a plan would preempt again, by Kueue's own decision.
+
+After the plan all its victims are gone and the preemptor holds what it was assigned. Each victim
+then waits in its LocalQueue, with its own priority and its place in the queue; whom Kueue would
+evict for it, alone, is replayed exactly. Other workloads that wait are not admitted in between.
+What is being evicted already goes whatever the plan: as a victim it is not asked, and evicting it
+is no new eviction.
+
+Source: objectives.md, D11 (cascade); kueue-semantics.md, sections 2.4, 4 to 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.assignment import Assignment
+from planner.plan import Cascade
+from planner.quota.preemptor import as_preemptor
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.reference.decision import decide
+from planner.solver.kueue.aftermath import evicted, snapshot_after
+from planner.state import State
+
+
+def cascades(
+    state: State,
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment,
+    victims: Sequence[tuple[Admitted, str]],
+) -> tuple[Cascade, ...]:
+    """Return which victims would preempt again, in the order given.
+
+    Parameters
+    ----------
+    state, snapshot
+        The state before the plan, and its snapshot.
+    preemptor, assignment
+        Who is admitted by the plan, and with which flavors.
+    victims
+        Everyone who goes, with the reason code.
+
+    Raises
+    ------
+    LookupFailed
+        If a victim's LocalQueue or ClusterQueue is not in the dump.
+    """
+    after = snapshot_after(snapshot, preemptor, assignment, [victim for victim, _ in victims])
+    told = (
+        cascade(state, after, preemptor, victim, reason)
+        for victim, reason in victims
+        if not victim.evicted
+    )
+    return tuple(one for one in told if one is not None)
+
+
+def cascade(
+    state: State, after: Snapshot, preemptor: Preemptor, victim: Admitted, reason: str
+) -> Cascade | None:
+    """Return whom one victim would preempt in the snapshot after a plan; ``None`` for nobody."""
+    waiting = as_preemptor(state, after, evicted(victim, reason, after.now))
+    found = decide(after, waiting).search.targets
+    targets = tuple(one.workload.key for one in found if not one.workload.evicted)
+    if not targets:
+        return None
+    return Cascade(victim=victim.key, targets=targets, preemptor=preemptor.key in targets)
