@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from planner.errors import UnsupportedError
 from planner.objective.terms import TERMS
 from planner.study.extra import need
 from planner.study.record import Comparison, Row
@@ -66,7 +67,7 @@ def frame(comparison: Comparison) -> DataFrame:
     Raises
     ------
     InputError
-        If pandas is not installed.
+        If pandas is not installed, or a number is beyond 64 bits.
     """
     need("frame", "pandas")
     import pandas as pd  # noqa: PLC0415 - an extra
@@ -74,12 +75,14 @@ def frame(comparison: Comparison) -> DataFrame:
     names = columns(comparison)
     by_column: Sequence[Sequence[Cell]] = list(zip(*values(comparison), strict=True))
     by_column = by_column or [()] * len(names)
-    return pd.DataFrame(
-        {
-            name: pd.array(list(column), dtype=KINDS.get(name, TERM_KIND))
-            for name, column in zip(names, by_column, strict=True)
-        }
-    )
+    arrays = {}
+    for name, column in zip(names, by_column, strict=True):
+        try:
+            arrays[name] = pd.array(list(column), dtype=KINDS.get(name, TERM_KIND))
+        except OverflowError:
+            hint = "CSV and JSON hold numbers of any size"
+            raise UnsupportedError(name, "a number is beyond 64 bits", hint=hint) from None
+    return pd.DataFrame(arrays)
 
 
 def parquet(comparison: Comparison) -> bytes:
@@ -88,7 +91,7 @@ def parquet(comparison: Comparison) -> bytes:
     Raises
     ------
     InputError
-        If pandas or pyarrow is not installed.
+        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
     """
     need("parquet", "pandas", "pyarrow")
     file = io.BytesIO()

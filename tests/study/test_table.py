@@ -99,3 +99,12 @@ def test_a_missing_package(
     with pytest.raises(InputError, match=f"{package} is not installed") as caught:
         parquet(comparison)
     assert caught.value.hint == "pip install 'preemption-planner[study]'"
+
+
+def test_a_number_beyond_64_bits(comparison: Comparison) -> None:
+    """Such amounts are nonsense, but a dump may hold them."""
+    first = comparison.rows[0].model_copy(update={"terms": {"D7": 2**70}})
+    large = comparison.model_copy(update={"rows": (first,)})
+    assert str(2**70) in csv_text(large)
+    with pytest.raises(InputError, match="D7: a number is beyond 64 bits"):
+        parquet(large)
