@@ -342,7 +342,16 @@ def _time(comparison: Comparison) -> Figure:
             continue
         color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
         sizes, seconds = [size for size, _ in points], [taken for _, taken in points]
-        panel.scatter(sizes, seconds, s=8, alpha=0.15, linewidths=0, color=color, marker=marker)
+        panel.scatter(
+            sizes,
+            seconds,
+            s=8,
+            alpha=0.15,
+            linewidths=0,
+            color=color,
+            marker=marker,
+            rasterized=True,  # a hundred thousand shapes would make a file that nobody can open
+        )
         across, up = _medians(points)
         panel.plot(across, up, color=color, marker=marker, markersize=5, label=_name(name))
     panel.set(xscale="log", yscale="log", ylabel="time from the state to the verified answer (s)")
