@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from planner.auditing.instance import Instance, Packed, open_packed, packed_states
 from planner.auditing.judge import Question, audit_instance
@@ -22,8 +22,6 @@ from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
 
-NO_LIMITS: Final = Limits()
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -33,7 +31,7 @@ class Settings:
     resume: bool = False
     jobs: int | None = None
     cluster: str | None = None
-    limits: Limits = NO_LIMITS
+    limits: Limits = field(default_factory=Limits)
     watch: Callable[[Progress], None] | None = None
 
 
@@ -91,7 +89,7 @@ def audit_states(
     results = run(
         _tasks(paths, max_bytes),
         partial(_audit_packed, question),
-        header=_header(paths, question),
+        header=_header(paths, question, settings.limits),
         file=settings.file,
         resume=settings.resume,
         jobs=settings.jobs,
@@ -140,7 +138,7 @@ def _read_row(row: Row) -> StateAudit:
     return StateAudit(state=row.key, failures=(failure,))
 
 
-def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
+def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[str, Any]:
     """Return all that the rows depend on, but what the files hold."""
     now = question.now
     return {
@@ -150,6 +148,7 @@ def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
         "states": list(paths),
         "objectives": [repr(profile) for profile in question.asked],
         "time_limit": question.time_limit,
+        "limits": asdict(limits),
         "now": None if now is None else now.isoformat(),
         "laws": question.laws,
         "pending": question.pending,

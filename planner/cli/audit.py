@@ -118,15 +118,13 @@ def command(  # noqa: PLR0913 - one parameter an option
         raise click.UsageError("--fail-on never goes with no other")
     from planner.auditing import Question, audit_states
     from planner.cli.output import Target
-    from planner.cli.progress import Progress
     from planner.objective.profile_file import find_profile
     from planner.reader import MAX_BYTES
 
     target = Target.choose(style, output)
     profiles = dict.fromkeys(objectives)
     question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending)
-    with Progress() as progress:
-        settings = settings_of(batch, progress)
+    with settings_of(batch) as settings:
         audit = audit_states(states, question, settings, max_size or MAX_BYTES)
     target.emit(_rendered(audit, target))
     return _code(audit, set(fatal or CODES))

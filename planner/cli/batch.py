@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,8 +59,11 @@ def batch_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def settings_of(given: Mapping[str, Any], progress: Progress) -> Settings:
-    """Return the settings that the options of `batch_options` ask for.
+@contextmanager
+def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
+    """Give the settings that the options of `batch_options` ask for, with a line of progress.
+
+    After Ctrl-C a message says how the run can go on.
 
     Raises
     ------
@@ -70,15 +74,23 @@ def settings_of(given: Mapping[str, Any], progress: Progress) -> Settings:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
     from planner.auditing import Settings
     from planner.batch import Limits
+    from planner.cli.message import say
+    from planner.cli.progress import Progress
 
-    return Settings(
-        file=given["results"],
-        resume=given["resume"],
-        jobs=given["jobs"],
-        cluster=given["cluster"],
-        limits=Limits(given["state_time_limit"], given["state_memory_limit"]),
-        watch=lambda state: _show(progress, state),
-    )
+    try:
+        with Progress() as progress:
+            yield Settings(
+                file=given["results"],
+                resume=given["resume"],
+                jobs=given["jobs"],
+                cluster=given["cluster"],
+                limits=Limits(given["state_time_limit"], given["state_memory_limit"]),
+                watch=lambda state: _show(progress, state),
+            )
+    except KeyboardInterrupt:
+        if given["results"] is not None:
+            say("stopped", f"{given['results']} has what is done; --resume goes on with it")
+        raise
 
 
 def _show(progress: Progress, state: BatchProgress) -> None:

@@ -129,7 +129,6 @@ def command(  # noqa: PLR0913 - one parameter an option
     a row each, then distributions, and how often each is better than the first.
     """
     from planner.cli.output import Target
-    from planner.cli.progress import Progress
     from planner.reader import MAX_BYTES
     from planner.report.compare import render
     from planner.study import Question, compare_states, find_algorithms
@@ -137,8 +136,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     target = Target.choose(style, output)
     question = Question(find_algorithms(algorithms), time_limit, now, laws, pending)
     _check(table, plots)
-    with Progress() as progress:
-        settings = settings_of(batch, progress)
+    with settings_of(batch) as settings:
         found = compare_states(states, question, settings, max_size or MAX_BYTES)
     target.emit(render(found, target.style, width=target.width, color=target.color))
     if table is not None:

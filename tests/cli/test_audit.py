@@ -202,13 +202,27 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
 
 def test_state_time_limit(tmp_path: Path) -> None:
     """A state that takes too long is a row, never the end of the run."""
-    parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", i + 1) for i in range(1_000)))
-    write(tmp_path, listed(*parts, pending("alone", 3)), "large.json")
-    write(tmp_path, listed(queue("alone", 4), pending("alone", 3)), "small.json")
-    result = call("audit", tmp_path, "--state-time-limit", "0.1", "--format", "json")
-    value = json.loads(result.stdout)
-    (failure,) = value["failures"]
-    assert failure["outcome"] == "timeout"
-    assert failure["state"].endswith("large.json")
-    assert value["summary"]["clean"] == 1
+    parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", i + 1) for i in range(3_000)))
+    large = write(tmp_path, listed(*parts, pending("alone", 3)), "large.json")
+    result = call("audit", large, "--state-time-limit", "0.01", "--format", "json")
     assert result.exit_code == 2
+    (failure,) = json.loads(result.stdout)["failures"]
+    assert failure["outcome"] == "timeout"
+    assert failure["state"] == str(large)
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    states = RECORDED / "small-fair-flat.jsonl.gz"
+    results = tmp_path / "results.jsonl"
+    words = command("audit", states, "--jobs", "2", "--results", results)
+    with subprocess.Popen(
+        words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as run:
+        while not (results.exists() and results.read_bytes().count(b"\n") > 2):
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert "--resume" in said
+    assert "Traceback" not in said
+    assert results.read_bytes().endswith(b"\n")
