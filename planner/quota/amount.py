@@ -10,7 +10,7 @@ from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED
 
 def add(a: int, b: int) -> int:
     """Return a + b: Unlimited if either is, otherwise saturating (and then Unlimited too)."""
-    if UNLIMITED in {a, b}:
+    if a == UNLIMITED or b == UNLIMITED:  # noqa: PLR1714 - no set for each sum
         return UNLIMITED
     total = a + b
     if MIN_INT64 <= total <= MAX_INT64:

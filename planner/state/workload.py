@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 from datetime import datetime
-from functools import cached_property
 from typing import Any, Final
 
 from pydantic import Field, ValidatorFunctionWrapHandler, field_validator, model_validator
@@ -154,7 +153,7 @@ class Workload(KubernetesObject):
         if status.admission is not None:
             forget_what_was_said(status.admission, *status.admission.pod_set_assignments)
 
-    @cached_property
+    @property
     def key(self) -> str:
         """``namespace/name``, as users and Kueue write it."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
@@ -178,7 +177,7 @@ class Workload(KubernetesObject):
         """The ClusterQueue that admitted it, or nothing."""
         return self.status.admission.cluster_queue if self.status.admission else ""
 
-    @cached_property
+    @property
     def holds_quota(self) -> bool:
         """Whether it takes quota: reserved, not finished, not deactivated (semantics, 2)."""
         return (
@@ -191,7 +190,11 @@ class Workload(KubernetesObject):
     @property
     def is_pending(self) -> bool:
         """Whether it waits in a queue: active, not finished, holding nothing."""
-        return self.spec.active and not self.is_true("Finished") and not self.holds_quota
+        if not self.spec.active:
+            return False
+        # Most workloads run: what they reserved is told from one condition.
+        holds = self.status.admission is not None and self.is_true("QuotaReserved")
+        return not holds and not self.is_true("Finished")
 
     @property
     def reserved_at(self) -> datetime | None:

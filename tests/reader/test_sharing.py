@@ -43,3 +43,12 @@ def test_what_was_said_is_forgotten_and_copies_are_whole() -> None:
     assert copy.spec.priority == 7
     assert copy.model_dump(exclude={"spec"}) == one.model_dump(exclude={"spec"})
     assert one.model_fields_set == set()
+
+
+def test_a_copy_is_asked_anew_what_it_is_called_and_whether_it_holds_quota() -> None:
+    (one,) = workloads("a")
+    assert (one.key, one.holds_quota, one.is_pending) == ("ns/a", True, False)
+    status = one.status.model_copy(update={"admission": None})
+    metadata = one.metadata.model_copy(update={"name": "b"})
+    copy = one.model_copy(update={"status": status, "metadata": metadata})
+    assert (copy.key, copy.holds_quota, copy.is_pending) == ("ns/b", False, True)
