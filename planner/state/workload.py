@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import marshal
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any
 
-from pydantic import Field, ValidatorFunctionWrapHandler, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from planner.state.base import (
     Amount,
@@ -22,6 +21,7 @@ from planner.state.base import (
     forget_what_was_said,
 )
 from planner.state.pods import PodTemplate
+from planner.state.sharing import shared
 
 
 class TopologyRequest(Schema):
@@ -30,40 +30,14 @@ class TopologyRequest(Schema):
     pod_set_group_name: str = Field(default="", alias="podSetGroupName")
 
 
-_SHARED: Final[dict[bytes, PodTemplate]] = {}
-_BY_VALUE: Final = 2
-"""The version of marshal in which equal values have equal bytes: later ones note shared parts."""
-_MOST_SHARED: Final = 4096
-_LONGEST_SHARED: Final = 4096
-
-
 class PodSet(Schema):
-    """Pods of one shape; equal templates are one object, for most workloads are of few shapes."""
+    """Pods of one shape."""
 
     name: Name = "main"
     count: Count = 1
     min_count: PositiveCount | None = Field(default=None, alias="minCount")
-    template: PodTemplate = PodTemplate()
+    template: Annotated[PodTemplate, shared()] = PodTemplate()
     topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
-
-    @field_validator("template", mode="wrap")
-    @classmethod
-    def _share(
-        cls,
-        value: Any,  # noqa: ANN401 - any JSON
-        handler: ValidatorFunctionWrapHandler,
-    ) -> PodTemplate:
-        try:
-            text = marshal.dumps(value, _BY_VALUE)
-        except ValueError:  # not JSON: an object that was read before
-            text = b""
-        known = _SHARED.get(text)
-        if known is not None:
-            return known
-        read: PodTemplate = handler(value)
-        if text and len(text) <= _LONGEST_SHARED and len(_SHARED) < _MOST_SHARED:
-            _SHARED[text] = read
-        return read
 
 
 class PriorityClassRef(Schema):
@@ -76,7 +50,7 @@ class PriorityClassRef(Schema):
 class WorkloadSpec(Schema):
     """What a workload asks for."""
 
-    pod_sets: tuple[PodSet, ...] = Field(default=(), alias="podSets")
+    pod_sets: Annotated[tuple[PodSet, ...], shared()] = Field(default=(), alias="podSets")
     queue_name: str = Field(default="", alias="queueName")
     priority: Int32 | None = None
     priority_class: PriorityClassRef | None = Field(default=None, alias="priorityClassRef")
@@ -107,7 +81,9 @@ class Admission(Schema):
     """The ClusterQueue that admitted the workload, and what it holds there."""
 
     cluster_queue: str = Field(alias="clusterQueue")
-    pod_set_assignments: tuple[PodSetAssignment, ...] = Field(default=(), alias="podSetAssignments")
+    pod_set_assignments: Annotated[tuple[PodSetAssignment, ...], shared()] = Field(
+        default=(), alias="podSetAssignments"
+    )
 
 
 class ReclaimablePod(Schema):
@@ -133,7 +109,7 @@ class SchedulingStats(Schema):
 class WorkloadStatus(Schema):
     """What the workload holds and what happened to it."""
 
-    admission: Admission | None = None
+    admission: Annotated[Admission | None, shared()] = None
     conditions: tuple[Condition, ...] = ()
     reclaimable_pods: tuple[ReclaimablePod, ...] = Field(default=(), alias="reclaimablePods")
     scheduling_stats: SchedulingStats = Field(default=SchedulingStats(), alias="schedulingStats")
@@ -148,10 +124,8 @@ class Workload(KubernetesObject):
 
     def slim(self) -> None:
         """Give back memory that reading took and nobody needs."""
-        spec, status = self.spec, self.status
-        forget_what_was_said(self, self.metadata, spec, status, *spec.pod_sets, *status.conditions)
-        if status.admission is not None:
-            forget_what_was_said(status.admission, *status.admission.pod_set_assignments)
+        spec, status = self.spec, self.status  # what is shared is slim already
+        forget_what_was_said(self, self.metadata, spec, status, *status.conditions)
 
     @property
     def key(self) -> str:

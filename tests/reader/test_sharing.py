@@ -1,9 +1,14 @@
-"""Reading keeps little: equal pod templates are one object, and nothing is kept twice."""
+"""Reading keeps little: equal shapes are one object, and nothing is kept twice."""
 
-from typing import Any
+from typing import Annotated, Any
+
+import pytest
+from pydantic import TypeAdapter
 
 from planner.reader import read_kueue_objects
 from planner.state import Workload
+from planner.state.base import Metadata
+from planner.state.sharing import shared
 from tests.cli.running import listed
 from tests.cluster import NOW, pending, queue, running
 
@@ -52,3 +57,27 @@ def test_a_copy_is_asked_anew_what_it_is_called_and_whether_it_holds_quota() -> 
     metadata = one.metadata.model_copy(update={"name": "b"})
     copy = one.model_copy(update={"status": status, "metadata": metadata})
     assert (copy.key, copy.holds_quota, copy.is_pending) == ("ns/b", False, True)
+
+
+def test_equal_holdings_are_one_object() -> None:
+    first, second = workloads("a", "b")
+    assert first.status.admission is second.status.admission
+    assert first.spec.pod_sets is second.spec.pod_sets
+    (other,) = workloads("c", amount=2)
+    assert other.status.admission != first.status.admission
+
+
+def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.state.sharing._MOST", 3_000)
+    monkeypatch.setattr("planner.state.sharing._LONGEST", 2_000)
+    read = TypeAdapter(Annotated[tuple[Metadata, ...], shared()]).validate_python
+    name = "n" * 100
+    first = read([{"name": name}])
+    assert read([{"name": name}]) is first
+    long = [{"name": name, "uid": "u" * 2_000}]
+    assert read(long) is not read(long)
+    for number in range(30):
+        assert read([{"name": f"{name}{number}"}])[0].name == f"{name}{number}"
+    again = read([{"name": name}])
+    assert again == first
+    assert again is not first
