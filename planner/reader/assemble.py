@@ -32,6 +32,7 @@ _FIELDS: Final = {
     "AdmissionCheck": "admission_checks",
     "LimitRange": "limit_ranges",
     "RuntimeClass": "runtime_classes",
+    "Namespace": "namespaces",
 }
 """Kinds and where the state holds them."""
 

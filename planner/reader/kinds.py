@@ -11,6 +11,7 @@ from planner.state import (
     Configuration,
     LimitRange,
     LocalQueue,
+    Namespace,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -48,5 +49,6 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("scheduling.k8s.io", Kind("PriorityClass", PriorityClass, ("v1",))),
         ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
         ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
+        ("", Kind("Namespace", Namespace, ("v1",))),
     )
 }

@@ -18,6 +18,7 @@ from planner.state.queues import (
     Cohort,
     LimitRange,
     LocalQueue,
+    Namespace,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -34,6 +35,7 @@ __all__ = [
     "Configuration",
     "LimitRange",
     "LocalQueue",
+    "Namespace",
     "PriorityClass",
     "ResourceFlavor",
     "RuntimeClass",
@@ -67,6 +69,7 @@ class State(Schema):
     admission_checks: tuple[AdmissionCheck, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
     configuration: Configuration = Field(default=Configuration())
 
 

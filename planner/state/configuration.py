@@ -9,9 +9,11 @@ from pydantic import Field, field_validator, model_validator
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 
 FEATURE_GATES: Final[dict[str, bool]] = {
+    "AdmissionGatedBy": True,
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
     "FlavorFungibility": True,
+    "MultiKueueOrchestratedPreemption": False,
     "PartialAdmission": True,
     "PrioritizePreemptorWorkloads": False,
     "PriorityBoost": False,
@@ -19,6 +21,7 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "QuotaCheckStrategy": True,
     "ReclaimablePods": True,
     "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
+    "SchedulingEquivalenceHashing": True,
     "WorkloadPriorityClassDefaulting": True,
 }
 """The gates that change what the planner decides, with Kueue's defaults (kueue ff69552e,

@@ -15,7 +15,7 @@ from planner.state.base import (
     Name,
     Schema,
 )
-from planner.state.pods import ResourceList, Taint, Toleration
+from planner.state.pods import ResourceList, SelectorRequirement, Taint, Toleration
 
 _OLD_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
 
@@ -100,6 +100,13 @@ class AdmissionChecksStrategy(Schema):
     admission_checks: tuple[AdmissionCheckRule, ...] = Field(default=(), alias="admissionChecks")
 
 
+class LabelSelector(Schema):
+    """A label selector: all its labels and all its rows must match; an empty one always does."""
+
+    match_labels: dict[str, str] = Field(default_factory=dict, alias="matchLabels")
+    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
+
+
 class ConditionsStatus(Schema):
     """A status of which only the conditions matter."""
 
@@ -122,6 +129,7 @@ class ClusterQueueSpec(Schema):
     queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = Field(
         default="BestEffortFIFO", alias="queueingStrategy"
     )
+    namespace_selector: LabelSelector | None = Field(default=None, alias="namespaceSelector")
     flavor_fungibility: FlavorFungibility = Field(
         default=FlavorFungibility(), alias="flavorFungibility"
     )
@@ -228,9 +236,11 @@ class AdmissionCheck(KubernetesObject):
 
 
 class LimitRangeItem(Schema):
-    """Defaults of one type of a LimitRange."""
+    """Defaults and bounds of one type of a LimitRange."""
 
     type: str
+    min: ResourceList = Field(default_factory=dict)
+    max: ResourceList = Field(default_factory=dict)
     default: ResourceList = Field(default_factory=dict)
     default_request: ResourceList = Field(default_factory=dict, alias="defaultRequest")
 
@@ -242,7 +252,7 @@ class LimitRangeSpec(Schema):
 
 
 class LimitRange(KubernetesObject):
-    """A LimitRange: defaults for the containers of its namespace."""
+    """A LimitRange: defaults and bounds for the pods and containers of its namespace."""
 
     metadata: Metadata
     spec: LimitRangeSpec = LimitRangeSpec()
@@ -259,3 +269,9 @@ class RuntimeClass(KubernetesObject):
 
     metadata: Metadata
     overhead: Overhead = Overhead()
+
+
+class Namespace(KubernetesObject):
+    """A namespace: only its labels decide, against the selectors of ClusterQueues."""
+
+    metadata: Metadata

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,7 @@ from planner.state.base import (
     Name,
     PositiveCount,
     Schema,
+    Time,
     forget_what_was_said,
 )
 from planner.state.pods import PodTemplate
@@ -47,6 +48,13 @@ class PriorityClassRef(Schema):
     name: str = ""
 
 
+class PreemptionGate(Schema):
+    """A gate that keeps the workload from preempting; one without a position is closed."""
+
+    name: str
+    position: Literal["Open", "Closed"] = "Closed"
+
+
 class WorkloadSpec(Schema):
     """What a workload asks for."""
 
@@ -55,6 +63,7 @@ class WorkloadSpec(Schema):
     priority: Int32 | None = None
     priority_class: PriorityClassRef | None = Field(default=None, alias="priorityClassRef")
     active: Bool = True
+    preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
 
     @model_validator(mode="before")
     @classmethod
@@ -106,6 +115,19 @@ class SchedulingStats(Schema):
     evictions: tuple[Eviction, ...] = ()
 
 
+class CheckState(Schema):
+    """What an admission check says of the workload."""
+
+    name: str
+    state: str = "Pending"
+
+
+class RequeueState(Schema):
+    """Until when the workload stays out of its queue after an eviction."""
+
+    requeue_at: Time | None = Field(default=None, alias="requeueAt")
+
+
 class WorkloadStatus(Schema):
     """What the workload holds and what happened to it."""
 
@@ -113,6 +135,9 @@ class WorkloadStatus(Schema):
     conditions: tuple[Condition, ...] = ()
     reclaimable_pods: tuple[ReclaimablePod, ...] = Field(default=(), alias="reclaimablePods")
     scheduling_stats: SchedulingStats = Field(default=SchedulingStats(), alias="schedulingStats")
+    admission_checks: tuple[CheckState, ...] = Field(default=(), alias="admissionChecks")
+    preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
+    requeue_state: RequeueState | None = Field(default=None, alias="requeueState")
 
 
 class Workload(KubernetesObject):
