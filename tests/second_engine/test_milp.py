@@ -1,0 +1,102 @@
+"""A model and its mixed-integer program have the same solutions; here all of them are tried."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from ortools.sat.python import cp_model
+
+from planner.models.shared.builder import Builder, Linear, negation
+from planner.solver.engine import Deadline
+from tests.conftest import TEST_ALL
+from tests.second_engine.engines import ENGINES, Found
+from tests.second_engine.exact import satisfies, value_of
+from tests.second_engine.milp import translate
+
+SEEDS = range(300 if TEST_ALL else 40)
+
+
+def random_model(seed: int) -> Builder:
+    """Build rows of every kind over three integers and three literals, with an objective."""
+    chance = random.Random(seed)  # noqa: S311 - test data
+    builder = Builder()
+    integers = [builder.new(low := chance.randint(-2, 1), low + 2) for _ in range(3)]
+    literals = [builder.new_bool() for _ in range(3)]
+
+    def linear() -> Linear:
+        terms = {v: chance.randint(-3, 3) for v in chance.sample(integers + literals, 3)}
+        return Linear(terms, chance.randint(-2, 2))
+
+    def some() -> list[int]:
+        chosen = chance.sample(literals, chance.randint(0, 2))
+        return [one if chance.random() < 0.5 else negation(one) for one in chosen]
+
+    part = builder.positive_part(linear())
+    for _ in range(chance.randint(1, 4)):
+        inside = linear().plus(part, chance.randint(-2, 2))
+        state = chance.choice([builder.at_most, builder.at_least])
+        state(inside, chance.randint(-3, 3), when=some())
+    builder.equal(Linear({integers[0]: 1, literals[0]: 2}), chance.randint(-1, 3), when=some())
+    builder.any_of([*some(), chance.choice(literals)], when=some())
+    builder.minimize(linear().plus(part))
+    return builder
+
+
+def least(builder: Builder) -> int | None:
+    """Return the least objective over all points; None if none is a solution."""
+    proto = builder.model.proto
+    objective = proto.objective
+    ranges = [range(v.domain[0], v.domain[1] + 1) for v in proto.variables]
+    return min(
+        (
+            value_of(objective.vars, objective.coeffs, point)
+            for point in product(*ranges)
+            if satisfies(proto, point)
+        ),
+        default=None,
+    )
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engine_finds_the_least_of_all_points(name: str) -> None:
+    impossible = 0
+    for seed in SEEDS:
+        builder = random_model(seed)
+        expected = least(builder)
+        found = ENGINES[name].minimise(builder.model, Deadline())
+        if expected is None:
+            impossible += 1
+            assert found == Found("infeasible"), seed
+            continue
+        objective = builder.model.proto.objective
+        assert found.outcome == "optimal", seed
+        assert satisfies(builder.model.proto, found.solution), seed
+        assert value_of(objective.vars, objective.coeffs, found.solution) == expected, seed
+        assert found.bound == expected, seed
+    assert 0 < impossible < len(SEEDS) // 2
+
+
+def test_a_point_is_judged_row_by_row() -> None:
+    builder = Builder()
+    x, on = builder.new(0, 5), builder.new_bool()
+    builder.at_most(Linear({x: 2}), 6, when=[on])
+    part = builder.positive_part(Linear({x: 1}, -4))
+    builder.any_of([on, negation(on)])
+    proto = builder.model.proto
+    assert part.terms == {2: 1}
+    assert satisfies(proto, [3, 1, 0])
+    assert not satisfies(proto, [4, 1, 0])  # 2 * 4 > 6
+    assert satisfies(proto, [5, 0, 1])
+    assert not satisfies(proto, [5, 0, 0])  # max(0, 5 - 4) is 1
+    assert not satisfies(proto, [6, 0, 2])  # outside its domain
+
+
+def test_other_rows_are_refused() -> None:
+    model = cp_model.CpModel()
+    model.add_all_different([model.new_int_var(0, 2, "") for _ in range(2)])
+    with pytest.raises(NotImplementedError, match="all_diff"):
+        translate(model.proto)
+    with pytest.raises(NotImplementedError, match="all_diff"):
+        satisfies(model.proto, [0, 1])
