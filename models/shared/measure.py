@@ -10,6 +10,7 @@ from planner.models.shared.builder import (
     Builder,
     Linear,
     constant,
+    negation,
     refuse_overflow,
     variable,
 )
@@ -158,10 +159,42 @@ def _rated(formulation: Measured, table: TermTable) -> Linear:
     return total
 
 
+def _cascades(formulation: Measured, table: TermTable) -> Linear:
+    """D11: how many victims are known to preempt again, by all lessons so far."""
+    builder = formulation.builder
+    take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
+    again: dict[int, int] = {}
+    for lesson in table.cascades.lessons if table.cascades else ():
+        if not take.keys() >= {lesson.victim, *lesson.going}:
+            continue
+        differs = []
+        for amounts, total in lesson.sums:
+            sum_ = Linear({take[j]: amount for j, amount in amounts.items() if j in take})
+            low, high = builder.bounds(sum_)
+            differs += [(sum_, total + 1)] * (high > total)
+            differs += [(sum_.negated(), 1 - total)] * (low < total)
+            if not low <= total <= high:
+                break
+        else:
+            if lesson.victim not in again:
+                again[lesson.victim] = builder.new_bool()
+            gone = (take[j] for j in (lesson.victim, *sorted(lesson.going)))
+            builder.any_of(
+                [
+                    again[lesson.victim],
+                    *map(negation, gone),
+                    *(take[j] for j in sorted(lesson.staying) if j in take),
+                    *builder.witnesses(differs),
+                ]
+            )
+    return Linear(dict.fromkeys(again.values(), 1))
+
+
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
     "D8": _queues_touched,
     "D9": _unfairness,
+    "D11": _cascades,
     RATED: _rated,
 }

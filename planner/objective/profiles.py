@@ -117,6 +117,15 @@ PROFILES: Final[Mapping[str, Profile]] = {
             levels=(("D0",), ("D1",), ("D6",), ("D2",)),
         ),
         Profile(
+            "stable",
+            "no victim that would preempt again once it is pending, or as few as can be; then "
+            "the default order without caps, and past preemptions before lost work",
+            levels=(
+                *(("D11",), ("D0",), ("D1",), ("D2",), ("D3",)),
+                *(("D10",), ("D4", "D5"), ("D7",), ("D8",)),
+            ),
+        ),
+        Profile(
             "exact-fit",
             "the least freed beyond the need, once tier and priority are settled",
             levels=(("D0",), ("D1",), ("D7",), ("D2",), ("D4",)),

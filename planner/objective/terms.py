@@ -17,6 +17,7 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruption
+from planner.objective.cascading import Cascades
 from planner.problem.array import BoolArray, IntArray
 
 ACCELERATOR: Final = 32_000
@@ -110,6 +111,8 @@ class TermTable:
         (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
     rates
         What one unit of a term counts in the term ``rated``; without any there is no such term.
+    cascades
+        What answers D11; without it there is no such term.
     """
 
     separable: Mapping[str, IntArray]
@@ -126,6 +129,7 @@ class TermTable:
     disruptions: Sequence[Disruption]
     groups: Sequence[tuple[str, ...]]
     rates: Mapping[str, int] = field(default_factory=dict)
+    cascades: Cascades | None = None
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
         """Refuse an objective with terms that this state has no source for.
@@ -151,6 +155,8 @@ class TermTable:
             wanted |= self.rates.keys()
         arrays = [self.separable[term] for term in sorted(wanted & self.separable.keys())]
         others = {"D1": self.rank, "D9": self.size}
+        if self.cascades is not None:
+            others["D11"] = np.arange(len(self.rank), dtype=np.int64)
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
@@ -196,6 +202,8 @@ class TermTable:
         totals["D8"] = len(taken)
         shares = (unfairness(size, self.borrowed[queue]) for queue, size in taken.items())
         totals["D9"] = max(shares, default=0)
+        if self.cascades is not None:
+            totals["D11"] = self.cascades.count(listed)
         if self.rates:
             totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
         return {term: totals[term] for term in TERMS if term in totals}

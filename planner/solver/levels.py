@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure
 from planner.solver.core import Least, find_any, find_within, minimise, minimise_whole
 from planner.solver.engine import Outcome
@@ -37,7 +38,35 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
         outcome = find_any(search, search.alive)
         if outcome in ("infeasible", "unknown"):
             return Answer(outcome, ())
+    if levels[:1] == (CASCADE,):
+        stable = _stable_anyway(search, levels[1:])
+        if stable is not None:
+            return stable
     return _settle(search, [_solve_level(search, measure) for measure in with_names(levels)])
+
+
+def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
+    """Solve without D11: if nobody preempts again, it is the answer with D11 first, too.
+
+    Otherwise the search has a start: that answer, or one of workloads that could preempt nobody.
+    Half of the time is left for what comes then.
+    """
+    free = search.fork()
+    free.deadline = search.deadline.half()
+    answer = _settle(free, [_solve_level(free, measure) for measure in with_names(levels)])
+    if free.value(CASCADE, free.answer) == 0:
+        search.incumbent = free.incumbent
+        return replace(answer, levels=(LevelResult(CASCADE, Least("optimal")), *answer.levels))
+    if free.value(CASCADE, free.answer) <= search.value(CASCADE, search.answer):
+        search.incumbent = free.incumbent
+    cascades = search.rules.table.cascades
+    steady = search.fork()
+    steady.incumbent = None
+    first = search.classes.first.tolist()
+    calm = [k for k in search.alive if cascades is not None and cascades.is_steady(first[k])]
+    if find_any(steady, calm) == "optimal" and steady.incumbent is not None:
+        search.incumbent = steady.incumbent
+    return None
 
 
 def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:

@@ -121,10 +121,27 @@ class Search:
         """
         if not self.forced.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
+        rows = list(rows)
+        members = {k: self.classes.count(k) for k in full}
+        while True:
+            result = self._run_once(classes, measure, rows, members, least, effort)
+            if result is not None:
+                return result
+
+    def _run_once(  # noqa: PLR0913, PLR0917 - what one solve can be told
+        self,
+        classes: Sequence[int],
+        measure: Measure | None,
+        rows: Sequence[RowOverClasses],
+        members: dict[int, int],
+        least: int,
+        effort: float | None,
+    ) -> Run | None:
+        """Build and solve; ``None`` if what was found taught that the model must say more."""
+        cascades = self.rules.table.cascades
+        learned = len(cascades.lessons) if cascades else 0
         formulation = self.rules.assemble(self.classes.subset(classes))
         take = dict(zip(classes, formulation.take, strict=True))
-        members = {k: self.classes.count(k) for k in full}
-        rows = list(rows)
         self._restrict(formulation, take, members, rows)
         usable = not rows and self._suits(classes, members)
         objective = None
@@ -146,10 +163,34 @@ class Search:
             for k, index in take.items():
                 found[k] = int(result.solution[index])
             if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
-                self.incumbent = found
-                return result
+                claimed = objective.value(result.solution) if objective else 0
+                if self._bears_out(found, measure, claimed):
+                    return result
+                if cascades is None or len(cascades.lessons) == learned:
+                    message = "the model understates a measure, and nothing was learned"
+                    raise InternalError(message)
+                return None
             self.cut.append(found)
             self._cut_off(formulation, take, found)
+
+    def _bears_out(self, found: Counts, measure: Measure | None, claimed: int) -> bool:
+        """Make an answer the incumbent, and say whether it is no worse than the model claims.
+
+        Only in D11 can it be worse: nobody knows that before the scheduler is asked, and then
+        there is a lesson. If it still keeps to all limits and is better than the incumbent, it
+        becomes the incumbent all the same.
+        """
+        if self.rules.table.cascades is None:
+            self.incumbent = found
+            return True
+        kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
+        if not kept:
+            return False
+        value = 0 if measure is None else self.value(measure, found)
+        known = None if measure is None else self.known_value(measure)
+        if value <= claimed or known is None or value < known:
+            self.incumbent = found
+        return value <= claimed
 
     def _restrict(
         self,

@@ -39,6 +39,11 @@ DEFAULT_ORDER: tuple[Measure, ...] = (
         ("fewest-tenants", (("D0",), ("D1",), ("D8",), ("D2",), ("D4",)), ()),
         ("fair", (("D0",), ("D1",), ("D9",), ("D2",), ("D4",)), ()),
         ("milestones", (("D0",), ("D1",), ("D6",), ("D2",)), ()),
+        (
+            "stable",
+            (("D11",), *DEFAULT_ORDER[:4], ("D10",), *DEFAULT_ORDER[4:]),
+            (),
+        ),
         ("exact-fit", (("D0",), ("D1",), ("D7",), ("D2",), ("D4",)), ()),
         ("weighted", (("D4", "D5", "toll"), ("D8",)), ()),
     ],

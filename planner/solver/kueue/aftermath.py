@@ -27,22 +27,16 @@ _HELD = ("QuotaReserved", "Admitted")
 _EVICTION = ("Evicted", "Preempted")
 
 
-def snapshot_after(
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    assignment: Assignment,
-    victims: Collection[Admitted],
-) -> Snapshot:
-    """Return the snapshot with the victims gone and the preemptor admitted as assigned."""
+def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Admitted]) -> Snapshot:
+    """Return the snapshot with the victims gone and the preemptor admitted as ``holder``."""
     usage, admitted = snapshot.usage.copy(), dict(snapshot.admitted)
     gone = {victim.key for victim in victims}
     for victim in victims:
         usage.remove(victim.queue, victim.usage)
     for node in {victim.queue for victim in victims}:
         admitted[node] = [one for one in admitted[node] if one.key not in gone]
-    holder = _admit(snapshot, preemptor, assignment)
-    usage.add(preemptor.queue, holder.usage)
-    admitted[preemptor.queue] = [*admitted[preemptor.queue], holder]
+    usage.add(holder.queue, holder.usage)
+    admitted[holder.queue] = [*admitted[holder.queue], holder]
     return replace(snapshot, usage=usage, admitted=admitted)
 
 
@@ -55,7 +49,7 @@ def evicted(victim: Admitted, reason: str, now: datetime) -> Workload:
     return _with(victim.workload, changed, None)
 
 
-def _admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Admitted:
+def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Admitted:
     """Return the preemptor as what holds its assignment, requests for ``pods`` included."""
     now, configuration = snapshot.now, snapshot.configuration
     pod_sets = []

@@ -18,7 +18,7 @@ from planner.plan import Cascade
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.decision import decide
-from planner.solver.kueue.aftermath import evicted, snapshot_after
+from planner.solver.kueue.aftermath import admit, evicted, snapshot_after
 from planner.state import State
 
 
@@ -45,22 +45,31 @@ def cascades(
     LookupFailed
         If a victim's LocalQueue or ClusterQueue is not in the dump.
     """
-    after = snapshot_after(snapshot, preemptor, assignment, [victim for victim, _ in victims])
+    holder = admit(snapshot, preemptor, assignment)
+    after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
     told = (
-        cascade(state, after, preemptor, victim, reason)
+        cascade(after, preemptor, pending_again(state, snapshot, victim, reason))
         for victim, reason in victims
         if not victim.evicted
     )
     return tuple(one for one in told if one is not None)
 
 
-def cascade(
-    state: State, after: Snapshot, preemptor: Preemptor, victim: Admitted, reason: str
-) -> Cascade | None:
-    """Return whom one victim would preempt in the snapshot after a plan; ``None`` for nobody."""
-    waiting = as_preemptor(state, after, evicted(victim, reason, after.now))
+def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: str) -> Preemptor:
+    """Return a victim as what waits once it is gone; ``reason`` is its reason code.
+
+    Raises
+    ------
+    LookupFailed
+        If its LocalQueue or ClusterQueue is not in the dump.
+    """
+    return as_preemptor(state, snapshot, evicted(victim, reason, snapshot.now))
+
+
+def cascade(after: Snapshot, preemptor: Preemptor, waiting: Preemptor) -> Cascade | None:
+    """Return whom a victim that waits would preempt after the plan; ``None`` for nobody."""
     found = decide(after, waiting).search.targets
     targets = tuple(one.workload.key for one in found if not one.workload.evicted)
     if not targets:
         return None
-    return Cascade(victim=victim.key, targets=targets, preemptor=preemptor.key in targets)
+    return Cascade(victim=waiting.key, targets=targets, preemptor=preemptor.key in targets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +20,7 @@ from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.decision import decide
 from planner.solver.kueue.describe import Subject, describe_victims
 from planner.solver.kueue.explanation import explain_no_flavor, victims_in_words
+from planner.solver.kueue.relapse import Relapses
 from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
 from planner.verifier import match_plan, verify_plan
@@ -67,7 +69,22 @@ class Planning:
         InputError
             If it names a group that the state does not know, or counts nothing it protects.
         """
-        self.table = adopt(profile, self._told, lambda: known_groups(self.state))
+        told = self._told
+        if profile.counts("D11"):
+            told = replace(told, cascades=self._relapses)
+        self.table = adopt(profile, told, lambda: known_groups(self.state))
+
+    @cached_property
+    def _relapses(self) -> Relapses:
+        return Relapses(
+            self.state,
+            self.snapshot,
+            self.preemptor,
+            self.decision.assignment,
+            self.problem.workloads,
+            self.candidates.nonzero()[0].tolist(),
+            reasons(self.problem),
+        )
 
     @cached_property
     def _place(self) -> dict[int, int]:

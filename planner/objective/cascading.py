@@ -1,0 +1,49 @@
+"""What a search knows of the term D11, which no formula tells.
+
+Whether a victim would preempt again is a decision of the scheduler on the state after the plan.
+So D11 is asked for whole victim sets, and every answer teaches something of others: a lesson.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+CASCADE: Final = ("D11",)
+"""The measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A proven fact: one victim would preempt again in every victim set of a kind.
+
+    All are positions of workloads. The sets are those with the ``victim`` and all of ``going``,
+    and none of ``staying``, in which the amounts of the victims named in each of ``sums`` add up
+    to its total. The victim itself is in none of the three.
+    """
+
+    victim: int
+    going: frozenset[int]
+    staying: frozenset[int]
+    sums: tuple[tuple[Mapping[int, int], int], ...]
+
+
+class Cascades(Protocol):
+    """The answers so far."""
+
+    @property
+    def lessons(self) -> Sequence[Lesson]:
+        """Everything learned, in the order in which it was."""
+        ...
+
+    def count(self, victims: Sequence[int]) -> int:
+        """Return how many of some victims, given by positions, would preempt again.
+
+        Each that would is in a lesson from then on.
+        """
+        ...
+
+    def is_steady(self, position: int) -> bool:
+        """Say whether a workload could preempt nobody again, whoever goes with it."""
+        ...

@@ -1,0 +1,213 @@
+"""The objective ``stable``: the least over all legal sets, with D11 asked for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+import planner
+from planner.api import pending_workloads
+from planner.errors import UnsupportedError
+from planner.models.kueue.candidates import eligible, reasons
+from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.objective.wishes import Wishes
+from planner.solver.kueue.cascade import cascades
+from planner.solver.kueue.relapse import Relapses
+from tests.cluster import PENDING, pending, queue, running, state_of
+from tests.conftest import ROOT, TEST_ALL
+from tests.solver.test_stability import third_party
+from tests.solver.truth import Truth, Victims, truths
+
+STABLE = PROFILES["stable"]
+CLASSICAL = ("small-classical-flat", "small-classical-hier", "small-flavors")
+FAIR = ("small-fair-flat", "small-fair-hier", "small-edge")
+FILES = [*((name, False) for name in CLASSICAL), *((name, True) for name in FAIR)]
+EVERY = 2 if TEST_ALL else 15
+
+
+class Asked:
+    """A recorded line with D11 of every legal set, each asked by itself."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.truth = truth
+        problem, snapshot, preemptor, assignment = truth.setting()
+        workloads, codes = problem.workloads, reasons(problem)
+        self.measured = truth.measured()
+        self.unstable: dict[Victims, set[int]] = {}
+        position = self.measured.position
+        for victims in truth.legal:
+            going = [(workloads[position[key]], codes[position[key]]) for key in victims]
+            found = cascades(truth.state, snapshot, preemptor, assignment, going) if going else ()
+            self.unstable[victims] = {position[one.victim] for one in found}
+            terms = self.measured.terms[victims]
+            self.measured.terms[victims] = {**terms, "D11": len(found)}
+        candidates = eligible(problem, without={"FS-06"}).nonzero()[0].tolist()
+        self.relapses = Relapses(
+            truth.state, snapshot, preemptor, assignment, workloads, candidates, codes
+        )
+
+    def positions(self, victims: Victims) -> list[int]:
+        """Return where victims stand in the problem."""
+        return [self.measured.position[key] for key in victims]
+
+
+def asked(name: str, *, fair: bool, every: int = EVERY) -> Iterator[Asked]:
+    for truth in truths(name, every, fair=fair):
+        if truth.legal:
+            yield Asked(truth)
+
+
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_optimum_is_the_first_of_the_best_legal_sets(name: str, *, fair: bool) -> None:
+    compared = unstable = 0
+    for line in asked(name, fair=fair):
+        plan = line.truth.solve(STABLE)
+        assert plan.status == "optimal", line.truth.id
+        assert plan.greedy is not None
+        expected = line.measured.canonical(STABLE, plan.greedy)
+        assert frozenset(plan.keys) == expected, line.truth.id
+        assert plan.stability is not None
+        assert plan.terms["D11"] == len(plan.stability) == len(line.unstable[expected])
+        compared += 1
+        unstable += any(line.unstable.values())
+    assert compared >= 4
+    assert unstable
+
+
+OTHERS: Sequence[tuple[Measure, ...]] = (
+    (("D2",), ("D11",), ("D4", "D5")),
+    (("D4",), ("D11",)),
+    (("D8",), ("D2", "D11")),
+)
+
+
+@pytest.mark.parametrize("levels", OTHERS)
+def test_the_term_may_stand_anywhere(levels: tuple[Measure, ...]) -> None:
+    profile = Profile("mine", "", levels)
+    for name, fair in FILES[::2]:
+        for line in asked(name, fair=fair, every=2 * EVERY):
+            plan = line.truth.solve(profile)
+            assert plan.status == "optimal", line.truth.id
+            assert plan.greedy is not None
+            expected = line.measured.canonical(profile, plan.greedy)
+            assert frozenset(plan.keys) == expected, line.truth.id
+
+
+def test_it_may_be_rated_and_capped() -> None:
+    for line in asked("small-classical-flat", fair=False, every=2 * EVERY):
+        rates = {"D2": 3, "D11": 2}
+        for victims, terms in line.measured.terms.items():
+            rated = 3 * terms["D2"] + 2 * terms["D11"]
+            line.measured.terms[victims] = {**terms, "rated": rated}
+        profile = Profile("mine", "", (("rated",), ("D4",)), (("D11",),), rates=rates)
+        plan = line.truth.solve(profile)
+        assert plan.greedy is not None
+        assert frozenset(plan.keys) == line.measured.canonical(profile, plan.greedy)
+        assert plan.terms["D11"] <= plan.greedy.terms["D11"] or not plan.greedy.victims
+
+
+def test_lessons_are_true_of_every_legal_set() -> None:
+    taught = elsewhere = 0
+    for name, fair in FILES:
+        for line in asked(name, fair=fair):
+            for victims in line.truth.legal:
+                count = line.relapses.count(line.positions(victims))
+                assert count == len(line.unstable[victims]), line.truth.id
+            for lesson in line.relapses.lessons:
+                alike = 0
+                for victims in line.truth.legal:
+                    chosen = set(line.positions(victims))
+                    if (
+                        chosen >= {lesson.victim, *lesson.going}
+                        and not chosen & lesson.staying
+                        and all(
+                            sum(of.get(position, 0) for position in chosen) == total
+                            for of, total in lesson.sums
+                        )
+                    ):
+                        alike += 1
+                        assert lesson.victim in line.unstable[victims], line.truth.id
+                assert alike
+                taught += 1
+                elsewhere += alike > 1
+    assert taught
+    assert elsewhere
+
+
+def test_the_steady_never_preempt_again() -> None:
+    steady = others = 0
+    for name, fair in FILES:
+        for line in asked(name, fair=fair):
+            for key in line.truth.keys:
+                position = line.measured.position[key]
+                calm = line.relapses.is_steady(position)
+                steady += calm
+                others += not calm
+                if calm:
+                    assert not any(position in found for found in line.unstable.values())
+    assert steady
+    assert others
+
+
+def test_the_loan_goes_instead_of_the_workload_that_would_want_it() -> None:
+    """``big`` and ``loan`` free 9 for the 6 asked for; nobody then reclaims anything."""
+    state = state_of(*third_party())
+    default = planner.solve(state, PENDING, stability=True)
+    assert set(default.keys) == {"ns/small", "ns/big"}
+    plan = planner.solve(state, PENDING, objective="stable")
+    assert (plan.status, set(plan.keys)) == ("optimal", {"ns/big", "ns/loan"})
+    assert plan.stability == ()
+    assert (plan.terms["D11"], default.terms["D11"]) == (0, 1)
+    assert plan.certificate is not None
+    level = plan.certificate.levels[0]
+    assert (level.term, level.value, level.bound) == ("D11", 0, 0)
+    assert plan.greedy is not None
+    assert plan.greedy.terms["D11"] == 1
+
+
+def test_what_cannot_be_helped_is_minimised_and_proved() -> None:
+    """The loan is out of reach: ``small`` and ``big`` are the only way."""
+    plan = planner.solve(state_of(*third_party(priority=50)), PENDING, objective="stable")
+    assert plan.status == "optimal"
+    assert plan.certificate is not None
+    assert (plan.certificate.levels[0].value, plan.certificate.levels[0].bound) == (1, 1)
+
+
+def test_past_preemptions_come_before_lost_work() -> None:
+    assert STABLE.levels.index(("D10",)) == STABLE.levels.index(("D4", "D5")) - 1
+
+
+def test_wishes_bind_first() -> None:
+    """Without the loan there is no stable plan."""
+    wishes = Wishes(budget={"queue/c": 0})
+    profile = Profile("mine", "", STABLE.levels, wishes=wishes)
+    plan = planner.solve(state_of(*third_party()), PENDING, objective=profile)
+    assert (plan.status, set(plan.keys)) == ("optimal", {"ns/small", "ns/big"})
+    assert plan.terms["D11"] == 1
+
+
+def test_a_front_of_evictions_and_stability() -> None:
+    """Lost work against stability: the loan has run for less than ``small``, but is larger."""
+    front = planner.front(state_of(*third_party()), PENDING, "D11", "D3")
+    assert front.status == "optimal"
+    points = [(point.plan.terms["D11"], set(point.plan.keys)) for point in front.points]
+    assert points == [(0, {"ns/big", "ns/loan"}), (1, {"ns/small", "ns/big"})]
+
+
+def test_no_time_is_no_proof() -> None:
+    plan = planner.solve(state_of(*third_party()), PENDING, objective="stable", time_limit=0)
+    assert plan.status in {"feasible", "unknown"}
+
+
+def test_nobody_has_to_go() -> None:
+    state = state_of(queue("a", 2), running("w", "a", 1), pending("a", 1))
+    plan = planner.solve(state, PENDING, objective="stable")
+    assert (plan.status, plan.terms["D11"], plan.stability) == ("optimal", 0, ())
+
+
+def test_yunikorn_cannot_tell() -> None:
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    message = r"objective stable: D11 \(victims that would preempt again\) cannot be known"
+    with pytest.raises(UnsupportedError, match=message):
+        planner.solve(state, pending_workloads(state)[0], objective="stable")
