@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,8 +25,6 @@ _WHOLE: Final = tuple(
 _STATELESS: Final = ("arith", "arith-chain", "quota")
 """Recorded lines about the arithmetic alone, or about no ask: there is nothing to plan for."""
 
-Watch = Callable[[float], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Packed:
@@ -46,9 +44,7 @@ class Instance:
     assignment: Mapping[str, Any] | None = None
 
 
-def packed_states(
-    path: str, max_bytes: int = MAX_BYTES, watch: Watch | None = None
-) -> Iterator[Packed]:
+def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
     """Yield every state of a file, a folder, or standard input (``-``), one at a time.
 
     A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. A folder with
@@ -62,13 +58,32 @@ def packed_states(
     """
     folder = Path(path)
     if path != STDIN and path.endswith(LINES):
-        for number, text in read_lines(path, watch):
+        for number, text in read_lines(path, None):
             yield Packed(f"{path}: line {number}", text)
     elif path != STDIN and folder.is_dir():
         yield from _in_folder(folder, max_bytes)
     else:
         loaded = load(path, max_bytes)
         yield Packed(loaded.name, loaded)
+
+
+def count_states(paths: Iterable[str]) -> int | None:
+    """Return how many states there are to work on, ``None`` where only opening them would tell.
+
+    Raises
+    ------
+    InputError
+        If a file of recorded lines cannot be read.
+    """
+    total = 0
+    for path in paths:
+        if path != STDIN and path.endswith(LINES):
+            total += sum(1 for _ in read_lines(path, None))
+        elif path != STDIN and Path(path).is_dir():
+            return None
+        else:
+            total += 1
+    return total
 
 
 def open_packed(packed: Packed) -> Instance:

@@ -10,7 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from planner.auditing.instance import Instance, Packed, open_packed, packed_states
+from planner.auditing.instance import (
+    Instance,
+    Packed,
+    count_states,
+    open_packed,
+    packed_states,
+)
 from planner.auditing.judge import Question, audit_instance
 from planner.auditing.record import Audit, Case, Failure, StateAudit
 from planner.auditing.tally import Tally
@@ -95,6 +101,7 @@ def audit_states(
         jobs=settings.jobs,
         cluster=settings.cluster,
         limits=settings.limits,
+        total=count_states(paths) if settings.watch else None,
         watch=settings.watch,
     )
     return summarise(question, map(_read_row, results))

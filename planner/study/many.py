@@ -8,7 +8,13 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
-from planner.auditing.instance import Instance, Packed, open_packed, packed_states
+from planner.auditing.instance import (
+    Instance,
+    Packed,
+    count_states,
+    open_packed,
+    packed_states,
+)
 from planner.auditing.many import Settings
 from planner.auditing.record import Failure
 from planner.batch import Row as BatchRow
@@ -97,6 +103,7 @@ def compare_states(
         jobs=settings.jobs,
         cluster=settings.cluster,
         limits=settings.limits,
+        total=count_states(paths) if settings.watch else None,
         watch=settings.watch,
     )
     return summarise(question, map(_read_row, results))

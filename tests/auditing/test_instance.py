@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.auditing import open_packed, packed_states
+from planner.auditing.instance import count_states
 from planner.errors import InputError
 from tests import recorded
 from tests.cli.running import another_pending, cluster, write
@@ -129,3 +130,10 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str) -> None:
     (packed,) = packed_states(str(path))
     with pytest.raises(InputError, match=r"states\.jsonl: line 1"):
         open_packed(packed)
+
+
+def test_counting_states(tmp_path: Path) -> None:
+    lines = tmp_path / "states.jsonl"
+    lines.write_text("{}\n\n{}\n{}\n")
+    assert count_states([str(lines), str(write(tmp_path, cluster())), "-"]) == 5
+    assert count_states([str(lines), str(tmp_path)]) is None
