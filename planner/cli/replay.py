@@ -41,8 +41,9 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
     """Compare recorded answers of the real scheduler with the planner's own replay.
 
     Each FILE has one recorded instance a line, as JSON, packed with gzip or not. Compared are
-    the assignment of flavors and the workloads to preempt, with their order and reasons. Whole
-    scheduling cycles, which this version does not replay, count as skipped.
+    the assignment of flavors and the workloads to preempt, with their order and reasons; of a
+    whole scheduling cycle what becomes of every head, in order, and the queues that are left.
+    Lines on which the scheduler itself gave no answer count as skipped.
     """
     from planner.cli.output import Target
     from planner.cli.progress import Progress

@@ -153,21 +153,24 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
 
 
 def _requests(container: Container, defaults: Defaults) -> dict[str, int]:
-    return _with_defaults(container.resources, defaults.container)
+    return dict(with_defaults(container.resources, defaults.container).requests)
 
 
 def _pod_level(resources: Resources, defaults: Defaults) -> dict[str, int]:
     return {
         name: amount
-        for name, amount in _with_defaults(resources, defaults.pod).items()
+        for name, amount in with_defaults(resources, defaults.pod).requests.items()
         if name in _POD_LEVEL or name.startswith("hugepages-")
     }
 
 
-def _with_defaults(resources: Resources, defaults: Amounts) -> dict[str, int]:
-    """Return the requests: own ones, then default ones, then own limits, then default limits."""
-    order = (resources.requests, defaults.requests, resources.limits, defaults.limits)
-    return _first_of(order)
+def with_defaults(resources: Resources, defaults: Amounts) -> Amounts:
+    """Return requests and limits as a namespace completes them, in nano-units.
+
+    Limits: own ones, then default ones. Requests: own ones, then default ones, then the limits.
+    """
+    limits = _first_of((resources.limits, defaults.limits))
+    return Amounts(_first_of((resources.requests, defaults.requests, limits)), limits)
 
 
 def _transform(

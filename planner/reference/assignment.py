@@ -7,7 +7,7 @@ pkg/scheduler/preemption/preemption_oracle.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
@@ -17,6 +17,13 @@ from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.context import Context
 from planner.reference.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.no_fit import (
+    NO_REASON,
+    Attempts,
+    NoFitReason,
+    in_kueues_order,
+    most_severe,
+)
 from planner.reference.preference import BEST, WORST, Offer, Possibility, is_preferred, tries_next
 from planner.reference.search import search
 from planner.state.queues import ResourceGroup
@@ -31,22 +38,47 @@ class _Choice:
 
 @dataclass(slots=True)
 class _GroupResult:
-    """The flavors of a resource group; ``fits`` says that no reason against was recorded."""
+    """The flavors of a resource group; ``fits`` says that no reason against was recorded.
+
+    ``untried`` are the resources for which the walk stopped before the group's last flavor.
+    """
 
     choices: dict[str, _Choice]
     fits: bool
+    untried: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An assignment with what a scheduling cycle asks of it.
+
+    ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``untried``
+    says that a walk stopped before the last flavor for a resource that got one (semantics, 7.5);
+    ``reason`` is Kueue's reason for NoFit, empty for every other mode. All three are empty where
+    no walk was made: the flavors were given, or the queue is inactive.
+    """
+
+    assignment: Assignment
+    usage: Mapping[int, int] = field(default_factory=dict)
+    untried: bool = False
+    reason: str = ""
 
 
 @dataclass(slots=True)
 class FlavorAssigner:
-    """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was."""
+    """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was.
+
+    ``nominated`` restricts the walks to the flavors of an earlier assignment (semantics, 7.4).
+    """
 
     snapshot: Snapshot
     usage: Usage
     preemptor: Preemptor
+    nominated: Assignment | None = None
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
+    _attempts: Attempts = field(default_factory=Attempts, init=False)
 
-    def assign(self, counts: Sequence[int] | None = None) -> Assignment:
+    def assign(self, counts: Sequence[int] | None = None) -> Assigned:
         """Assign flavors to all podsets, at the given pod counts or their own.
 
         Assignment stops at the first podset that fails; later ones then have no entry.
@@ -54,7 +86,7 @@ class FlavorAssigner:
         self._assumed = {}
         done: list[PodSetFlavors] = []
         modes: list[Mode] = []
-        level = 0
+        level, untried, reasons = 0, False, [NO_REASON]
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
@@ -65,13 +97,17 @@ class FlavorAssigner:
                     fr = self.snapshot.fr(choice.flavor, name)
                     self._assumed[fr] = add(self._assumed.get(fr, 0), request.totals[name])
                     level = max(level, choice.level)
+                untried = untried or not result.untried.isdisjoint(choices)
                 done.append(_pod_set_flavors(request, choices))
                 modes.append(_pod_set_mode(choices, fits=result.fits))
+                if modes[-1] == "NoFit":
+                    reasons.append(self._attempts.reason())
                 failed = failed or bool(request.totals and not choices)
             if failed:
                 break
         mode: Mode = worst(iter(modes)) if done else "NoFit"
-        return Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
+        assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
+        return Assigned(assignment, self._assumed, untried, most_severe(reasons).value)
 
     def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
         """Scale the podsets, add their request for pods, and join those of a podset group."""
@@ -99,8 +135,9 @@ class FlavorAssigner:
         """Choose flavors for podsets that are handled together; second: whether that failed."""
         requests = joined(group)
         chosen = _GroupResult({}, fits=True)
-        for resource, amount in requests.items():
-            covering = self.covering(resource)
+        self._attempts = Attempts()
+        for resource in in_kueues_order(requests):
+            amount, covering = requests[resource], self.covering(resource)
             if covering is None:
                 if self.skips(amount):
                     continue
@@ -111,6 +148,7 @@ class FlavorAssigner:
             if found is None:
                 return _GroupResult({}, fits=False), True
             chosen.choices |= found.choices
+            chosen.untried |= found.untried
             chosen.fits = chosen.fits and found.fits
         return chosen, False
 
@@ -135,26 +173,75 @@ class FlavorAssigner:
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
-        for flavor in covering.flavors:
-            try:
-                if not self.eligible(group, flavor.name):
-                    continue
-            except InvalidSelectorError:
-                return None
-            choices, offer = self._offer(flavor.name, wanted)
-            if not gate_on:
-                if offer.possibility > best_offer.possibility:
+        untried = not gate_on  # without the gate Kueue never notes that a walk came to its end
+        try:
+            for flavor, choices, offer in self._walk(group, covering, wanted):
+                if not gate_on:
+                    if offer.possibility > best_offer.possibility:
+                        best, best_offer = choices, offer
+                        if offer.possibility is Possibility.FIT:
+                            break
+                elif not tries_next(offer, fungibility):
                     best, best_offer = choices, offer
-                    if offer.possibility is Possibility.FIT:
-                        break
-            elif not tries_next(offer, fungibility):
-                best, best_offer = choices, offer
-                break
-            elif is_preferred(offer, best_offer, fungibility):
-                best, best_offer = choices, offer
+                    untried = flavor != covering.flavors[-1].name
+                    break
+                elif is_preferred(offer, best_offer, fungibility):
+                    best, best_offer = choices, offer
+        except InvalidSelectorError:
+            return None
         if best is None:
             return None
-        return _GroupResult(best, fits=best_offer.possibility is Possibility.FIT)
+        fits = best_offer.possibility is Possibility.FIT
+        return _GroupResult(best, fits, set(best) if untried else set())
+
+    def _walk(
+        self, group: Sequence[PodSetRequest], covering: ResourceGroup, wanted: Mapping[str, int]
+    ) -> Iterator[tuple[str, dict[str, _Choice], Offer]]:
+        """Yield what each flavor offers that the podsets may use, and note why one is no fit.
+
+        Raises
+        ------
+        InvalidSelectorError
+            If the selector of a podset cannot be evaluated.
+        """
+        for flavor in covering.flavors:
+            if not self._is_nominated(group, flavor.name, wanted):
+                continue
+            try:
+                eligible = self.eligible(group, flavor.name)
+            except InvalidSelectorError:
+                self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
+                raise
+            if not eligible:
+                self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
+                continue
+            choices, offer = self._offer(flavor.name, wanted)
+            no_fit = offer.possibility is Possibility.NO_FIT
+            self._attempts.add(covering, self._why_not(flavor.name, wanted) if no_fit else None)
+            yield flavor.name, choices, offer
+
+    def _is_nominated(
+        self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
+    ) -> bool:
+        """Say whether one of the podsets had a flavor for these resources, if that matters."""
+        if self.nominated is None:
+            return True
+        names = {request.name for request in group}
+        return any(
+            pods.name in names and resource in wanted and choice.flavor == flavor
+            for pods in self.nominated.pod_sets
+            for resource, choice in pods.flavors.items()
+        )
+
+    def _why_not(self, flavor: str, wanted: Mapping[str, int]) -> NoFitReason:
+        """Say why a flavor is no fit: more than there could ever be, or than there is now."""
+        tree, queue = self.snapshot.tree, self.preemptor.queue
+        for resource, amount in wanted.items():
+            fr = self.snapshot.fr_or_none(flavor, resource)
+            value = amount if fr is None else add(self._assumed.get(fr, 0), amount)
+            if value > (0 if fr is None else tree.potential(queue, fr)):
+                return NoFitReason.EXCEEDS_MAX_QUOTA
+        return NoFitReason.WAITING_FOR_QUOTA
 
     def eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
         """Say whether all podsets of a group may run on the nodes of a flavor (4.2).

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
-from planner.reference.assignment import FlavorAssigner
+from planner.reference.assignment import Assigned, FlavorAssigner
 from planner.reference.context import Context
 from planner.reference.search import search
 from planner.reference.target import Search
@@ -21,28 +21,40 @@ _NOTHING = Search((), ())
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The assignment, and what the preemption search found for it."""
+    """What was assigned, and what the preemption search found for it."""
 
-    assignment: Assignment
+    assigned: Assigned
     search: Search
+
+    @property
+    def assignment(self) -> Assignment:
+        """The flavors of all podsets."""
+        return self.assigned.assignment
 
 
 def decide(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment | None = None,
+    *,
+    nominated: Assignment | None = None,
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
-    A workload of an inactive queue is never looked at: no flavors, no targets.
+    A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
+    restricts flavor assignment to the flavors of an earlier one (semantics, 7.4).
     """
     if not snapshot.is_active(preemptor.queue):
-        return Decision(Assignment(mode="NoFit"), _NOTHING)
+        return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
     usage = snapshot.usage.copy()
     if assignment is not None:
-        return Decision(assignment, _search(snapshot, usage, preemptor, assignment))
-    assigner = FlavorAssigner(snapshot, usage, preemptor)
+        given = Assigned(assignment)
+        return Decision(given, _search(snapshot, usage, preemptor, assignment))
+    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated)
     full = assigner.assign()
-    found = _search(snapshot, usage, preemptor, full)
-    if full.mode == "Fit" or found.targets or not _may_shrink(snapshot, preemptor):
+    found = _search(snapshot, usage, preemptor, full.assignment)
+    fits = full.assignment.mode == "Fit"
+    if fits or found.targets or not _may_shrink(snapshot, preemptor):
         return Decision(full, found)
     return _reduce(assigner) or Decision(full, _NOTHING)
 
@@ -86,10 +98,10 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
             count - _truncated(delta * middle, total)
             for count, delta in zip(full, deltas, strict=True)
         ]
-        assignment = assigner.assign(counts)
-        found = _search(assigner.snapshot, assigner.usage, preemptor, assignment)
-        if assignment.mode == "Fit" or found.targets:
-            working[middle] = Decision(assignment, found)
+        assigned = assigner.assign(counts)
+        found = _search(assigner.snapshot, assigner.usage, preemptor, assigned.assignment)
+        if assigned.assignment.mode == "Fit" or found.targets:
+            working[middle] = Decision(assigned, found)
             high = middle
         else:
             low = middle + 1

@@ -1,9 +1,10 @@
 """Recorded answers of the real schedulers against the references, line by line.
 
-file.py        the lines of a file, unpacked and parsed within bounds
-kueue.py       one line of Kueue decided anew and compared
-yunikorn.py    one line of YuniKorn decided anew and compared
-comparison.py  what is said of a line, of a file, and of all files
+file.py          the lines of a file, unpacked and parsed within bounds
+kueue.py         one line of Kueue decided anew and compared
+kueue_answer.py  decisions and cycles of Kueue as they are recorded
+yunikorn.py      one line of YuniKorn decided anew and compared
+comparison.py    what is said of a line, of a file, and of all files
 """
 
 from __future__ import annotations

@@ -2,27 +2,25 @@
 
 A recorded line holds a state, a pending workload and what the scheduler decided. Two things are
 compared: the assignment (mode, borrowing, podsets with counts and flavors) and the targets with
-their order and reasons.
+their order and reasons. Of a whole scheduling cycle everything is compared: the entries in the
+order of processing, the inadmissible, the evicted, and the queues that are left and parked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice, permutations, product
 from typing import Any, Final
 
-from planner.assignment import (
-    Assignment,
-    flavor_resources,
-    parse_assignment,
-    read_assignment,
-)
+from planner.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.errors import PlannerError, SchemaError
 from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.snapshot import take_snapshot
 from planner.reader import read_kueue_objects
-from planner.reference.decision import Decision, decide
+from planner.reference.cycle.run import run_cycle
+from planner.reference.decision import decide
 from planner.replay.comparison import (
     MAX_ORDERS,
     Answer,
@@ -31,6 +29,7 @@ from planner.replay.comparison import (
     difference_from_all,
 )
 from planner.replay.file import part_of
+from planner.replay.kueue_answer import cycle_answer, decision_answer
 from planner.state import Cohort, State, parse_time
 
 _CYCLE: Final = "cycle"
@@ -39,10 +38,10 @@ _CYCLE: Final = "cycle"
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
-    Skipped are whole scheduling cycles, and lines on which the scheduler gave no answer. Where
-    several outcomes are recorded, because the scheduler itself is not deterministic there, any
-    of them is right. They are a sample: under fair sharing, a line without a match is decided
-    again with other orders of the cohorts.
+    Skipped are lines on which the scheduler gave no answer. Where several outcomes are recorded,
+    because the scheduler itself is not deterministic there, any of them is right. They are a
+    sample: under fair sharing, a line without a match is decided again with other orders of the
+    cohorts, and a cycle with other orders of cohorts and queues.
 
     Raises
     ------
@@ -51,23 +50,24 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     """
     name = part_of(line, "id", str, where)
     expected = part_of(line, "expect", dict, where)
-    if line.get("mode") == _CYCLE:
-        return Comparison(name, "skipped", "a whole scheduling cycle")
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
     state = state_of_kueue(line, where)
-    pending = part_of(line, "pending", str, where)
-    given = line.get("assignment")
-    fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
-    comparison = _decided(name, expected, state, pending, fixed)
-    if comparison.outcome == "different" and several and state.configuration.fair_sharing_on:
+    answer: Callable[[State], Answer]
+    orders: Iterable[State]
+    if line.get("mode") == _CYCLE:
+        answer, orders = _answer_of_cycle, _other_orders(state)
+    else:
+        answer = _answer_to(line, where)
+        orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
+    comparison = _decided(name, expected, state, answer)
+    if comparison.outcome == "different" and several:
 
-        def agrees(cohorts: tuple[Cohort, ...]) -> bool:
-            reordered = state.model_copy(update={"cohorts": cohorts})
-            return _decided(name, expected, reordered, pending, fixed).outcome == "equal"
+        def agrees(reordered: State) -> bool:
+            return _decided(name, expected, reordered, answer).outcome == "equal"
 
-        if agrees_in_some_order(_other_orders(state.cohorts), agrees):
+        if agrees_in_some_order(orders, agrees):
             return Comparison(name, "equal")
     return comparison
 
@@ -88,66 +88,72 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
     )
 
 
+def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]:
+    """Return what decides for the pending workload of a line, with its flavors if they are given.
+
+    Raises
+    ------
+    InputError
+        If the line names no pending workload, or the given flavors have no known form.
+    """
+    pending = part_of(line, "pending", str, where)
+    given = line.get("assignment")
+    fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
+
+    def answer(state: State) -> Answer:
+        snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
+        preemptor = find_preemptor(state, snapshot, pending)
+        known = fixed and read_assignment(fixed, preemptor, f"{line['id']}: assignment")
+        return decision_answer(decide(snapshot, preemptor, known), snapshot)
+
+    return answer
+
+
+def _answer_of_cycle(state: State) -> Answer:
+    return cycle_answer(run_cycle(state))
+
+
 def _decided(
-    name: str, expected: Answer, state: State, pending: str, fixed: Assignment | None
+    name: str, expected: Answer, state: State, answer: Callable[[State], Answer]
 ) -> Comparison:
     """Decide once, and compare."""
-    snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
     try:
-        preemptor = find_preemptor(state, snapshot, pending)
-        if fixed is not None:
-            fixed = read_assignment(fixed, preemptor, f"{name}: assignment")
-        decision = decide(snapshot, preemptor, fixed)
+        found = answer(state)
     except PlannerError as error:
         return Comparison(name, "different", f"the reference gives no answer: {error}")
-    return _compare(name, expected, answer_of(decision, snapshot))
+    return _compare(name, expected, found)
 
 
-def _other_orders(cohorts: Sequence[Cohort]) -> Iterator[tuple[Cohort, ...]]:
-    """Yield every other order of the cohorts that share a parent.
+def _other_cohort_orders(state: State) -> Iterator[State]:
+    """Yield the state with every other order of the cohorts that share a parent.
 
     Under fair sharing the real scheduler chooses at random among cohorts of equal shares; the
     reference takes the one that stands last. So each order of siblings, kept up from the first
     step to the last, leads to an answer that the real scheduler may give.
     """
     siblings: dict[str, list[Cohort]] = {}
-    for cohort in cohorts:
+    for cohort in state.cohorts:
         siblings.setdefault(cohort.spec.parent_name, []).append(cohort)
     siblings.pop("", None)  # roots are never compared
-    rest = [cohort for cohort in cohorts if not cohort.spec.parent_name]
+    rest = [cohort for cohort in state.cohorts if not cohort.spec.parent_name]
     some = (islice(permutations(group), MAX_ORDERS) for group in siblings.values())
     for orders in islice(product(*some), 1, None):
-        yield (*rest, *chain.from_iterable(orders))
+        cohorts = (*rest, *chain.from_iterable(orders))
+        yield state.model_copy(update={"cohorts": cohorts})
 
 
-def answer_of(decision: Decision, snapshot: Snapshot) -> Answer:
-    """Return a decision in the form in which answers are recorded."""
-    assignment = decision.assignment
-    return {
-        "assignment": {
-            "mode": assignment.mode,
-            "borrowing": assignment.borrowing,
-            "podSets": [
-                {
-                    "name": pods.name,
-                    "count": pods.count,
-                    "flavors": {
-                        resource: {"flavor": choice.flavor, "mode": choice.mode}
-                        for resource, choice in pods.flavors.items()
-                    },
-                }
-                for pods in assignment.pod_sets
-            ],
-        },
-        "targets": [
-            {
-                "workload": target.workload.key,
-                "clusterQueue": snapshot.queue_name(target.workload.queue),
-                "reason": target.reason,
-            }
-            for target in decision.search.targets
-        ],
-    }
+def _other_orders(state: State) -> Iterator[State]:
+    """Yield the state with its queues and cohorts shuffled, the same way in every run.
+
+    The real scheduler takes the heads of the queues, the trees and equals in no fixed order; a
+    replayed cycle follows the order of the dump.
+    """
+    shuffler = random.Random(0)  # noqa: S311 - orders to try, not secrets
+    queues, cohorts = list(state.cluster_queues), list(state.cohorts)
+    while True:
+        shuffler.shuffle(queues)
+        shuffler.shuffle(cohorts)
+        yield state.model_copy(update={"cluster_queues": tuple(queues), "cohorts": tuple(cohorts)})
 
 
 def _compare(name: str, expected: Answer, found: Answer) -> Comparison:

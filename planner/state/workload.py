@@ -172,6 +172,13 @@ class Workload(KubernetesObject):
         return False
 
     @property
+    def has_closed_gate(self) -> bool:
+        """Whether a gate keeps it from preempting: one without a position is closed."""
+        positions = {gate.name: gate.position for gate in self.status.preemption_gates}
+        gates = self.spec.preemption_gates
+        return any(positions.get(gate.name, "Closed") == "Closed" for gate in gates)
+
+    @property
     def admitted_by(self) -> str:
         """The ClusterQueue that admitted it, or nothing."""
         return self.status.admission.cluster_queue if self.status.admission else ""

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
 from tests.cli.running import call, process
-from tests.test_replay import cycle, recorded
+from tests.test_replay import cycle, mute, recorded
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     wrong[1]["expect"]["targets"].reverse()
     wrong[2]["expect"]["assignment"]["mode"] = "Fit"
     return (
-        store(tmp_path / "good.jsonl.gz", [recorded("good"), cycle()]),
+        store(tmp_path / "good.jsonl.gz", [recorded("good"), cycle(), mute()]),
         store(tmp_path / "bad.jsonl", wrong),
     )
 
@@ -40,7 +40,7 @@ def test_json_is_exactly_as_specified(files: tuple[Path, Path]) -> None:
     good, bad = files
     assert value == {
         "files": [
-            {"file": str(good), "instances": 2, "equal": 1, "skipped": 1, "different": []},
+            {"file": str(good), "instances": 3, "equal": 2, "skipped": 1, "different": []},
             {
                 "file": str(bad),
                 "instances": 3,
@@ -49,8 +49,8 @@ def test_json_is_exactly_as_specified(files: tuple[Path, Path]) -> None:
                 "different": ["wrong-1", "wrong-2"],
             },
         ],
-        "instances": 5,
-        "equal": 2,
+        "instances": 6,
+        "equal": 3,
         "skipped": 1,
     }
 
@@ -63,11 +63,11 @@ def test_plain_says_what_differs(files: tuple[Path, Path]) -> None:
     result = call("replay", *files)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert lines[0] == f"file {files[0]} instances=2 equal=1 skipped=1 different=0"
+    assert lines[0] == f"file {files[0]} instances=3 equal=2 skipped=1 different=0"
     assert lines[1] == f"file {files[1]} instances=3 equal=1 skipped=0 different=2"
     assert lines[2].startswith("different wrong-1 targets[0].workload: recorded ")
     assert lines[3] == ('different wrong-2 assignment.mode: recorded "Fit", replayed "Preempt"')
-    assert lines[4] == "total instances=5 equal=2 skipped=1 different=2"
+    assert lines[4] == "total instances=6 equal=3 skipped=1 different=2"
 
 
 def test_show_limits_the_differences(files: tuple[Path, Path]) -> None:

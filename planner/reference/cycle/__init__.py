@@ -1,0 +1,16 @@
+"""One whole scheduling cycle of Kueue, replayed step by step, without a solver.
+
+waiting.py        who waits in which queue, in which order, and the heads
+admissibility.py  what is turned down before any flavor is looked at
+record.py         a head with its decision; an entry and a cycle as they end
+order.py          the order of processing without fair sharing
+tournament.py     the order of processing with fair sharing
+processing.py     one entry: overlap, fit, preemption, admission, reserved capacity
+equivalence.py    which workloads the scheduler cannot tell apart
+requeue.py        who goes back to the queue, and who is parked
+run.py            all of it, from the heads to the queues that are left
+
+Source: kueue-semantics.md, section 7; kueue ff69552e pkg/scheduler/scheduler.go and
+pkg/cache/queue. Topology, workload slices and concurrent admission are left out, and so is the
+second pass, which only topology needs.
+"""

@@ -1,0 +1,133 @@
+"""What is turned down before any flavor is looked at.
+
+Source: kueue-semantics.md, section 7.2; kueue ff69552e pkg/scheduler/scheduler.go ``nominate``,
+pkg/workload/resources.go ``ValidateAdmissibility``, pkg/util/limitrange/limitrange.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from planner.quantity import to_units
+from planner.quota.request import Defaults, pod_request, with_defaults
+from planner.state import ClusterQueue, LimitRange, State, Workload
+from planner.state.pods import PodSpec, Resources, SelectorRequirement
+from planner.state.queues import LabelSelector
+
+_FAILED: Final = frozenset({"Retry", "Rejected"})
+
+
+class Refusal(NamedTuple):
+    """Why a head is not nominated; the first reason decides where it goes, both are Kueue's."""
+
+    requeue_reason: str
+    quota_reserved_reason: str
+
+
+FAILED_CHECKS: Final = Refusal("", "PendingEvaluation")
+MISCONFIGURED: Final = Refusal("", "Misconfigured")
+NAMESPACE_MISMATCH: Final = Refusal("NamespaceMismatch", "Misconfigured")
+
+
+def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal | None:
+    """Say why the head of a ClusterQueue cannot be nominated; ``None`` if it can.
+
+    A dump without any Namespace says nothing of namespaces: every one is there and matches.
+    """
+    if any(check.state in _FAILED for check in workload.status.admission_checks):
+        return FAILED_CHECKS
+    if state.namespaces:
+        labels = {one.metadata.name: one.metadata.labels for one in state.namespaces}
+        own = labels.get(workload.metadata.namespace)
+        if own is None:
+            return MISCONFIGURED
+        if not _selects(queue.spec.namespace_selector, own):
+            return NAMESPACE_MISMATCH
+    return None if _pods_are_valid(state, workload) else MISCONFIGURED
+
+
+def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
+    """Say whether a label selector matches; an absent one matches nothing."""
+    if selector is None:
+        return False
+    return all(labels.get(key) == value for key, value in selector.match_labels.items()) and all(
+        _row_matches(row, labels) for row in selector.match_expressions
+    )
+
+
+def _row_matches(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
+    match row.operator:
+        case "In":
+            return labels.get(row.key) in row.values
+        case "NotIn":
+            return labels.get(row.key) not in row.values
+        case "Exists":
+            return row.key in labels
+        case _:
+            return row.key not in labels
+
+
+def _pods_are_valid(state: State, workload: Workload) -> bool:
+    """Say whether no pod asks for more than its limits, or leaves what a LimitRange permits."""
+    namespace = workload.metadata.namespace
+    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
+    bounds = {kind: _bounds(state.limit_ranges, namespace, kind) for kind in ("Container", "Pod")}
+    return all(
+        _pod_is_valid(pods.template.spec, defaults, bounds) for pods in workload.spec.pod_sets
+    )
+
+
+class _Bounds(NamedTuple):
+    """What a LimitRange permits, in nano-units per resource."""
+
+    least: Mapping[str, int]
+    most: Mapping[str, int]
+
+    def admit(self, low: Mapping[str, int], high: Mapping[str, int]) -> bool:
+        """Say whether amounts stay within; what is named on one side only is not compared."""
+        return not (_exceeds(high, self.most) or _exceeds(self.least, low))
+
+
+def _bounds(limit_ranges: Iterable[LimitRange], namespace: str, kind: str) -> _Bounds:
+    """Sum up the LimitRanges of a namespace: the highest minimum and the lowest maximum count."""
+    items = [
+        item
+        for limit_range in limit_ranges
+        if limit_range.metadata.namespace == namespace
+        for item in limit_range.spec.limits
+        if item.type == kind
+    ]
+    least: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for item in items:
+        least |= {name: max(value, least.get(name, value)) for name, value in item.min.items()}
+        most |= {name: min(value, most.get(name, value)) for name, value in item.max.items()}
+    return _Bounds(least, most)
+
+
+def _pod_is_valid(pod: PodSpec, defaults: Defaults, bounds: Mapping[str, _Bounds]) -> bool:
+    for container in (*pod.init_containers, *pod.containers):
+        found = with_defaults(container.resources, defaults.container)
+        names = {*found.requests, *found.limits}
+        both = {
+            name: [amounts[name] for amounts in (found.requests, found.limits) if name in amounts]
+            for name in names
+        }
+        low = {name: min(amounts) for name, amounts in both.items()}
+        high = {name: max(amounts) for name, amounts in both.items()}
+        if _exceeds(found.requests, found.limits) or not bounds["Container"].admit(low, high):
+            return False
+    whole = with_defaults(pod.resources or Resources(), defaults.pod) if pod.resources else None
+    if whole is not None and _exceeds(whole.requests, whole.limits):
+        return False
+    total = pod_request(pod, defaults)
+    return bounds["Pod"].admit(total, total)
+
+
+def _exceeds(amounts: Mapping[str, int], bounds: Mapping[str, int]) -> bool:
+    """Say whether an amount is above its bound, in Kueue's units, which are rounded up."""
+    return any(
+        name in bounds and to_units(amount, name) > to_units(bounds[name], name)
+        for name, amount in amounts.items()
+    )

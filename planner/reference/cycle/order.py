@@ -1,0 +1,28 @@
+"""The order in which nominees are processed without fair sharing.
+
+Source: kueue-semantics.md, section 7.3; kueue ff69552e pkg/scheduler/scheduler.go
+``makeClassicalIterator``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from planner.reference.cycle.record import Nominee
+from planner.state import Configuration
+
+
+def classical_order(nominees: Iterable[Nominee], configuration: Configuration) -> list[Nominee]:
+    """Sort: lower borrow level, higher priority (by a gate), earlier in the queue.
+
+    Kueue leaves ties open; here the queue that stands first in the dump comes first.
+    """
+    by_priority = configuration.gate("PrioritySortingWithinCohort")
+
+    def key(nominee: Nominee) -> tuple[int, int, datetime]:
+        preemptor = nominee.preemptor
+        priority = -preemptor.priority if by_priority else 0
+        return nominee.decision.assignment.borrowing, priority, preemptor.queued_at
+
+    return sorted(nominees, key=key)

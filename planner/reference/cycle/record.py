@@ -1,0 +1,86 @@
+"""A head with its decision, and an entry and a cycle as they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.assignment import Assignment
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.decision import Decision
+from planner.reference.target import Target
+
+Outcome = Literal[
+    "admitted",
+    "deferred",
+    "inadmissible",
+    "noCandidates",
+    "noFit",
+    "preempting",
+    "preemptionGated",
+    "skipped",
+]
+"""What becomes of a head.
+
+admitted         it fits and holds its quota from now on
+preempting       its targets are evicted, it waits for them
+deferred         it will fit once the preemptions of others are done
+skipped          an earlier entry took the room or the targets
+preemptionGated  it would preempt, but has a closed gate
+noCandidates     it would have to preempt, but finds nobody
+noFit            no flavor is left
+inadmissible     it was not nominated
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Nominee:
+    """A head, and what was decided for it alone on the state at the start of the cycle."""
+
+    preemptor: Preemptor
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What became of a head.
+
+    ``decision`` is the last one, after any recomputation, ``None`` for the inadmissible. The
+    reasons are Kueue's words: ``requeue_reason`` decides where the workload goes,
+    ``quota_reserved_reason`` stands in its condition QuotaReserved.
+    """
+
+    preemptor: Preemptor
+    outcome: Outcome
+    decision: Decision | None
+    requeue_reason: str = ""
+    quota_reserved_reason: str = ""
+
+    @property
+    def assignment(self) -> Assignment | None:
+        """The flavors it got; under ``deferred`` every mode stands for DeferredFit."""
+        return self.decision.assignment if self.decision else None
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Whom it would preempt, in Kueue's order."""
+        return self.decision.search.targets if self.decision else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
+
+    ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
+    ``evicted`` are the targets of those that preempt, without those already evicted before.
+    ``left`` and ``parked`` have the keys of those that wait, by ClusterQueue, in queue order:
+    the first compete in the next cycle, the others wait for something to change.
+    """
+
+    snapshot: Snapshot
+    entries: tuple[Entry, ...]
+    inadmissible: tuple[Entry, ...]
+    evicted: tuple[Target, ...]
+    left: Mapping[str, tuple[str, ...]]
+    parked: Mapping[str, tuple[str, ...]]
