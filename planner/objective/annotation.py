@@ -22,12 +22,12 @@ All annotations share one prefix, ``preemption-planner.io/``:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.errors import SchemaError
 from planner.objective.milestone import milestone_cost, parse_milestones
+from planner.quota.holding import started_at
 from planner.state import Workload, parse_time
 
 PREFIX: Final = "preemption-planner.io/"
@@ -41,8 +41,7 @@ PREEMPTED: Final = "Preempted"
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
-@dataclass(frozen=True, slots=True)
-class Disruption:
+class Disruption(NamedTuple):
     """What evicting one workload loses, in whole seconds of its run.
 
     ``milestone_cost`` is in the units of whoever gave the milestones, ``preemptions`` how often
@@ -58,6 +57,12 @@ class Disruption:
     min_runtime_s: int = 0
 
 
+def plain_disruption(started: datetime | None, now: datetime) -> Disruption:
+    """Return what evicting loses of a workload about which nobody says anything."""
+    running_s = _seconds_since(started, now)
+    return Disruption(False, running_s, running_s, DEFAULT_RESTART_S)  # noqa: FBT003
+
+
 def read_disruption(workload: Workload, now: datetime) -> Disruption:
     """Read a workload's annotations at a moment.
 
@@ -66,11 +71,11 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
     SchemaError
         If an annotation under the prefix has an unusable value.
     """
-    running_s = _seconds_since(_started_at(workload), now)
+    plain = plain_disruption(started_at(workload), now)
     annotations = workload.metadata.annotations
-    if not annotations:  # nobody says anything about most workloads
-        preemptions = _preemptions(workload)
-        return Disruption(False, running_s, running_s, DEFAULT_RESTART_S, 0, preemptions)  # noqa: FBT003
+    if not annotations:
+        return plain._replace(preemptions=_preemptions(workload))
+    running_s = plain.running_s
     lost_s = running_s
     checkpoint = annotations.get(PREFIX + "last-checkpoint")
     if checkpoint is not None:
@@ -91,14 +96,6 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
         preemptions=_preemptions(workload),
         min_runtime_s=_seconds(workload, "min-runtime-seconds") or 0,
     )
-
-
-def _started_at(workload: Workload) -> datetime | None:
-    """Return when it last started running: pods ready, or else quota reserved."""
-    ready = workload.condition("PodsReady")
-    if ready and ready.is_true and ready.last_transition_time:
-        return ready.last_transition_time
-    return workload.reserved_at
 
 
 def _seconds_since(start: datetime | None, now: datetime) -> int:

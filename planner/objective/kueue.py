@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
-from planner.objective.annotation import read_disruption
+from planner.objective.annotation import plain_disruption, read_disruption
 from planner.objective.terms import (
     TermTable,
     exact_sizes,
@@ -15,11 +15,11 @@ from planner.objective.terms import (
     separable_terms,
     unit_weight,
 )
+from planner.problem.alike import alike
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.activity import Activity
-from planner.quota.request import counts_after_reclaim
-from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.snapshot import Snapshot
 from planner.quota.tree import NO_PARENT
 from planner.state import State
 
@@ -55,19 +55,22 @@ def term_table(
     """
     if costs is not None:
         _refuse_unknown(costs, snapshot)
-    disruptions = [read_disruption(w.workload, snapshot.now) for w in problem.workloads]
+    now = snapshot.now
+    disruptions = [
+        read_disruption(w.workload, now) if w.remarked else plain_disruption(w.started_at, now)
+        for w in problem.workloads
+    ]
     rank = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
-    sizes = [
-        sum(weights[fr] * amount for fr, amount in workload.usage.items())
-        for workload in problem.workloads
-    ]
+    first, which = alike(problem.workloads)
+    of_shape = [sum(weights[fr] * n for fr, n in holder.usage.items()) for holder in first]
+    sizes = [of_shape[shape] for shape in which.tolist()]
     return TermTable(
         separable=separable_terms(
             keys,
             sizes,
-            [_pods(workload, snapshot) for workload in problem.workloads],
+            [workload.pods for workload in problem.workloads],
             disruptions,
             rank,
             places(problem.order, eligible),
@@ -105,10 +108,9 @@ def _groups(problem: Problem) -> list[tuple[str, ...]]:
     found: dict[tuple[int, str], tuple[str, ...]] = {}
     groups = []
     for node, workload in zip(problem.queue.tolist(), problem.workloads, strict=True):
-        namespace = workload.workload.metadata.namespace
-        place = node, namespace
+        place = node, workload.namespace
         if place not in found:
-            found[place] = (*_above(problem, node), f"namespace/{namespace}")
+            found[place] = (*_above(problem, node), f"namespace/{workload.namespace}")
         groups.append(found[place])
     return groups
 
@@ -129,22 +131,14 @@ def _borrowed(problem: Problem, snapshot: Snapshot) -> list[int]:
     """
     tree, usage = snapshot.tree, snapshot.usage.amount
     borrowed = [0] * len(problem.names)
-    queues = {w.queue: int(q) for w, q in zip(problem.workloads, problem.queue, strict=True)}
-    for node, position in queues.items():
+    weights = [unit_weight(fr.resource) for fr in tree.frs]
+    nodes = (workload.queue for workload in problem.workloads)
+    for node, position in dict(zip(nodes, problem.queue.tolist(), strict=True)).items():
         borrowed[position] = sum(
-            unit_weight(fr.resource) * max(0, usage[node][i] - tree.nominal(node, i))
-            for i, fr in enumerate(tree.frs)
+            weight * max(0, usage[node][fr] - tree.nominal(node, fr))
+            for fr, weight in enumerate(weights)
         )
     return borrowed
-
-
-def _pods(workload: Admitted, snapshot: Snapshot) -> int:
-    """Count the pods that still run: those admitted, without what is reclaimable."""
-    left = counts_after_reclaim(workload.workload, snapshot.configuration)
-    admission = workload.workload.status.admission
-    admitted = admission.pod_set_assignments if admission else ()
-    held = {pods.name: pods.count for pods in admitted if pods.count is not None}
-    return sum(min(count, held.get(name, count)) for name, count in left.items())
 
 
 def _needs(problem: Problem, eligible: BoolArray) -> list[int]:

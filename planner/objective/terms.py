@@ -11,9 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruption
@@ -34,6 +35,7 @@ LAST_TIER_TOLL_S: Final = 86_400
 """What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
 minutes, and a day more for the last tier (objectives.md, "Named alternatives", weighted)."""
 
+Amount = TypeVar("Amount", int, NDArray[Any])
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST: Final = 2**45
@@ -216,9 +218,10 @@ def unit_weight(resource: str) -> int:
     return ACCELERATOR if _ACCELERATOR_NAME.fullmatch(resource) else 0
 
 
-def work(size: int, seconds: int) -> int:
+def work(size: Amount, seconds: Amount) -> Amount:
     """Return accelerator-seconds, rounded up; ``size`` is in 1/32000 accelerator."""
-    return -(-size * seconds // ACCELERATOR)
+    rounded_up: Amount = -(-size * seconds // ACCELERATOR)
+    return rounded_up
 
 
 def counted_as_borrowed(amount: int) -> int:
@@ -235,10 +238,6 @@ def unfairness(taken: int, borrowed: int) -> int:
     Both are in 1/32000 accelerator.
     """
     return -(-PER_MILLE * taken // counted_as_borrowed(borrowed))
-
-
-def _toll_s(disruption: Disruption) -> int:
-    return TOLL_S + disruption.last_tier * LAST_TIER_TOLL_S
 
 
 def places(order: IntArray, eligible: BoolArray) -> IntArray:
@@ -290,23 +289,30 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
     def array(values: Iterable[int]) -> IntArray:
         return _array(names, values)
 
+    def worked(seconds: IntArray) -> IntArray:
+        largest = max(sizes, default=0) * int(seconds.max(initial=1))
+        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
+        return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * alive
+
     alive = (~evicted).astype(np.int64)
-    pairs = list(zip(sizes, disruptions, strict=True))
+    last_tier = array(d.last_tier for d in disruptions)
+    running_s = array(d.running_s for d in disruptions)
+    lacking_s = array(d.min_runtime_s for d in disruptions) - running_s
     return {
-        "D0": array(d.last_tier for d in disruptions) * alive,
+        "D0": last_tier * alive,
         "D2": alive,
         "D2p": array(pods) * alive,
         "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
-        "D4": array(work(size, d.lost_s) for size, d in pairs) * alive,
-        "D5": array(work(size, d.restart_s) for size, d in pairs) * alive,
+        "D4": worked(array(d.lost_s for d in disruptions)),
+        "D5": worked(array(d.restart_s for d in disruptions)),
         "D6": array(d.milestone_cost for d in disruptions) * alive,
         "D10": array(d.preemptions for d in disruptions) * alive,
         "D12": place * alive,
-        "toll": array(work(size, _toll_s(d)) for size, d in pairs) * alive,
-        "time": array(d.running_s for d in disruptions) * alive,
-        "early": array(max(0, d.min_runtime_s - d.running_s) for d in disruptions) * alive,
+        "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
+        "time": running_s * alive,
+        "early": np.maximum(0, lacking_s) * alive,
         "count": np.ones(len(names), dtype=np.int64),
-        "cost": array(costs.get(name, 1) for name in names),
+        "cost": array([costs.get(name, 1) for name in names] if costs else [1] * len(names)),
     }
 
 
@@ -323,6 +329,8 @@ def exact_sizes(names: Sequence[str], sizes: Iterable[int]) -> IntArray:
 
 def _array(names: Sequence[str], values: Iterable[int], most: int = _LARGEST) -> IntArray:
     listed = list(values)
+    if max(listed, default=0) <= most:
+        return np.array(listed, dtype=np.int64)
     for name, value in zip(names, listed, strict=True):
         if value > most:
             raise UnsupportedError(

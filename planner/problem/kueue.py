@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.assignment import Assignment, contested, total_request
 from planner.errors import UnsupportedError
+from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
 from planner.quantity import UNLIMITED
 from planner.quota.share import Shares
@@ -144,8 +147,10 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         If usage has saturated 64 bits: removals would no longer lower it.
     """
     tree, usage = snapshot.tree, snapshot.usage
-    request = total_request(assignment, preemptor, snapshot)
-    wanted = contested(assignment, snapshot)
+    wanted, request = (
+        contested(assignment, snapshot),
+        total_request(assignment, preemptor, snapshot),
+    )
     frs = _relevant(snapshot, preemptor, {*request, *wanted})
     nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
     local = {node: i for i, node in enumerate(nodes)}
@@ -155,6 +160,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     advantage = _advantage(snapshot, preemptor, request)
     workloads = [w for n in nodes if tree.nodes[n].active for w in snapshot.admitted.get(n, ())]
     queue = np.array([local[w.queue] for w in workloads], dtype=np.int64)
+    holding, names_contested = _held(workloads, frs, wanted)
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
         request=[request.get(fr, 0) for fr in frs],
@@ -174,8 +180,8 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         preemptor_priority=preemptor.priority,
         workloads=workloads,
         queue=queue,
-        holding=_holding(workloads, frs),
-        names_contested=np.array([not wanted.isdisjoint(w.names) for w in workloads], dtype=bool),
+        holding=holding,
+        names_contested=names_contested,
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
@@ -214,9 +220,15 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     )
 
 
-def _holding(workloads: Sequence[Admitted], frs: Sequence[int]) -> IntArray:
-    rows = [[workload.usage.get(fr, 0) for fr in frs] for workload in workloads]
-    return np.array(rows, dtype=np.int64).reshape(len(workloads), len(frs))
+def _held(
+    workloads: Sequence[Admitted], frs: Sequence[int], wanted: frozenset[int]
+) -> tuple[IntArray, BoolArray]:
+    """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
+    first, which = alike(workloads)
+    rows = [[workload.usage.get(fr, 0) for fr in frs] for workload in first]
+    named = [not wanted.isdisjoint(workload.names) for workload in first]
+    holding = np.array(rows, dtype=np.int64).reshape(len(first), len(frs))
+    return holding[which], np.array(named, dtype=np.bool_)[which]
 
 
 def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]:
@@ -275,18 +287,28 @@ def _scheduler_order(
 ) -> IntArray:
     """Rank all workloads as the scheduler would order them as candidates (semantics, 5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
+    groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
+    columns = (
+        np.array([not w.evicted for w in workloads], dtype=bool),
+        np.array(groups, dtype=np.int64)[queue],
+        np.array([w.priority for w in workloads], dtype=np.int64),
+        np.array([-w.reserved_at.timestamp() for w in workloads], dtype=np.float64),
+    )
+    order = np.lexsort(columns[::-1])
+    _break_ties(order, columns, [w.uid for w in workloads])
+    places = np.empty(len(workloads), dtype=np.int64)
+    places[order] = np.arange(len(workloads))
+    return places
 
-    def key(index: int) -> tuple[bool, int, int, float, str]:
-        workload, node = workloads[index], int(queue[index])
-        group = 2 if node == own_queue else 0 if advantage[lca[node]] else 1
-        return (
-            not workload.evicted,
-            group,
-            workload.priority,
-            -workload.reserved_at.timestamp(),
-            workload.uid,
-        )
 
-    ranks = np.empty(len(workloads), dtype=np.int64)
-    ranks[sorted(range(len(workloads)), key=key)] = np.arange(len(workloads))
-    return ranks
+def _break_ties(order: IntArray, columns: Sequence[NDArray[Any]], uids: Sequence[str]) -> None:
+    """Sort by UID, in place, what follows each other in an order and is equal in all columns."""
+    equal = np.ones(max(0, len(order) - 1), dtype=bool)
+    for column in columns:
+        equal &= column[order[1:]] == column[order[:-1]]
+    run = np.concatenate(([0], np.cumsum(~equal)))  # (W,) a number for each run of equals
+    in_run = np.zeros(len(order), dtype=bool)
+    in_run[1:] |= equal
+    in_run[:-1] |= equal
+    tied = zip(run[in_run].tolist(), order[in_run].tolist(), strict=True)
+    order[in_run] = [position for _, position in sorted(tied, key=lambda t: (t[0], uids[t[1]]))]

@@ -61,6 +61,15 @@ def named_flavor_resources(workload: Workload) -> set[FlavorResource]:
     }
 
 
+def running_pods(workload: Workload, configuration: Configuration) -> int:
+    """Count the pods that still run: those admitted, without what is reclaimable."""
+    left = counts_after_reclaim(workload, configuration)
+    admission = workload.status.admission
+    admitted = admission.pod_set_assignments if admission else ()
+    held = {pods.name: pods.count for pods in admitted if pods.count is not None}
+    return sum(min(count, held.get(name, count)) for name, count in left.items())
+
+
 def effective_priority(workload: Workload, configuration: Configuration) -> int:
     """Return the priority, plus the boost annotation where the gate PriorityBoost is on.
 
@@ -73,6 +82,14 @@ def effective_priority(workload: Workload, configuration: Configuration) -> int:
         if -(2**31) <= boost < 2**31:
             priority += boost
     return min(max(priority, MIN_INT64), MAX_INT64)
+
+
+def started_at(workload: Workload) -> datetime | None:
+    """Return when it last started running: pods ready, or else quota reserved."""
+    ready = workload.condition("PodsReady")
+    if ready and ready.is_true and ready.last_transition_time:
+        return ready.last_transition_time
+    return workload.reserved_at
 
 
 def queue_order_time(workload: Workload, configuration: Configuration) -> datetime:

@@ -6,43 +6,46 @@ Source: kueue-semantics.md, section 2: which objects count, inactive queues, imp
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from planner.errors import LookupFailed
 from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
-from planner.quota.holding import (
-    effective_priority,
-    held_amounts,
-    named_flavor_resources,
-    queue_order_time,
-)
+from planner.quota.holding import effective_priority, queue_order_time, running_pods, started_at
 from planner.quota.request import PodSetRequest
+from planner.quota.shape import Shape, Shapes
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import ClusterQueue, Configuration, ResourceFlavor, State, Workload
 from planner.state.queues import ResourceGroup
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(NamedTuple):
     """A workload that holds quota in an active or inactive ClusterQueue.
 
     ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
-    integer units; ``names`` are the fr it names a flavor for, which is
-    what makes it a candidate; ``priority`` is the effective priority.
+    integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
+    both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
+    effective priority; ``started_at`` is when it last started, if that is known. ``remarked``
+    says that it has annotations or was evicted before.
     """
 
     workload: Workload
     key: str
+    namespace: str
     uid: str
     queue: int
     usage: Mapping[int, int]
-    names: frozenset[int]
+    names: AbstractSet[int]
+    pods: int
     priority: int
     queued_at: datetime
     reserved_at: datetime
+    started_at: datetime | None
     evicted: bool
+    remarked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,29 +129,30 @@ def take_snapshot(
     extra
         Flavor-resources to index although no quota or workload names them.
     """
-    activity = Activity.of(state)
-    held = [
-        (workload, held_amounts(workload, state.configuration), named_flavor_resources(workload))
-        for workload in state.workloads
-        if workload.holds_quota
-    ]
-    named = [*(amounts for _, amounts, _ in held), *(names for *_, names in held)]
-    index = _index_flavor_resources(state, named, extra)
-    tree = QuotaTree(_nodes(state, activity, index), tuple(index))
-    node_of = {node.name: i for i, node in enumerate(tree.nodes) if node.is_queue}
+    activity, configuration = Activity.of(state), state.configuration
+    index = _index_quotas(state)
+    nodes = _nodes(state, activity, index)
+    node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     clock = now or state.now
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
+    shapes = Shapes(configuration)
+    for workload in state.workloads:
+        if workload.holds_quota:
+            shape = shapes.of(workload)
+            node = node_of.get(workload.admitted_by)
+            if node is not None:
+                shape.holders[node] += 1
+                admitted[node].append(_admitted(configuration, clock, node, workload, shape))
+    _index_more(index, [*(s.amounts for s in shapes), *(sorted(s.named) for s in shapes), extra])
+    tree = QuotaTree(nodes, tuple(index))
     usage = Usage(tree)
-    for workload, amounts, names in held:
-        node = node_of.get(workload.admitted_by)
-        if node is not None:
-            holder = as_admitted(state.configuration, clock, index, node, workload, amounts, names)
-            admitted[node].append(holder)
-            usage.add_locally(node, holder.usage)
+    for shape in shapes:
+        shape.settle(index)
+        shape.add_to(usage)
     usage.settle()
     return Snapshot(
         now=clock,
-        configuration=state.configuration,
+        configuration=configuration,
         tree=tree,
         usage=usage,
         queues={node_of[cq.name]: cq for cq in state.cluster_queues},
@@ -174,36 +178,52 @@ def as_admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its p
 
     ``now`` stands for a missing time of reservation.
     """
+    shape = Shape(amounts, frozenset(names), running_pods(workload, configuration))
+    shape.settle(index)
+    return _admitted(configuration, now, node, workload, shape)
+
+
+def _admitted(
+    configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
+) -> Admitted:
+    metadata = workload.metadata
     return Admitted(
         workload=workload,
         key=workload.key,
-        uid=workload.metadata.uid,
+        namespace=metadata.namespace,
+        uid=metadata.uid,
         queue=node,
-        usage={index[fr]: amount for fr, amount in amounts.items()},
-        names=frozenset(index[fr] for fr in names),
+        usage=shape.usage,
+        names=shape.names,
+        pods=shape.pods,
         priority=effective_priority(workload, configuration),
         queued_at=queue_order_time(workload, configuration),
         reserved_at=workload.reserved_at or now,
+        started_at=started_at(workload),
         evicted=workload.is_true("Evicted"),
+        remarked=bool(metadata.annotations or workload.status.scheduling_stats.evictions),
     )
 
 
-def _index_flavor_resources(
-    state: State,
-    named: Iterable[Iterable[FlavorResource]],
-    extra: Iterable[FlavorResource],
-) -> dict[FlavorResource, int]:
-    index: dict[FlavorResource, int] = {}
+def _index_quotas(state: State) -> dict[FlavorResource, int]:
+    """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
     owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in state.cohorts]
+    index: dict[FlavorResource, int] = {}
     for owner in owners:
         for group in owner.resource_groups:
             for flavor in group.flavors:
-                for quota in flavor.resources:
-                    index.setdefault(FlavorResource(flavor.name, quota.name), len(index))
-    for group_of_frs in (*named, extra):
-        for fr in group_of_frs:
-            index.setdefault(fr, len(index))
+                frs = [FlavorResource(flavor.name, quota.name) for quota in flavor.resources]
+                _index_more(index, [frs])
     return index
+
+
+def _index_more(
+    index: dict[FlavorResource, int], groups: Iterable[Iterable[FlavorResource]]
+) -> None:
+    """Number those flavor-resources that have no number yet."""
+    for group in groups:
+        for fr in group:
+            index.setdefault(fr, len(index))
 
 
 def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]) -> list[Node]:

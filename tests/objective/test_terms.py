@@ -16,9 +16,17 @@ from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.columns import Columns, build_classes
 from planner.models.shared.measure import express
-from planner.objective.annotation import PREFIX
+from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
-from planner.objective.terms import ACCELERATOR, RATED, TERMS, TermTable, places, unit_weight
+from planner.objective.terms import (
+    ACCELERATOR,
+    RATED,
+    TERMS,
+    TermTable,
+    places,
+    separable_terms,
+    unit_weight,
+)
 from planner.problem.kueue import build_problem
 from planner.solver.engine import Deadline, run
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
@@ -391,3 +399,18 @@ def test_what_the_model_minimises_is_what_the_table_says(
     values = table.evaluate(classes.take(counts))
     assert expression.value(found.solution) == sum(values[term] for term in measure)
     assert found.bound == expression.value(found.solution)
+
+
+def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_bits() -> None:
+    """2^45 / 32000 is 1,099,511,627.776 accelerators, rounded up only once multiplied."""
+    large = Disruption(last_tier=False, running_s=1, lost_s=1, restart_s=0)
+    long = Disruption(last_tier=True, running_s=2**25, lost_s=2**25, restart_s=2)
+    nobody = np.zeros(2, dtype=np.bool_)
+    ones = np.ones(2, dtype=np.int64)
+    found = separable_terms(
+        ["large", "long"], [2**45, ACCELERATOR], [1, 1], [large, long], ones, ones, nobody, {}
+    )
+    assert found["D4"].tolist() == [1_099_511_628, 2**25]
+    assert found["D5"].tolist() == [0, 2]
+    assert found["toll"].tolist() == [659_706_976_666, 600 + 86_400]
+    assert all(costs.dtype == np.int64 for costs in found.values())

@@ -1,0 +1,86 @@
+"""What admitted workloads hold, told once for all that hold the same.
+
+A dump of a hundred thousand workloads has some hundred shapes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from planner.quota.amount import multiply
+from planner.quota.holding import held_amounts, named_flavor_resources, running_pods
+from planner.quota.tree import FlavorResource, Usage
+from planner.state import Configuration, Workload
+
+_Key = tuple[object, ...]
+
+
+class Shape:
+    """What a workload holds: amounts per fr, the fr it names a flavor for, the pods that run.
+
+    ``usage`` and ``names`` have indices of fr; they are empty until these are known.
+    """
+
+    __slots__ = ("amounts", "holders", "named", "names", "pods", "usage")
+
+    def __init__(
+        self,
+        amounts: Mapping[FlavorResource, int],
+        named: frozenset[FlavorResource],
+        pods: int,
+    ) -> None:
+        self.amounts: Final = amounts
+        self.named: Final = named
+        self.pods: Final = pods
+        self.usage: Final[dict[int, int]] = {}
+        self.names: Final[set[int]] = set()
+        self.holders: Final[Counter[int]] = Counter()
+
+    @classmethod
+    def of(cls, workload: Workload, configuration: Configuration) -> Shape:
+        """Work out what an admitted workload holds."""
+        return cls(
+            held_amounts(workload, configuration),
+            frozenset(named_flavor_resources(workload)),
+            running_pods(workload, configuration),
+        )
+
+    def settle(self, index: Mapping[FlavorResource, int]) -> None:
+        """Fill ``usage`` and ``names``, now that every fr has its index."""
+        self.usage.update((index[fr], amount) for fr, amount in self.amounts.items())
+        self.names.update(index[fr] for fr in self.named)
+
+    def add_to(self, usage: Usage) -> None:
+        """Add what all its holders hold at the ClusterQueues, ``holders`` at each.
+
+        Amounts are never negative, so a product saturates where the sum would.
+        """
+        for node, count in self.holders.items():
+            held = {fr: multiply(amount, count) for fr, amount in self.usage.items()}
+            usage.add_locally(node, held)
+
+
+class Shapes:
+    """The shapes of one state, in the order in which workloads show them."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._known: dict[_Key, Shape] = {}
+
+    def __iter__(self) -> Iterator[Shape]:
+        """Yield every shape, the first seen first."""
+        return iter(self._known.values())
+
+    def of(self, workload: Workload) -> Shape:
+        """Return what an admitted workload holds; it must not be gone while this is in use."""
+        status = workload.status
+        # Equal holdings are mostly one object (see the reader); if not, nothing but time is lost.
+        assignments = status.admission.pod_set_assignments if status.admission else ()
+        counts = [(pods.name, pods.count) for pods in workload.spec.pod_sets]
+        key = (id(assignments), status.reclaimable_pods, *counts)
+        shape = self._known.get(key)
+        if shape is None:
+            shape = self._known[key] = Shape.of(workload, self._configuration)
+        return shape
