@@ -147,10 +147,8 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         If usage has saturated 64 bits: removals would no longer lower it.
     """
     tree, usage = snapshot.tree, snapshot.usage
-    wanted, request = (
-        contested(assignment, snapshot),
-        total_request(assignment, preemptor, snapshot),
-    )
+    request = total_request(assignment, preemptor, snapshot)
+    wanted = contested(assignment, snapshot)
     frs = _relevant(snapshot, preemptor, {*request, *wanted})
     nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
     local = {node: i for i, node in enumerate(nodes)}
@@ -158,8 +156,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     path = [local[node] for node in tree.path(preemptor.queue)]
     lca = _lowest_common_ancestors(parent, path)
     advantage = _advantage(snapshot, preemptor, request)
-    workloads = [w for n in nodes if tree.nodes[n].active for w in snapshot.admitted.get(n, ())]
-    queue = np.array([local[w.queue] for w in workloads], dtype=np.int64)
+    workloads, queue = _workloads(snapshot, nodes)
     holding, names_contested = _held(workloads, frs, wanted)
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
@@ -218,6 +215,13 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
+
+
+def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[list[Admitted], IntArray]:
+    """Return what holds quota in active ClusterQueues, and (W,) the positions of their nodes."""
+    held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
+    queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
+    return [workload for group in held for workload in group], queue
 
 
 def _held(
