@@ -1,0 +1,1 @@
+"""The references: every rule on cycles made by hand."""
