@@ -48,7 +48,7 @@ class Trial:
         """
         admitted = {
             queue: [
-                replace(one, priority=priorities[one.key]) if one.key in priorities else one
+                one._replace(priority=priorities[one.key]) if one.key in priorities else one
                 for one in workloads
             ]
             for queue, workloads in self.snapshot.admitted.items()

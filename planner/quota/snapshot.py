@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
+from weakref import ReferenceType, ref
 
 from planner.errors import LookupFailed
 from planner.quantity import to_quota
@@ -68,7 +69,8 @@ class Preemptor:
 class Snapshot:
     """Everything a decision needs, at one moment.
 
-    ``usage`` is the usage of all admitted workloads; take a copy before changing it.
+    It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all
+    admitted workloads; take a copy before changing it.
     ``queues`` maps a node to its ClusterQueue; ``admitted`` lists a node's workloads.
     """
 
@@ -118,7 +120,7 @@ def take_snapshot(
     now: datetime | None = None,
     extra: Iterable[FlavorResource] = (),
 ) -> Snapshot:
-    """Build the snapshot of a state.
+    """Return the snapshot of a state; the one that was built last is used again if it fits.
 
     Parameters
     ----------
@@ -129,11 +131,55 @@ def take_snapshot(
     extra
         Flavor-resources to index although no quota or workload names them.
     """
+    clock, wanted = now or state.now, tuple(extra)
+    found = _LAST.find(state, clock, wanted)
+    if found is None:
+        found = build_snapshot(state, clock, wanted)
+        _LAST.keep(state, found)
+    return found
+
+
+class _Last:
+    """The snapshot that was built last, for as long as its state lives.
+
+    A state is planned for again and again: by both sides of a comparison, for each of its
+    pending workloads, by the verifier. Nobody changes a snapshot.
+    """
+
+    def __init__(self) -> None:
+        # One pair, replaced as a whole: other threads may plan for other states.
+        self._kept: tuple[ReferenceType[State], Snapshot] | None = None
+
+    def keep(self, state: State, snapshot: Snapshot) -> None:
+        """Remember a snapshot instead of the one before."""
+        self._kept = ref(state, self._forget), snapshot
+
+    def find(
+        self, state: State, clock: datetime, wanted: Iterable[FlavorResource]
+    ) -> Snapshot | None:
+        """Return the snapshot of a state at a moment with an index for all that is wanted."""
+        kept = self._kept
+        if kept is None or kept[0]() is not state:
+            return None
+        snapshot = kept[1]
+        same_clock = (snapshot.now, snapshot.now.tzinfo) == (clock, clock.tzinfo)
+        return snapshot if same_clock and snapshot.fr_index.keys() >= {*wanted} else None
+
+    def _forget(self, gone: ReferenceType[State]) -> None:
+        kept = self._kept
+        if kept is not None and kept[0] is gone:
+            self._kept = None
+
+
+_LAST: Final = _Last()
+
+
+def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource] = ()) -> Snapshot:
+    """Build the snapshot of a state at a moment; ``extra`` are flavor-resources to index, too."""
     activity, configuration = Activity.of(state), state.configuration
     index = _index_quotas(state)
     nodes = _nodes(state, activity, index)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
-    clock = now or state.now
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     shapes = Shapes(configuration)
     for workload in state.workloads:

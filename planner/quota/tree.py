@@ -172,7 +172,7 @@ class Usage:
 
     def copy(self) -> Usage:
         """Return an independent copy."""
-        return Usage(self.tree, [row.copy() for row in self.amount])
+        return Usage(self.tree, [list(row) for row in self.amount])
 
     def add_locally(self, node: int, amounts: Mapping[int, int]) -> None:
         """Add usage at a ClusterQueue only; ``settle`` carries it up afterwards."""

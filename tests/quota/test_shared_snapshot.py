@@ -1,0 +1,142 @@
+"""All who plan for a state share its snapshot, and nobody changes it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from types import MappingProxyType
+from typing import Any
+from weakref import ref
+
+import pytest
+
+import planner
+from planner.api import pending_workloads
+from planner.quota import snapshot as snapshots
+from planner.quota.snapshot import Admitted, Snapshot, take_snapshot
+from planner.quota.tree import FlavorResource, Usage
+from planner.state import State
+from tests.cluster import pending, queue, running, state_of
+from tests.conftest import ROOT
+from tests.recorded import lines
+from tests.recorded import state_of as recorded_state
+
+SOME = 30
+"""Every so manieth recorded instance is planned for."""
+
+
+def small() -> State:
+    return state_of(queue("a", 2, within="LowerPriority"), running("r", "a", 2), pending("a", 1))
+
+
+def test_it_is_taken_once_for_a_state_and_a_clock() -> None:
+    state = small()
+    first = take_snapshot(state)
+    assert take_snapshot(state) is first
+    assert take_snapshot(state, state.now) is first
+    later = take_snapshot(state, state.now + timedelta(hours=1))
+    assert (later.now, later.usage.amount) == (state.now + timedelta(hours=1), first.usage.amount)
+    assert take_snapshot(state).now == state.now
+
+
+def test_the_same_moment_in_another_zone_is_told_as_it_was_given() -> None:
+    state = small()
+    take_snapshot(state)
+    local = state.now.astimezone(timezone(timedelta(hours=2)))
+    assert take_snapshot(state, local).now.isoformat() == local.isoformat()
+    assert take_snapshot(state, datetime.fromtimestamp(0, UTC)).now.year == 1970
+
+
+def test_what_nothing_knows_is_indexed_when_it_is_asked_for() -> None:
+    state = small()
+    known = take_snapshot(state)
+    unknown = FlavorResource("spot", "tpu")
+    assert take_snapshot(state, extra=[unknown]).fr("spot", "tpu") == len(known.fr_index)
+    assert take_snapshot(state, extra=[FlavorResource("default", "gpu")]).fr_index.keys() >= {
+        FlavorResource("default", "gpu")
+    }
+
+
+def test_another_state_has_another() -> None:
+    state = small()
+    first = take_snapshot(state)
+    fewer = state.model_copy(update={"workloads": state.workloads[1:]})
+    assert [len(held) for held in take_snapshot(fewer).admitted.values()] == [0]
+    assert [len(held) for held in first.admitted.values()] == [1]
+
+
+def test_it_goes_with_its_state() -> None:
+    state = small()
+    take_snapshot(state)
+    held = ref(state.workloads[0])
+    assert held() is not None
+    del state
+    gc.collect()
+    assert held() is None
+
+
+def frozen(snapshot: Snapshot) -> Snapshot:
+    """Return the same, in which nothing can be changed without an error."""
+    once: dict[int, Mapping[int, int]] = {}
+
+    def fixed(one: Admitted) -> Admitted:
+        usage = once.setdefault(id(one.usage), MappingProxyType(dict(one.usage)))
+        return one._replace(usage=usage, names=frozenset(one.names))
+
+    rows: Any = tuple(map(tuple, snapshot.usage.amount))
+    return replace(
+        snapshot,
+        usage=Usage(snapshot.tree, rows),
+        queues=MappingProxyType(dict(snapshot.queues)),
+        node_of=MappingProxyType(dict(snapshot.node_of)),
+        flavors=MappingProxyType(dict(snapshot.flavors)),
+        admitted=MappingProxyType({n: tuple(map(fixed, w)) for n, w in snapshot.admitted.items()}),
+        fr_index=MappingProxyType(dict(snapshot.fr_index)),
+        inactive=MappingProxyType(dict(snapshot.inactive)),
+        notes=tuple(snapshot.notes),
+    )
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
+    """Let every snapshot be frozen; return those that are built."""
+    build = snapshots.build_snapshot
+    found: list[Snapshot] = []
+
+    def fixed(*given: Any) -> Snapshot:
+        found.append(frozen(build(*given)))
+        return found[-1]
+
+    monkeypatch.setattr(snapshots, "build_snapshot", fixed)
+    return found
+
+
+@pytest.mark.parametrize("name", ["quickstart/cluster.json", "fair-sharing/weighted-shares.yaml"])
+def test_no_verb_changes_it(name: str, built: list[Snapshot]) -> None:
+    state = planner.read(ROOT / "instances" / name)
+    assert isinstance(state, State)
+    key = pending_workloads(state)[0]
+    planner.greedy(state, key)
+    plan = planner.solve(state, key, stability=True)
+    planner.solve(state, key, flavors="optimal")
+    planner.solve(state, key, objective="stable")
+    assert planner.verify(state, plan).accepted
+    planner.front(state, key)
+    assert len(built) == 1
+    planner.explain(state, key)
+    planner.explain(state, key, victim=next(w.key for w in state.workloads if w.holds_quota))
+
+
+@pytest.mark.parametrize("name", ["classical-hier", "fair-hier", "edge", "flavors"])
+def test_no_recorded_instance_changes_it(name: str, built: list[Snapshot]) -> None:
+    planned = 0
+    for line in [*lines(name)][::SOME]:
+        state = recorded_state(line)
+        for key in pending_workloads(state):
+            plan = planner.solve(state, key)
+            planner.verify(state, plan)
+            planned += 1
+    assert planned
+    assert built
