@@ -40,17 +40,17 @@ def test_a_nearer_cohort_comes_first() -> None:
 
 
 def test_then_the_higher_priority_then_the_earlier() -> None:
-    early, high = waits("early", "a", minute=1), waits("high", "b", priority=1, minute=2)
-    assert order(POOL, A, B, early, high) == ["high", "early"]
-    assert order(POOL, A, B, early, waits("late", "b", minute=2)) == ["early", "late"]
-    assert order(POOL, B, A, early, waits("late", "b", minute=2)) == ["early", "late"]
+    older, high = waits("older", "a", minute=1), waits("high", "b", priority=1, minute=2)
+    assert order(POOL, A, B, older, high) == ["high", "older"]
+    assert order(POOL, A, B, older, waits("newer", "b", minute=2)) == ["older", "newer"]
+    assert order(POOL, B, A, older, waits("newer", "b", minute=2)) == ["older", "newer"]
 
 
 def test_priority_is_left_out_by_a_gate() -> None:
-    parts = POOL, A, B, waits("early", "a", minute=1), waits("high", "b", priority=1, minute=2)
-    assert order(*parts, PrioritySortingWithinCohort=False) == ["early", "high"]
-    assert order(*parts, fair=True, PrioritySortingWithinCohort=False) == ["early", "high"]
-    assert order(*parts, fair=True) == ["high", "early"]
+    parts = POOL, A, B, waits("older", "a", minute=1), waits("high", "b", priority=1, minute=2)
+    assert order(*parts, PrioritySortingWithinCohort=False) == ["older", "high"]
+    assert order(*parts, fair=True, PrioritySortingWithinCohort=False) == ["older", "high"]
+    assert order(*parts, fair=True) == ["high", "older"]
 
 
 def test_the_lower_share_comes_first() -> None:
@@ -73,8 +73,8 @@ def test_the_weight_counts() -> None:
 
 
 def test_of_equal_shares_the_earlier_comes_first() -> None:
-    heads = waits("late", "a", minute=2), waits("early", "b", minute=1)
-    assert order(POOL, A, B, *heads, fair=True) == ["early", "late"]
+    heads = waits("newer", "a", minute=2), waits("older", "b", minute=1)
+    assert order(POOL, A, B, *heads, fair=True) == ["older", "newer"]
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def test_who_preempts_takes_the_room_at_once() -> None:
 
 def test_targets_of_earlier_entries_do_not_count() -> None:
     """All 6 are held: 4 by x, 2 by y. With x and y gone both heads have room, with y alone not."""
-    own = {"within": "LowerPriority"}
-    parts = [cohort("all", nominal=2), *(queue(name, 2, "all", **own) for name in "ab")]
+    owners = [queue(name, 2, "all", within="LowerPriority") for name in "ab"]
+    parts = cohort("all", nominal=2), *owners
     held = running("x", "a", 4, -1), running("y", "b", 2, -1)
     cycle = ran(*parts, *held, waits("first", "a", 2, 5), waits("second", "b", 2))
     assert story(cycle) == ["first preempting x", "second preempting y"]
@@ -132,7 +132,7 @@ def test_no_other_flavor_is_tried(y_is_there: bool, gate: bool) -> None:  # noqa
     When the first takes its target, and only a workload of high priority is left in x, it does
     not turn to y, where it may preempt ``own``.
     """
-    y = {"y": 2} if y_is_there else {}
+    y: dict[str, Any] = {"y": 2} if y_is_there else {}
     b = with_spec(
         queue("b", 0, "all", reclaim="LowerPriority", within="LowerPriority"),
         flavorFungibility={"whenCanPreempt": "MayStopSearch"},

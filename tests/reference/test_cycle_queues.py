@@ -259,6 +259,11 @@ def test_limit_ranges(bounds: list[Object], valid: bool) -> None:  # noqa: FBT00
         assert refused(CPU, one, bounds) == ("", "Misconfigured")
 
 
+def test_requests_of_the_whole_pod_above_its_limits() -> None:
+    one = with_pod(ONE, resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1"}})
+    assert refused(CPU, one) == ("", "Misconfigured")
+
+
 def test_a_limit_above_the_maximum_is_turned_down() -> None:
     one = with_pod(ONE, containers=[container({"cpu": "1"}, {"cpu": "3"})])
     bounds = limit_range("Container", max={"cpu": "2"})
@@ -333,10 +338,11 @@ def test_workloads_that_cannot_be_told_apart_are_parked_together() -> None:
         {"nodeSelector": {"k": "v"}},
         {"tolerations": [{"key": "k", "operator": "Exists"}]},
         {"runtimeClassName": "gvisor"},
-        {"overhead": {"gpu": "1"}},
-        {"resources": {"requests": {"cpu": "1"}}},
-        {"containers": [{"name": "c", "resources": {"requests": {"gpu": "8"}}}]},
-        {"initContainers": [{"name": "c", "resources": {"requests": {"gpu": "9"}}}]},
+        {"overhead": {"gpu": "1"}, "containers": [container({"gpu": "8"})]},
+        {"resources": {"requests": {"gpu": "1"}}},
+        {"containers": [container({"gpu": "8"})]},
+        {"containers": [container({"gpu": "8"}), container({"gpu": "1"})]},
+        {"initContainers": [container({"gpu": "9"})]},
         {
             "affinity": {
                 "nodeAffinity": {
@@ -351,7 +357,18 @@ def test_workloads_that_cannot_be_told_apart_are_parked_together() -> None:
     ],
 )
 def test_another_pod_is_not_parked(pod: dict[str, Any]) -> None:
+    """Most of them ask for 9 GPUs as well."""
     assert not alike(UNFIT, with_pod(TWIN, **pod))
+
+
+def test_a_sidecar_is_not_an_init_container() -> None:
+    """Kueue leaves the restart policy out of the shape, but what all pods ask for differs."""
+    helper = container({"gpu": "1"})
+    assert alike(with_pod(UNFIT, initContainers=[helper]), with_pod(TWIN, initContainers=[helper]))
+    sidecar = {**helper, "restartPolicy": "Always"}
+    assert not alike(
+        with_pod(UNFIT, initContainers=[helper]), with_pod(TWIN, initContainers=[sidecar])
+    )
 
 
 def test_names_of_containers_do_not_tell_workloads_apart() -> None:
@@ -370,6 +387,12 @@ def test_other_counts_names_and_priorities_are_not_parked() -> None:
     for change in ({"count": 2}, {"minCount": 1}, {"name": "other"}):
         assert not alike(UNFIT, with_spec(TWIN, podSets=[{**pods, **change}]))
     assert not alike(UNFIT, with_spec(TWIN, priority=-1))
+    grouped = {**pods, "topologyRequest": {"podSetGroupName": "g"}}
+    assert not alike(UNFIT, with_spec(TWIN, podSets=[grouped]))
+    free = {"name": "free", "template": {"spec": {"containers": []}}}
+    head = with_spec(UNFIT, podSets=[pods, {**free, "count": 1}])
+    assert alike(head, with_spec(TWIN, podSets=[pods, {**free, "count": 1}]))
+    assert not alike(head, with_spec(TWIN, podSets=[pods, {**free, "count": 2}]))
     reclaimed = {**two, "status": {"reclaimablePods": [{"name": "main", "count": 1}]}}
     assert not alike(UNFIT, [reclaimed])
 
@@ -379,7 +402,14 @@ def test_a_strict_queue_parks_none_of_them() -> None:
     assert not cycle.parked
 
 
-def test_none_is_parked_along_with_a_skipped_or_gated_head() -> None:
+def test_none_is_parked_along_with_a_head_that_was_turned_down() -> None:
+    rejected = waits("one", "a", admissionChecks=[{"name": "c", "state": "Rejected"}])
+    cycle = ran(A, rejected, waits("two", "a", minute=1))
+    assert names(cycle.left) == {"a": ["two"]}
+    assert names(cycle.parked) == {"a": ["one"]}
+
+
+def test_a_skipped_head_goes_back_to_the_front() -> None:
     """The head of b finds the room of the cohort taken; its twin stays as well."""
     parts = [queue("a", 0, "all"), queue("b", 0, "all"), cohort("all", nominal=1)]
     heads = [waits("one", "a"), waits("two", "b", minute=1), waits("twin", "b", minute=2)]
@@ -388,27 +418,32 @@ def test_none_is_parked_along_with_a_skipped_or_gated_head() -> None:
     assert names(cycle.left) == {"b": ["two", "twin"]}
 
 
-TWO_FLAVORS = flavors("x", "y")
-
-
 @pytest.mark.parametrize(
-    ("stops", "goes_back"), [("MayStopSearch", True), ("TryNextFlavor", False)]
+    ("stops", "quotas", "goes_back"),
+    [
+        ("MayStopSearch", {"x": 1, "y": 0}, True),
+        ("TryNextFlavor", {"x": 1, "y": 0}, False),
+        ("MayStopSearch", {"x": 1}, False),
+    ],
 )
-def test_an_untried_flavor_brings_a_head_back(stops: str, goes_back: bool) -> None:  # noqa: FBT001
-    """Flavor x could be preempted in by two of four: the walk may stop there, or see y as well.
+def test_an_untried_flavor_brings_a_head_back(
+    stops: str,
+    quotas: dict[str, Any],
+    goes_back: bool,  # noqa: FBT001
+) -> None:
+    """GPUs of flavor x could be preempted: the walk may stop there, or see y as well.
 
-    The workload also asks for CPUs in a group of one flavor, where nobody may be preempted.
+    The workload also asks for CPUs, in a group of one flavor, where nobody may be preempted.
     """
-    groups = several_flavors(x=1, y=0)["resourceGroups"]
+    groups = several_flavors(**quotas)["resourceGroups"]
     groups += several_flavors("cpu", x=1)["resourceGroups"]
-    fungibility = {"whenCanPreempt": stops}
     a = with_spec(
         queue("a", 0, within="LowerPriority"),
         resourceGroups=groups,
-        flavorFungibility=fungibility,
+        flavorFungibility={"whenCanPreempt": stops},
     )
     held = [hold("low", {"gpu": 1}, -1), hold("high", {"cpu": 1}, 9)]
-    cycle = ran(TWO_FLAVORS, a, *held, waits("one", "a", {"gpu": 1, "cpu": 1}))
+    cycle = ran(flavors("x", "y"), a, *held, waits("one", "a", {"gpu": 1, "cpu": 1}))
     assert story(cycle) == ["one noCandidates"]
     assert names(cycle.left if goes_back else cycle.parked) == {"a": ["one"]}
 
