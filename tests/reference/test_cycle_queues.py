@@ -338,7 +338,7 @@ def test_workloads_that_cannot_be_told_apart_are_parked_together() -> None:
         {"nodeSelector": {"k": "v"}},
         {"tolerations": [{"key": "k", "operator": "Exists"}]},
         {"runtimeClassName": "gvisor"},
-        {"overhead": {"gpu": "1"}, "containers": [container({"gpu": "8"})]},
+        {"overhead": {"gpu": "0"}},
         {"resources": {"requests": {"gpu": "1"}}},
         {"containers": [container({"gpu": "8"})]},
         {"containers": [container({"gpu": "8"}), container({"gpu": "1"})]},
