@@ -39,7 +39,8 @@ KINDS = (
 )
 RECORDINGS = (
     *(f"{size}{kind}" for kind in KINDS for size in ("", "small-")),
-    *(f"upstream/{kind}" for kind in ("classical", "fair", "flavor", "hierarchical")),
+    *("cycle-classical", "cycle-fair"),
+    *(f"upstream/{kind}" for kind in ("classical", "cycle", "fair", "flavor", "hierarchical")),
 )
 
 # A fenced block, at the margin or inside a list: what stands before each line, language, content.
@@ -181,7 +182,7 @@ def test_marked_commands_are_one_line_each() -> None:
 
 
 def test_figure_of_the_whole_recording(conformance: Path) -> None:
-    """All files of single decisions."""
+    """All files, of single decisions and of whole cycles."""
     compared = [replay(str(conformance / "kueue" / f"{name}.jsonl.gz")) for name in RECORDINGS]
     assert not any(file.different or file.skipped for file in compared)
     assert f"{sum(file.equal for file in compared):,} answers" in TEXT
