@@ -2,7 +2,8 @@
 
 Source: kueue-semantics.md, section 7.5; kueue ff69552e pkg/workload/workload.go
 ``computeSchedulingHash`` and pkg/util/pod/pod.go ``SpecShape``. Kueue also compares parts of pods
-that decide nothing here and are not read: ports, spread constraints, resource claims, preferences.
+that decide nothing here and are not read: ports, spread constraints, resource claims, preferences,
+and whether an amount is written in decimal or in binary units.
 """
 
 from __future__ import annotations

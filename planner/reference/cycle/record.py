@@ -74,8 +74,8 @@ class Cycle:
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
     ``evicted`` are the targets of those that preempt, without those already evicted before.
-    ``left`` and ``parked`` have the keys of those that wait, by ClusterQueue, in queue order:
-    the first compete in the next cycle, the others wait for something to change.
+    ``left`` and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete
+    in the next cycle and stand in queue order, the others wait for something to change.
     """
 
     snapshot: Snapshot
