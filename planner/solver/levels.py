@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from planner.errors import InternalError
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure
 from planner.solver.core import Least, find_any, find_within, minimise, minimise_whole
@@ -38,7 +39,7 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
         outcome = find_any(search, search.alive)
         if outcome in ("infeasible", "unknown"):
             return Answer(outcome, ())
-    if levels[:1] == (CASCADE,):
+    if levels and levels[0] == CASCADE:
         stable = _stable_anyway(search, levels[1:])
         if stable is not None:
             return stable
@@ -46,27 +47,41 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
 
 
 def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
-    """Solve without D11: if nobody preempts again, it is the answer with D11 first, too.
+    """Solve without D11: if nobody preempts again in a best answer, it is best with D11, too.
 
-    Otherwise the search has a start: that answer, or one of workloads that could preempt nobody.
-    Half of the time is left for what comes then.
+    Otherwise the search has a start: that answer, or the best of workloads that could preempt
+    nobody. Time is left for what comes then.
     """
     free = search.fork()
     free.deadline = search.deadline.half()
-    answer = _settle(free, [_solve_level(free, measure) for measure in with_names(levels)])
-    if free.value(CASCADE, free.answer) == 0:
+    done = [_solve_level(free, measure) for measure in with_names(levels)]
+    best = free.answer
+    free.deadline = search.deadline.half().half()
+    if find_within(free, CASCADE, 0) == "optimal" and _all_proved(done):
+        free.deadline = search.deadline
+        answer = _settle(free, done)
         search.incumbent = free.incumbent
         return replace(answer, levels=(LevelResult(CASCADE, Least("optimal")), *answer.levels))
-    if free.value(CASCADE, free.answer) <= search.value(CASCADE, search.answer):
-        search.incumbent = free.incumbent
-    cascades = search.rules.table.cascades
+    best = free.incumbent or best
+    if search.value(CASCADE, best) <= search.value(CASCADE, search.answer):
+        search.incumbent = best
     steady = search.fork()
-    steady.incumbent = None
-    first = search.classes.first.tolist()
-    calm = [k for k in search.alive if cascades is not None and cascades.is_steady(first[k])]
-    if find_any(steady, calm) == "optimal" and steady.incumbent is not None:
+    steady.deadline, steady.incumbent = search.deadline.half(), None
+    steady.alive = _steady(search)
+    if search.value(CASCADE, best) and find_any(steady, steady.alive) == "optimal":
+        for measure in levels:
+            _solve_level(steady, measure)
         search.incumbent = steady.incumbent
     return None
+
+
+def _steady(search: Search) -> list[int]:
+    """Return the classes alive of workloads that could preempt nobody again."""
+    cascades, first = search.rules.table.cascades, search.classes.first.tolist()
+    if cascades is None:
+        message = "an objective counts D11, but nothing answers it"
+        raise InternalError(message)
+    return [k for k in search.alive if cascades.is_steady(first[k])]
 
 
 def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:

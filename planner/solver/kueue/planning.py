@@ -13,7 +13,7 @@ from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.adoption import adopt
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile
-from planner.plan import Plan, Status, Verdict, Verification, Victim
+from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -71,11 +71,12 @@ class Planning:
         """
         told = self._told
         if profile.counts("D11"):
-            told = replace(told, cascades=self._relapses)
+            told = replace(told, cascades=self.relapses)
         self.table = adopt(profile, told, lambda: known_groups(self.state))
 
     @cached_property
-    def _relapses(self) -> Relapses:
+    def relapses(self) -> Relapses:
+        """What is known of victims that would preempt again."""
         return Relapses(
             self.state,
             self.snapshot,
@@ -151,6 +152,17 @@ class Planning:
             return plan.model_copy(update={"outside_rules": broken(verification.verdicts)})
         refuse_illegal(plan, verification)
         return plan
+
+    def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
+        """Return which of some victims would preempt again under these flavors, in their order.
+
+        Raises
+        ------
+        LookupFailed
+            If the LocalQueue or ClusterQueue of one is not in the dump.
+        """
+        found = self.relapses.cascades([self._position[key] for key in victims])
+        return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts victims, given as positions.

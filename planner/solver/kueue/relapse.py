@@ -19,6 +19,7 @@ from functools import cached_property
 
 from planner.assignment import Assignment
 from planner.objective.cascading import Lesson
+from planner.plan import Cascade
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
 from planner.reference.candidates import satisfies_policy
@@ -72,8 +73,8 @@ class Relapses:
         self._candidates = frozenset(candidates)
         self._reasons = reasons
         self._victims: dict[int, _Victim] = {}
-        self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], bool] = {}
-        self._counts: dict[frozenset[int], int] = {}
+        self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = {}
+        self._found: dict[frozenset[int], tuple[Cascade, ...]] = {}
         self.lessons: list[Lesson] = []
 
     def count(self, victims: Sequence[int]) -> int:
@@ -84,13 +85,26 @@ class Relapses:
         LookupFailed
             If the LocalQueue or ClusterQueue of one is not in the dump.
         """
+        return len(self.cascades(victims))
+
+    def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
+        """Return which of some victims would preempt whom, in the order of their positions.
+
+        Raises
+        ------
+        LookupFailed
+            If the LocalQueue or ClusterQueue of one is not in the dump.
+        """
         chosen = frozenset(victims)
-        if chosen not in self._counts:
+        if not chosen:
+            return ()
+        if chosen not in self._found:
             gone = [self._workloads[i] for i in sorted(chosen)]
-            after = snapshot_after(self._snapshot, self._holder, gone) if gone else self._snapshot
+            after = snapshot_after(self._snapshot, self._holder, gone)
             asked = [i for i in sorted(chosen) if not self._workloads[i].evicted]
-            self._counts[chosen] = sum(self._preempts(i, chosen, after) for i in asked)
-        return self._counts[chosen]
+            told = (self._ask(i, chosen, after) for i in asked)
+            self._found[chosen] = tuple(one for one in told if one is not None)
+        return self._found[chosen]
 
     def is_steady(self, position: int) -> bool:
         """Say whether a workload could preempt nobody again, whoever goes with it.
@@ -103,19 +117,19 @@ class Relapses:
         waiting = self._pending_again(position)
         return not any(self._is_prey(waiting, one) for one in self._latest_of_all)
 
-    def _preempts(self, position: int, chosen: frozenset[int], after: Snapshot) -> bool:
+    def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
         victim = self._victim(position)
         left = (self._workloads[j] for j in victim.prey - chosen)
         if not victim.others and all(one.evicted for one in left):
-            return False
+            return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
-            return cascade(after, self._preemptor, victim.waiting) is not None
+            return cascade(after, self._preemptor, victim.waiting)
         going = victim.prey & chosen
         totals = tuple(sum(of[j] for j in of.keys() & chosen) for of in victim.taken)
         key = position, going, totals
         if key not in self._answers:
-            self._answers[key] = cascade(after, self._preemptor, victim.waiting) is not None
-            if self._answers[key]:
+            self._answers[key] = cascade(after, self._preemptor, victim.waiting)
+            if self._answers[key] is not None:
                 sums = tuple(zip(victim.taken, totals, strict=True))
                 self.lessons.append(Lesson(position, going, victim.prey - going, sums))
         return self._answers[key]
@@ -209,7 +223,7 @@ def _latest(workloads: Iterable[Admitted]) -> list[Admitted]:
     """
     kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
     for one in workloads:
-        like = one.queue, one.priority, one.names
+        like = one.queue, one.priority, frozenset(one.names)
         if like not in kept or one.queued_at > kept[like].queued_at:
             kept[like] = one
     return list(kept.values())

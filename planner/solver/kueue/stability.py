@@ -16,11 +16,11 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     LookupFailed
         If a victim's LocalQueue or ClusterQueue is not in the dump.
     """
+    if plan.assignment == planning.decision.assignment:
+        return planning.cascades(plan.keys)
     snapshot = planning.snapshot
     held = {one.key: one for workloads in snapshot.admitted.values() for one in workloads}
     victims = [(held[victim.workload], victim.reason) for victim in plan.victims]
-    if not victims:
-        return ()
     return cascades(planning.state, snapshot, planning.preemptor, plan.assignment, victims)
 
 
