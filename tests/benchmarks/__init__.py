@@ -1,1 +1,7 @@
-"""Benchmarks; skipped unless asked for with --benchmark-only."""
+"""Benchmarks; skipped unless asked for with --benchmark-only.
+
+large.py, clusters.py  states of any size
+scale.py               measures growth, also of other engines, and writes tables and plots
+measure.py             one measurement of it, in a process of its own
+tables.py              its tables and plots
+"""

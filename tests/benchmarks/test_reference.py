@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.quota.snapshot import take_snapshot
+from planner.quota.snapshot import build_snapshot
 from tests.benchmarks.large import SIZES, large
 from tests.cluster import PENDING
 
@@ -24,5 +24,6 @@ def test_greedy(benchmark: Any, count: int, *, fair: bool) -> None:
 
 @pytest.mark.parametrize("count", SIZES)
 def test_snapshot(benchmark: Any, count: int) -> None:
-    snapshot = benchmark(take_snapshot, large(count, fair=False))
+    state = large(count, fair=False)
+    snapshot = benchmark(build_snapshot, state, state.now, ())
     assert sum(map(len, snapshot.admitted.values())) == count

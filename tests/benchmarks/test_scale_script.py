@@ -1,0 +1,76 @@
+"""The script that measures: one small cluster, all files, and values compared."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from planner.reader import read_kueue_objects
+from tests.benchmarks.clusters import CPU, GPU, MEMORY, NOW, Form, cluster
+from tests.benchmarks.scale import disagreements, forms
+from tests.benchmarks.tables import Row
+from tests.conftest import ROOT
+
+
+def test_script_writes_tables_and_plots(tmp_path: Path) -> None:
+    form = Form(100, queues=8)
+    command = [sys.executable, "-m", "tests.benchmarks.scale", str(tmp_path)]
+    command += ["--sizes", "100", "--rivals", "highs", "--only", f"^{form.name}$"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "scale.csv").open(encoding="utf-8") as file:
+        rows = {row["engine"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == {"planner", "process", "highs"}
+    assert {row["outcome"] for row in rows.values()} == {"optimal"}
+    assert rows["planner"]["values"] == rows["highs"]["values"] != ""
+    assert all(float(row["wall_s"]) > 0 and int(row["peak_mib"]) > 30 for row in rows.values())
+    table = (tmp_path / "scale.md").read_text("utf-8")
+    assert f"| {form.name} | " in table
+    assert " x |" in table
+    assert {path.name for path in tmp_path.glob("*.svg")} == {"time.svg", "memory.svg"}
+
+
+def test_different_values_are_found() -> None:
+    row = Row("one", 1, "planner", "optimal", 1.0, 1.0, 1.0, {"values": [3, 4]}, None, None)
+    same = replace(row, engine="highs", answer={"values": [3, 4]})
+    other = replace(row, engine="scip", answer={"values": [3, 3]})
+    unproved = replace(other, outcome="feasible")
+    assert not disagreements([row, same, unproved])
+    assert disagreements([row, same, other]) == ["one: planner (3, 4), scip (3, 3)"]
+
+
+@pytest.mark.parametrize("form", list(forms([100, 1_000])), ids=lambda form: form.name)
+def test_clusters_are_what_their_form_says(form: Form) -> None:
+    dump = cluster(form)
+    assert dump == cluster(form)
+    state = read_kueue_objects(dump, where=form.name, now=f"{NOW:%Y-%m-%dT%H:%M:%SZ}")
+    assert len(state.workloads) == form.workloads + 1
+    assert len(state.cluster_queues) == form.queues
+    parents = {one.name: one.spec.parent_name for one in state.cohorts}
+    above = {queue.spec.cohort_name for queue in state.cluster_queues}
+    for _ in range(form.depth - 1):
+        above = {parents[name] for name in above}
+    assert above == {"c0-0"}
+    used = {GPU: 0, MEMORY: 0, CPU: 0}
+    shapes = set()
+    for item in dump["items"]:
+        if "admission" in item.get("status", {}):
+            usage = item["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]
+            shapes.add(tuple(usage.values()))
+            for resource, amount in usage.items():
+                used[resource] += int(amount)
+    rows = [
+        row
+        for item in dump["items"]
+        if item["kind"] == "ClusterQueue"
+        for row in item["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
+    ]
+    for resource in (GPU, MEMORY):
+        quota = sum(row["nominalQuota"] for row in rows if row["name"] == resource)
+        assert 0.99 * used[resource] <= quota <= used[resource]
+    assert (len(shapes) <= 40) == (form.shapes == "t-shirt")
