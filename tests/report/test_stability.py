@@ -1,0 +1,58 @@
+"""Victims that would preempt again, on a screen, in plain lines and on a page."""
+
+from __future__ import annotations
+
+from planner.plan import Cascade, Plan
+from planner.report import html, plain, table
+from planner.report.stability import MAX_SHOWN, STABLE, in_words
+from tests.report.factory import make_plan
+
+BACK = Cascade(victim="team-b/sweep-17", targets=("team-a/train-llm",), preemptor=True)
+THIRD = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preemptor=False)
+
+
+def made(*cascades: Cascade) -> Plan:
+    return make_plan().model_copy(update={"stability": cascades})
+
+
+def test_sentences_name_victims_and_targets() -> None:
+    assert in_words([BACK, THIRD]).split("\n") == [
+        "Not stable: 2 victims would preempt again once pending:",
+        "  team-b/sweep-17 would preempt team-a/train-llm (the preemptor itself)",
+        "  team-a/notebook-3 would preempt x/one, x/two",
+    ]
+    assert in_words([BACK]).startswith("Not stable: 1 victim would preempt again")
+    assert in_words([]) == STABLE
+
+
+def test_long_lists_are_cut_and_counted() -> None:
+    targets = tuple(f"x/w{number}" for number in range(MAX_SHOWN + 2))
+    many = [Cascade(victim="a/b", targets=targets, preemptor=False)] * (MAX_SHOWN + 3)
+    lines = in_words(many).split("\n")
+    assert lines[-1] == "  and 3 more"
+    assert lines[1].endswith(f"x/w{MAX_SHOWN - 1} and 2 more")
+    assert len(lines) == MAX_SHOWN + 2
+
+
+def test_names_cannot_write_to_the_screen() -> None:
+    bad = Cascade(victim="a/\x1b[31m", targets=("b/\n",), preemptor=False)
+    said = in_words([bad])
+    assert "\x1b" not in said
+    assert said.count("\n") == 1
+
+
+def test_plain_lines_have_a_fact_each() -> None:
+    text = plain.render(made(BACK, THIRD))
+    assert "unstable         2\n" in text
+    assert "cascade          team-b/sweep-17 preemptor=yes target=team-a/train-llm\n" in text
+    assert "cascade          team-a/notebook-3 preemptor=no target=x/one target=x/two\n" in text
+    assert "unstable         0\n" in plain.render(made())
+    assert "unstable" not in plain.render(make_plan())
+
+
+def test_tables_and_pages_say_it_below_the_victims() -> None:
+    for show in (lambda plan: table.render(plan, width=108, color=False), html.render):
+        assert "team-a/notebook-3 would preempt x/one, x/two" in show(made(BACK, THIRD))
+        assert STABLE in show(made())
+        assert "would preempt" not in show(make_plan())
+        assert STABLE not in show(make_plan())
