@@ -66,7 +66,7 @@ class Candidate:
     def place(self, priority: int) -> tuple[tuple[bool, int], int, float, str]:
         """Return the key by which Kueue orders the candidates, for some priority of this one."""
         workload = self.workload
-        return (self.list_number, priority, -workload.reserved_at.timestamp(), workload.uid)
+        return (self.list_number, priority, -workload.reserved_s, workload.uid)
 
 
 def candidates_of(

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 
 from planner.errors import SchemaError
 from planner.objective.milestone import milestone_cost, parse_milestones
-from planner.quota.holding import started_at
+from planner.quota.holding import seconds_since, started_at
 from planner.state import Workload, parse_time
 
 PREFIX: Final = "preemption-planner.io/"
@@ -57,9 +57,8 @@ class Disruption(NamedTuple):
     min_runtime_s: int = 0
 
 
-def plain_disruption(started: datetime | None, now: datetime) -> Disruption:
+def plain_disruption(running_s: int) -> Disruption:
     """Return what evicting loses of a workload about which nobody says anything."""
-    running_s = _seconds_since(started, now)
     return Disruption(False, running_s, running_s, DEFAULT_RESTART_S)  # noqa: FBT003
 
 
@@ -71,7 +70,7 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
     SchemaError
         If an annotation under the prefix has an unusable value.
     """
-    plain = plain_disruption(started_at(workload), now)
+    plain = plain_disruption(seconds_since(started_at(workload), now))
     annotations = workload.metadata.annotations
     if not annotations:
         return plain._replace(preemptions=_preemptions(workload))
@@ -80,7 +79,7 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
     checkpoint = annotations.get(PREFIX + "last-checkpoint")
     if checkpoint is not None:
         try:
-            lost_s = min(running_s, _seconds_since(parse_time(checkpoint), now))
+            lost_s = min(running_s, seconds_since(parse_time(checkpoint), now))
         except ValueError as error:
             raise _unusable(workload, "last-checkpoint", checkpoint, str(error)) from None
     on_signal_s = _seconds(workload, "checkpoint-seconds")
@@ -96,10 +95,6 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
         preemptions=_preemptions(workload),
         min_runtime_s=_seconds(workload, "min-runtime-seconds") or 0,
     )
-
-
-def _seconds_since(start: datetime | None, now: datetime) -> int:
-    return max(0, int((now - start).total_seconds())) if start else 0
 
 
 def _is_last_tier(workload: Workload) -> bool:

@@ -57,7 +57,7 @@ def term_table(
         _refuse_unknown(costs, snapshot)
     now = snapshot.now
     disruptions = [
-        read_disruption(w.workload, now) if w.remarked else plain_disruption(w.started_at, now)
+        read_disruption(w.workload, now) if w.remarked else plain_disruption(w.running_s)
         for w in problem.workloads
     ]
     rank = ranks(problem.priority, eligible if ranked is None else ranked)

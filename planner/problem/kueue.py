@@ -296,7 +296,7 @@ def _scheduler_order(
         np.array([not w.evicted for w in workloads], dtype=bool),
         np.array(groups, dtype=np.int64)[queue],
         np.array([w.priority for w in workloads], dtype=np.int64),
-        np.array([-w.reserved_at.timestamp() for w in workloads], dtype=np.float64),
+        np.array([-w.reserved_s for w in workloads], dtype=np.float64),
     )
     order = np.lexsort(columns[::-1])
     _break_ties(order, columns, [w.uid for w in workloads])

@@ -92,6 +92,11 @@ def started_at(workload: Workload) -> datetime | None:
     return workload.reserved_at
 
 
+def seconds_since(start: datetime | None, now: datetime) -> int:
+    """Return the whole seconds from a time to another; none before it, or if it is not known."""
+    return max(0, int((now - start).total_seconds())) if start else 0
+
+
 def queue_order_time(workload: Workload, configuration: Configuration) -> datetime:
     """Return the timestamp that orders the workload in its queue (semantics, 2.4)."""
     evicted = workload.condition("Evicted")

@@ -19,7 +19,7 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     InputError
         If the workload does not wait: it holds quota, is finished or deactivated.
     """
-    workload = next((item for item in state.workloads if item.key == key), None)
+    workload = snapshot.waiting.get(key) or _find(state, key)
     if workload is None:
         waiting = [item.key for item in state.workloads if item.is_pending]
         raise LookupFailed(
@@ -37,6 +37,10 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
         )
         raise InputError(state.source, f"workload {key} is not pending: it {reason}")
     return as_preemptor(state, snapshot, workload)
+
+
+def _find(state: State, key: str) -> Workload | None:
+    return next((workload for workload in state.workloads if workload.key == key), None)
 
 
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:

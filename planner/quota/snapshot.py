@@ -15,7 +15,13 @@ from weakref import ReferenceType, ref
 from planner.errors import LookupFailed
 from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
-from planner.quota.holding import effective_priority, queue_order_time, running_pods, started_at
+from planner.quota.holding import (
+    effective_priority,
+    queue_order_time,
+    running_pods,
+    seconds_since,
+    started_at,
+)
 from planner.quota.request import PodSetRequest
 from planner.quota.shape import Shape, Shapes
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
@@ -29,8 +35,9 @@ class Admitted(NamedTuple):
     ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
     integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
-    effective priority; ``started_at`` is when it last started, if that is known. ``remarked``
-    says that it has annotations or was evicted before.
+    effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``running_s`` is
+    for how many whole seconds it has been running. ``remarked`` says that it has annotations or
+    was evicted before.
     """
 
     workload: Workload
@@ -44,7 +51,8 @@ class Admitted(NamedTuple):
     priority: int
     queued_at: datetime
     reserved_at: datetime
-    started_at: datetime | None
+    reserved_s: float
+    running_s: int
     evicted: bool
     remarked: bool
 
@@ -71,7 +79,8 @@ class Snapshot:
 
     It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all
     admitted workloads; take a copy before changing it.
-    ``queues`` maps a node to its ClusterQueue; ``admitted`` lists a node's workloads.
+    ``queues`` maps a node to its ClusterQueue; ``admitted`` lists a node's workloads; ``waiting``
+    are all others by key, also those that are finished or deactivated.
     """
 
     now: datetime
@@ -80,6 +89,7 @@ class Snapshot:
     usage: Usage
     queues: Mapping[int, ClusterQueue]
     node_of: Mapping[str, int]
+    waiting: Mapping[str, Workload]
     flavors: Mapping[str, ResourceFlavor]
     admitted: Mapping[int, Sequence[Admitted]]
     fr_index: Mapping[FlavorResource, int]
@@ -182,13 +192,16 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     shapes = Shapes(configuration)
+    waiting: dict[str, Workload] = {}
     for workload in state.workloads:
-        if workload.holds_quota:
-            shape = shapes.of(workload)
-            node = node_of.get(workload.admitted_by)
-            if node is not None:
-                shape.holders[node] += 1
-                admitted[node].append(_admitted(configuration, clock, node, workload, shape))
+        if not workload.holds_quota:
+            waiting.setdefault(workload.key, workload)
+            continue
+        shape = shapes.of(workload)
+        node = node_of.get(workload.admitted_by)
+        if node is not None:
+            shape.holders[node] += 1
+            admitted[node].append(_admitted(configuration, clock, node, workload, shape))
     _index_more(index, [*(s.amounts for s in shapes), *(sorted(s.named) for s in shapes), extra])
     tree = QuotaTree(nodes, tuple(index))
     usage = Usage(tree)
@@ -203,6 +216,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         usage=usage,
         queues={node_of[cq.name]: cq for cq in state.cluster_queues},
         node_of=node_of,
+        waiting=waiting,
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
         admitted=admitted,
         fr_index=index,
@@ -232,7 +246,7 @@ def as_admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its p
 def _admitted(
     configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
 ) -> Admitted:
-    metadata = workload.metadata
+    metadata, reserved_at = workload.metadata, workload.reserved_at or now
     return Admitted(
         workload=workload,
         key=workload.key,
@@ -244,8 +258,9 @@ def _admitted(
         pods=shape.pods,
         priority=effective_priority(workload, configuration),
         queued_at=queue_order_time(workload, configuration),
-        reserved_at=workload.reserved_at or now,
-        started_at=started_at(workload),
+        reserved_at=reserved_at,
+        reserved_s=reserved_at.timestamp(),
+        running_s=seconds_since(started_at(workload), now),
         evicted=workload.is_true("Evicted"),
         remarked=bool(metadata.annotations or workload.status.scheduling_stats.evictions),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from planner.quota.snapshot import Admitted, Preemptor
 from planner.quota.tree import NO_PARENT
@@ -27,8 +27,7 @@ REASON: Mapping[Variant, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A workload that may be preempted; ``lca`` is its lowest common ancestor with the queue."""
 
     workload: Admitted
@@ -56,13 +55,21 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_at < candidate.queued_at
 
 
+def permitted(context: Context, queue: int, policy: str) -> Iterator[Admitted]:
+    """Yield what holds quota in a queue, names contested quota, and is permitted by a policy."""
+    preemptor, contested = context.preemptor, context.contested
+    for workload in context.snapshot.admitted[queue]:
+        if not contested.isdisjoint(workload.names) and satisfies_policy(
+            preemptor, workload, policy
+        ):
+            yield workload
+
+
 def collect_candidates(context: Context) -> CandidateList:
     """Collect and order the candidates of classical preemption on the usage as it is."""
     own = [
         Candidate(workload, "WithinCQ")
-        for workload in context.snapshot.admitted[context.queue]
-        if not context.contested.isdisjoint(workload.names)
-        and satisfies_policy(context.preemptor, workload, context.policy.within_cluster_queue)
+        for workload in permitted(context, context.queue, context.policy.within_cluster_queue)
     ]
     with_advantage: list[Candidate] = []
     by_priority: list[Candidate] = []
@@ -101,26 +108,28 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
 
 
 def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> Iterator[Candidate]:
-    preemptor, policy = context.preemptor, context.policy
-    for workload in context.snapshot.admitted[queue]:
-        if not context.contested.isdisjoint(workload.names) and satisfies_policy(
-            preemptor, workload, policy.reclaim_within_cohort
-        ):
-            variant: Variant = "HierarchicalReclaim" if advantage else _variant(context, workload)
-            yield Candidate(workload, variant, lca)
+    highest = None if advantage else _highest_while_borrowing(context)
+    for workload in permitted(context, queue, context.policy.reclaim_within_cohort):
+        variant: Variant
+        if advantage:
+            variant = "HierarchicalReclaim"
+        elif highest is None or workload.priority > highest:
+            variant = "ReclaimWithoutBorrowing"
+        else:
+            variant = "ReclaimWhileBorrowing"
+        yield Candidate(workload, variant, lca)
 
 
-def _variant(context: Context, workload: Admitted) -> Variant:
-    """Say whether a candidate without advantage may be taken while borrowing (5.3)."""
+def _highest_while_borrowing(context: Context) -> int | None:
+    """Return up to which priority a candidate without advantage may be taken while borrowing.
+
+    ``None`` if none may (5.3).
+    """
     borrow = context.policy.borrow_within_cohort
-    threshold = borrow.max_priority_threshold
-    if (
-        borrow.policy == "Never"
-        or workload.priority >= context.preemptor.priority
-        or (threshold is not None and workload.priority > threshold)
-    ):
-        return "ReclaimWithoutBorrowing"
-    return "ReclaimWhileBorrowing"
+    if borrow.policy == "Never":
+        return None
+    threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
+    return below if threshold is None else min(below, threshold)
 
 
 def _order(candidate: Candidate) -> tuple[bool, int, float, str]:
@@ -129,6 +138,6 @@ def _order(candidate: Candidate) -> tuple[bool, int, float, str]:
     return (
         not workload.evicted,
         workload.priority,
-        -workload.reserved_at.timestamp(),
+        -workload.reserved_s,
         workload.uid,
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
-from planner.reference.candidates import satisfies_policy
+from planner.reference.candidates import permitted
 from planner.reference.context import Context
 from planner.reference.queue_order import QueueOrder, candidate_order
 from planner.reference.target import Search, Target, fill_back, restore
@@ -40,17 +40,8 @@ def search_fair_sharing(context: Context) -> Search:
 
 def _candidates(context: Context) -> Iterator[Admitted]:
     """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
-    snapshot, policy = context.snapshot, context.policy
-    tree = snapshot.tree
-
-    def permitted(queue: int, rule: str) -> Iterator[Admitted]:
-        for workload in snapshot.admitted[queue]:
-            if not context.contested.isdisjoint(workload.names) and satisfies_policy(
-                context.preemptor, workload, rule
-            ):
-                yield workload
-
-    yield from permitted(context.queue, policy.within_cluster_queue)
+    tree, policy = context.snapshot.tree, context.policy
+    yield from permitted(context, context.queue, policy.within_cluster_queue)
     if policy.reclaim_within_cohort == "Never" or tree.nodes[context.queue].parent == NO_PARENT:
         return
     below = [tree.path(context.queue)[-1]]
@@ -60,7 +51,7 @@ def _candidates(context: Context) -> Iterator[Admitted]:
             node, context.contested
         )
         if borrows and node != context.queue:
-            yield from permitted(node, policy.reclaim_within_cohort)
+            yield from permitted(context, node, policy.reclaim_within_cohort)
 
 
 class _Passes:

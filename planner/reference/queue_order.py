@@ -25,7 +25,7 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
             not workload.evicted,
             workload.queue == context.queue,
             workload.priority,
-            -workload.reserved_at.timestamp(),
+            -workload.reserved_s,
             workload.uid,
         )
 

@@ -97,7 +97,8 @@ def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) ->
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
-    wanted = given.pending or only_pending(state, pending_workloads(state))
+    pending = [key for key, workload in snapshot.waiting.items() if workload.is_pending]
+    wanted = given.pending or only_pending(state, pending)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     return Planning(state, snapshot, preemptor, costs, fixed)

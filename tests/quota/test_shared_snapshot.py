@@ -91,6 +91,7 @@ def frozen(snapshot: Snapshot) -> Snapshot:
         usage=Usage(snapshot.tree, rows),
         queues=MappingProxyType(dict(snapshot.queues)),
         node_of=MappingProxyType(dict(snapshot.node_of)),
+        waiting=MappingProxyType(dict(snapshot.waiting)),
         flavors=MappingProxyType(dict(snapshot.flavors)),
         admitted=MappingProxyType({n: tuple(map(fixed, w)) for n, w in snapshot.admitted.items()}),
         fr_index=MappingProxyType(dict(snapshot.fr_index)),
