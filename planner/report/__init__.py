@@ -15,6 +15,7 @@ boost.py, replay.py, risk.py, whatif.py
                               the output of these commands; catalogue.py that of ``planner laws``
 style.py                      one result in any style; paper.py what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts
+stability.py                  victims that would preempt again, in words and lines
 words.py, contrast.py         codes and terms in words; a plan beside the scheduler's own
 caution.py                    what a reader of a plan should be warned of
 """
