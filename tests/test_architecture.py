@@ -54,8 +54,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "cli": "planner errors quantity laws state reader quota assignment reference problem"
-        " objective models plan verifier solver replay report batch auditing scenario boosting explanation"
-        " exposure api kubectl study",
+        " objective models plan verifier solver replay report batch auditing scenario boosting"
+        " explanation exposure api kubectl study",
         FACE: "errors state reader plan auditing exposure api",
     }.items()
 }

@@ -166,9 +166,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),
-    "comparison": Published(
-        "the output of compare --format json", lambda: _written(Comparison)
-    ),
+    "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),
     "message": Published(
