@@ -47,7 +47,7 @@ def admitted(
     solver.parameters.num_workers = 1
     solver.parameters.cp_model_presolve = False
     solver.parameters.enumerate_all_solutions = True
-    solver.solve(formulation.builder.model, collector)
+    solver.solve(cp_model.CpModel(formulation.builder.proto), collector)
     builder, attempt = formulation.builder, formulation.borrowing
     tried = {bool(builder.lower[attempt]), bool(builder.upper[attempt])}
     sets: VictimSets = {borrowing: set() for borrowing in tried}

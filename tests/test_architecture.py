@@ -198,6 +198,12 @@ def test_help_does_not_wait_for_a_solver() -> None:
     assert not {"numpy", "ortools", "pandas", "scipy"} & loaded_after(code)
 
 
+def test_a_small_plan_waits_for_no_other_library() -> None:
+    """The pretty face of CP-SAT loads pandas; linear programs are for large problems."""
+    code = "import planner\nassert planner.solve(planner.read('instances/quickstart')).victims"
+    assert not {"pandas", "pyarrow", "rich", "scipy"} & loaded_after(code)
+
+
 @pytest.mark.parametrize("name", planner.__all__)
 def test_public_name_exists_and_is_listed(name: str) -> None:
     assert getattr(planner, name) is not None

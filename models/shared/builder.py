@@ -1,7 +1,8 @@
 """Linear expressions and constraints over CP-SAT's own proto.
 
 Rows are written into the proto directly, which is an order of magnitude faster than operator
-sums (solver-performance.md, section 2). Variables are integers: their index in the proto.
+sums (solver-performance.md, section 2). Variables are integers: their index in the proto. The
+module ``cp_model`` is left alone: it loads pandas, which takes as long as a small plan.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from ortools.sat.python.cp_model import CpModel
+from ortools.sat.python.cp_model_helper import CpModelProto
 
 from planner.errors import UnsupportedError
 
@@ -74,14 +75,13 @@ class Builder:
     """A CP-SAT model under construction; knows the bounds of every variable."""
 
     def __init__(self) -> None:
-        self.model = CpModel()
-        self._proto = self.model.proto
+        self.proto = CpModelProto()
         self.lower: list[int] = []
         self.upper: list[int] = []
 
     def new(self, lower: int, upper: int) -> int:
         """Create an integer variable with inclusive bounds, and return its index."""
-        self._proto.variables.add().domain.extend([lower, upper])
+        self.proto.variables.add().domain.extend([lower, upper])
         self.lower.append(lower)
         self.upper.append(upper)
         return len(self.lower) - 1
@@ -113,7 +113,7 @@ class Builder:
 
     def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
         """Require that at least one literal is true."""
-        row = self._proto.constraints.add()
+        row = self.proto.constraints.add()
         row.bool_or.literals.extend(list(literals))
         row.enforcement_literal.extend(list(when))
 
@@ -130,7 +130,7 @@ class Builder:
         unit = linear.unit
         refuse_overflow(linear, low // unit, high // unit)
         result = self.new(0, high // unit)
-        row = self._proto.constraints.add().lin_max
+        row = self.proto.constraints.add().lin_max
         row.target.vars.append(result)
         row.target.coeffs.append(1)
         inside = row.exprs.add()
@@ -158,16 +158,16 @@ class Builder:
 
     def minimize(self, linear: Linear) -> None:
         """Set the objective; its constant is left out of the model."""
-        self._proto.clear_objective()
+        self.proto.clear_objective()
         terms = {index: c for index, c in linear.terms.items() if c}
-        self._proto.objective.vars.extend(list(terms))
-        self._proto.objective.coeffs.extend(list(terms.values()))
+        self.proto.objective.vars.extend(list(terms))
+        self.proto.objective.coeffs.extend(list(terms.values()))
 
     def hint(self, values: Sequence[int]) -> None:
         """Give the solver a complete starting point: a value for every variable."""
-        self._proto.clear_solution_hint()
-        self._proto.solution_hint.vars.extend(list(range(len(values))))
-        self._proto.solution_hint.values.extend(list(values))
+        self.proto.clear_solution_hint()
+        self.proto.solution_hint.vars.extend(list(range(len(values))))
+        self.proto.solution_hint.values.extend(list(values))
 
     def _row(
         self, linear: Linear, least: int | None, most: int | None, when: Iterable[int]
@@ -179,7 +179,7 @@ class Builder:
         # Scaling keeps bytes and the like within what the solver can add up.
         unit = gcd(*terms.values()) or 1
         refuse_overflow(linear, low // unit, high // unit)
-        row = self._proto.constraints.add()
+        row = self.proto.constraints.add()
         row.linear.vars.extend(list(terms))
         row.linear.coeffs.extend([c // unit for c in terms.values()])
         lower = _NO_LOWER if least is None else -((linear.constant - least) // unit)

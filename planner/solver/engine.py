@@ -9,12 +9,19 @@ large models run it with the guilty step switched off (solver-performance.md, se
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final, Literal
 
-from ortools.sat.python import cp_model
+from ortools.sat.python.cp_model_helper import (
+    CpModelProto,
+    CpSatHelper,
+    CpSolverResponse,
+    CpSolverStatus,
+    SatParameters,
+    SolveWrapper,
+)
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
@@ -83,39 +90,47 @@ def run(
     builder.minimize(objective or Linear({}))
     if hint is not None:
         builder.hint(hint)
-    solver = _solver(len(builder.lower), deadline)
+    parameters = _parameters(len(builder.lower), deadline)
     if effort is not None:
-        solver.parameters.max_deterministic_time = effort
-    status = solver.solve(builder.model)
-    if status == cp_model.INFEASIBLE and not solver.parameters.cp_model_presolve:
-        status = _second_opinion(solver, builder, deadline)
-    if status == cp_model.MODEL_INVALID:
-        message = f"CP-SAT calls the model invalid: {builder.model.validate()}"
+        parameters.max_deterministic_time = effort
+    response = _solve(builder.proto, parameters)
+    if response.status == CpSolverStatus.INFEASIBLE and not parameters.cp_model_presolve:
+        response = _second_opinion(builder.proto, parameters, deadline)
+    if response.status == CpSolverStatus.MODEL_INVALID:
+        message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(builder.proto)}"
         raise InternalError(message)
-    if status == cp_model.INFEASIBLE:
+    if response.status == CpSolverStatus.INFEASIBLE:
         return Run("infeasible")
-    if status == cp_model.UNKNOWN:
+    if response.status == CpSolverStatus.UNKNOWN:
         return Run("unknown")
-    solution = list(solver.response_proto.solution)
+    solution = list(response.solution)
     constant = objective.constant if objective else 0
     # The solver's own integer, not the double it shows.
-    bound = solver.response_proto.inner_objective_lower_bound + constant if objective else 0
-    return Run("optimal" if status == cp_model.OPTIMAL else "feasible", solution, bound)
+    bound = response.inner_objective_lower_bound + constant if objective else 0
+    proved = response.status == CpSolverStatus.OPTIMAL
+    return Run("optimal" if proved else "feasible", solution, bound)
+
+
+def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
+    wrapper = SolveWrapper()
+    wrapper.set_parameters(parameters)
+    solve: Callable[[CpModelProto], CpSolverResponse] = wrapper.solve
+    return solve(proto)
 
 
 def _second_opinion(
-    solver: cp_model.CpSolver, builder: Builder, deadline: Deadline
-) -> cp_model.CpSolverStatus:
+    proto: CpModelProto, parameters: SatParameters, deadline: Deadline
+) -> CpSolverResponse:
     """Solve what was called infeasible once more, with presolve.
 
     Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has solutions.
     What is found now can be checked; what two ways call infeasible is believed.
     """
-    solver.parameters.cp_model_presolve = True
+    parameters.cp_model_presolve = True
     left = deadline.left()
     if left is not None:
-        solver.parameters.max_time_in_seconds = left
-    return solver.solve(builder.model)
+        parameters.max_time_in_seconds = left
+    return _solve(proto, parameters)
 
 
 def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Sequence[int] | None:
@@ -124,20 +139,19 @@ def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Se
     ``None`` means that the model does not admit the victim set.
     """
     builder.minimize(Linear({}))
-    model = builder.model.clone()
+    proto = CpModelProto()
+    proto.copy_from(builder.proto)
     for variable, count in zip(take, counts, strict=True):
-        domain = model.proto.variables[variable].domain
+        domain = proto.variables[variable].domain
         domain.clear()
         domain.extend([count, count])
-    solver = _solver(0, Deadline())
-    status = solver.solve(model)
-    feasible = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-    return list(solver.response_proto.solution) if feasible else None
+    response = _solve(proto, _parameters(0, Deadline()))
+    feasible = response.status in {CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE}
+    return list(response.solution) if feasible else None
 
 
-def _solver(size: int, deadline: Deadline) -> cp_model.CpSolver:
-    solver = cp_model.CpSolver()
-    parameters = solver.parameters
+def _parameters(size: int, deadline: Deadline) -> SatParameters:
+    parameters = SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
     parameters.linearization_level = 1
@@ -148,7 +162,7 @@ def _solver(size: int, deadline: Deadline) -> cp_model.CpSolver:
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left
-    return solver
+    return parameters
 
 
 def solver_name() -> str:

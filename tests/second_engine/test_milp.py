@@ -46,7 +46,7 @@ def random_model(seed: int) -> Builder:
 
 def least(builder: Builder) -> int | None:
     """Return the least objective over all points; None if none is a solution."""
-    proto = builder.model.proto
+    proto = builder.proto
     objective = proto.objective
     ranges = [range(v.domain[0], v.domain[1] + 1) for v in proto.variables]
     return min(
@@ -65,14 +65,14 @@ def test_engine_finds_the_least_of_all_points(name: str) -> None:
     for seed in SEEDS:
         builder = random_model(seed)
         expected = least(builder)
-        found = ENGINES[name].minimise(builder.model, Deadline())
+        found = ENGINES[name].minimise(cp_model.CpModel(builder.proto), Deadline())
         if expected is None:
             impossible += 1
             assert found == Found("infeasible"), seed
             continue
-        objective = builder.model.proto.objective
+        objective = builder.proto.objective
         assert found.outcome == "optimal", seed
-        assert satisfies(builder.model.proto, found.solution), seed
+        assert satisfies(builder.proto, found.solution), seed
         assert value_of(objective.vars, objective.coeffs, found.solution) == expected, seed
         assert found.bound == expected, seed
     assert 0 < impossible < len(SEEDS) // 2
@@ -84,7 +84,7 @@ def test_a_point_is_judged_row_by_row() -> None:
     builder.at_most(Linear({x: 2}), 6, when=[on])
     part = builder.positive_part(Linear({x: 1}, -4))
     builder.any_of([on, negation(on)])
-    proto = builder.model.proto
+    proto = builder.proto
     assert part.terms == {2: 1}
     assert satisfies(proto, [3, 1, 0])
     assert not satisfies(proto, [4, 1, 0])  # 2 * 4 > 6

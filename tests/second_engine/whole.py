@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from ortools.sat.python.cp_model import CpModel
 
 from planner.models.kueue.build import assemble as assemble_kueue
 from planner.models.kueue.candidates import attempts, restricted_while_borrowing
@@ -152,11 +153,11 @@ class Whole:
         builder = self.formulation.builder
         while not self.deadline.passed:
             builder.minimize(linear)
-            found = self.engine.minimise(builder.model, self.deadline, self._hint)
+            found = self.engine.minimise(CpModel(builder.proto), self.deadline, self._hint)
             if not found.solution:
                 return found
             counts = [found.solution[v] for v in self.formulation.take]
-            if not satisfies(builder.model.proto, found.solution):
+            if not satisfies(builder.proto, found.solution):
                 self.repaired += 1
                 claimed, found = linear.value(found.solution), self._repair(counts)
                 if found.solution and linear.value(found.solution) != claimed:
@@ -170,7 +171,7 @@ class Whole:
 
     def _repair(self, counts: Sequence[int]) -> Found:
         """Return the best answer with the same victims: the engine's numbers were not exact."""
-        model = self.formulation.builder.model.clone()
+        model = CpModel(self.formulation.builder.proto).clone()
         for v, count in zip(self.formulation.take, counts, strict=True):
             domain = model.proto.variables[v].domain
             domain.clear()

@@ -71,10 +71,10 @@ def choices(
     solver.parameters.num_workers = 1
     solver.parameters.cp_model_presolve = False
     solver.parameters.enumerate_all_solutions = True
-    status = solver.solve(looser.builder.model, collector)
+    status = solver.solve(cp_model.CpModel(looser.builder.proto), collector)
     assert status in {cp_model.OPTIMAL, cp_model.INFEASIBLE}
     whole = assemble(problem, classes, rules, spare_last_tier=spare_last_tier, without=without)
-    if len(whole.builder.model.proto.constraints) == len(looser.builder.model.proto.constraints):
+    if len(whole.builder.proto.constraints) == len(looser.builder.proto.constraints):
         return collector.found
     return {chosen for chosen in collector.found if _is_admitted(whole, *chosen)}
 
