@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import get_args, overload
+from typing import TYPE_CHECKING, get_args, overload
 
 from planner.errors import InputError, SchemaError
-from planner.explanation.answer import DEFAULT_LIMIT, answered
-from planner.explanation.kueue.inquiry import KueueInquiry
-from planner.explanation.kueue.record import Explanation
-from planner.explanation.yunikorn.inquiry import YuniKornInquiry
-from planner.explanation.yunikorn.record import YuniKornExplanation
+from planner.explanation import DEFAULT_LIMIT
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
@@ -27,6 +23,10 @@ from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
 from planner.verifier import verify_plan
 from planner.verifier.yunikorn import verify_yunikorn_plan
+
+if TYPE_CHECKING:
+    from planner.explanation.kueue.record import Explanation
+    from planner.explanation.yunikorn.record import YuniKornExplanation
 
 _LARGEST_COST = 2**40
 
@@ -310,6 +310,11 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification.
     """
+    # An eighth of the time that a small plan takes to start.
+    from planner.explanation.answer import answered  # noqa: PLC0415
+    from planner.explanation.kueue.inquiry import KueueInquiry  # noqa: PLC0415
+    from planner.explanation.yunikorn.inquiry import YuniKornInquiry  # noqa: PLC0415
+
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline, checked = _deadline(time_limit), _checked_costs(costs)
     given = Given(pending, assignment, now, laws)

@@ -10,3 +10,8 @@ words.py           answers in a few sentences
 kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
+
+from typing import Final
+
+DEFAULT_LIMIT: Final = 10
+"""How many optimal plans are listed unless the caller says otherwise."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from planner.errors import SchemaError
+from planner.explanation import DEFAULT_LIMIT
 from planner.explanation.counterfactual import alternative, necessary
 from planner.explanation.inquiry import Answer, ClashT, Explainer, ExplanationT, StandingT
 from planner.explanation.optima import count_optima
 from planner.explanation.record import Question
 from planner.explanation.words import about_alternative, about_nothing, about_plan, about_standing
-
-DEFAULT_LIMIT: Final = 10
-"""How many optimal plans are listed unless said."""
 
 
 def answered(
