@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -51,18 +50,6 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     )
     loaded = done.stderr.splitlines()[-1]
     assert not {name for name in HEAVY if f"'{name}'" in loaded}
-
-
-def test_help_is_quick() -> None:
-    """Compared with starting the interpreter, so that a slow machine does not matter."""
-
-    def seconds(words: list[str]) -> float:
-        started = time.perf_counter()
-        subprocess.run(words, env=environment(), capture_output=True, check=True)
-        return time.perf_counter() - started
-
-    bare = min(seconds([sys.executable, "-c", ""]) for _ in range(3))
-    assert min(seconds(command("--help")) for _ in range(3)) - bare < 0.15
 
 
 def test_version() -> None:
