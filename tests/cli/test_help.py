@@ -7,7 +7,7 @@ import pytest
 
 from planner.cli.exit_code import MEANINGS
 from planner.cli.main import COMMANDS, main
-from tests.cli.running import call, command, environment, process
+from tests.cli.running import call, environment, process
 
 HEAVY = {"numpy", "ortools", "pandas", "pydantic", "rich", "scipy", "yaml"}
 
