@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.assignment import flavor_resources
+from planner.assignment import Assignment, flavor_resources
 from planner.errors import UnsupportedError
 from planner.laws import FS_SHARES, KQ_ATTEMPT, RULE_SETS
 from planner.plan import Plan, Verdict, Verification
@@ -30,13 +30,21 @@ from planner.state import State
 from planner.verifier import fair_sharing, kueue
 from planner.verifier.case import Case, case_of, rules_fault, setting_of
 from planner.verifier.fair_case import FairCase, fair_case_of, fair_setting_of
+from planner.verifier.fair_setting import FairSetting
 from planner.verifier.flavors import permitted_flavors
+from planner.verifier.setting import Setting
 from planner.verifier.wording import judge
 
-__all__ = ["match_plan", "verify_case", "verify_plan"]
+__all__ = ["match_plan", "setting_for", "verify_case", "verify_plan"]
 
 
-def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -> Verification:
+def verify_plan(
+    state: State,
+    plan: Plan,
+    *,
+    snapshot: Snapshot | None = None,
+    setting: Setting | None = None,
+) -> Verification:
     """Judge a plan by every law of its rule set, in the order of the registry.
 
     It is accepted if all laws hold. A plan that was proved infeasible or not found claims no
@@ -52,6 +60,8 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
         the flavors were chosen for least disruption (KF-01).
     snapshot
         A snapshot of the state, to save the time of taking one.
+    setting
+        What ``setting_for`` said of the snapshot; used if it says the same as the plan.
 
     Raises
     ------
@@ -67,7 +77,7 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
-    case = match_plan(state, plan, snapshot=snapshot)
+    case = match_plan(state, plan, snapshot=snapshot, setting=setting)
     found = verify_case(case)
     if plan.flavors is None:
         return found
@@ -80,8 +90,28 @@ def verify_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -
     )
 
 
-def match_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) -> Case:
+def setting_for(state: State, snapshot: Snapshot, pending: str, assignment: Assignment) -> Setting:
+    """Return who wants in and over whom, to verify several plans for one preemptor.
+
+    Raises
+    ------
+    InputError
+        If it is not a pending workload of the state.
+    """
+    setting = setting_of(snapshot, find_preemptor(state, snapshot, pending), assignment)
+    return fair_setting_of(setting) if snapshot.configuration.fair_sharing_on else setting
+
+
+def match_plan(
+    state: State,
+    plan: Plan,
+    *,
+    snapshot: Snapshot | None = None,
+    setting: Setting | None = None,
+) -> Case:
     """Match a plan with the state, under its rules; the certificate's checks need the result too.
+
+    ``snapshot`` and ``setting`` are as for ``verify_plan``.
 
     Raises
     ------
@@ -92,10 +122,13 @@ def match_plan(state: State, plan: Plan, *, snapshot: Snapshot | None = None) ->
     if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
         snapshot = take_snapshot(state, plan.now, wanted)
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
-    setting = setting_of(snapshot, preemptor, plan.assignment)
+    found = setting_of(snapshot, preemptor, plan.assignment)
     if plan.rules == "kueue-fair":
-        return fair_case_of(fair_setting_of(setting), plan)
-    return case_of(setting, plan)
+        fair = fair_setting_of(found)
+        if isinstance(setting, FairSetting) and setting == fair:
+            fair = setting
+        return fair_case_of(fair, plan)
+    return case_of(setting if setting is not None and setting == found else found, plan)
 
 
 def verify_case(case: Case) -> Verification:

@@ -111,7 +111,7 @@ def match_victims(
     setting: Setting, plan: Plan
 ) -> tuple[tuple[Admitted, ...], tuple[str, ...], Mapping[str, Sequence[str]]]:
     """Return the victims which the state knows, their reasons, and the faults."""
-    holders = {w.key: w for workloads in setting.snapshot.admitted.values() for w in workloads}
+    holders = setting.holders
     named = {victim.workload: victim for victim in plan.victims}
     known = {key: holders[key] for key in named if key in holders}
     faults = {

@@ -160,12 +160,16 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
+    freed: dict[int, int] = {}  # equal holdings are one object
     for workload in setting.candidates:
-        if workload.key not in costs:
+        cost = costs.get(workload.key)
+        if cost is None:
             findings.append(f"no cost is known for {workload.key}")
             continue
-        freed = sum(weights[fr] * amount for fr, amount in workload.usage.items())
-        total += min(0, bound.denominator * costs[workload.key] - freed)
+        held = id(workload.usage)
+        if held not in freed:
+            freed[held] = sum(weights[fr] * amount for fr, amount in workload.usage.items())
+        total += min(0, bound.denominator * cost - freed[held])
     recomputed = -(-total // bound.denominator)
     findings += compare(f"bound of {bound.term}", bound.bound, recomputed)
     return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")

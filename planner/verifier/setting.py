@@ -65,6 +65,11 @@ class Setting:
         return self.snapshot.tree.path(self.queue)
 
     @cached_property
+    def holders(self) -> Mapping[str, Admitted]:
+        """Everything that holds quota, by key."""
+        return {w.key: w for workloads in self.snapshot.admitted.values() for w in workloads}
+
+    @cached_property
     def _sides(self) -> dict[int, tuple[int, ...] | None]:
         """Per queue node, what ``side`` answers."""
         tree, on_path = self.snapshot.tree, set(self.path)

@@ -12,7 +12,7 @@ from planner.errors import InputError, UnsupportedError
 from planner.laws import KUEUE_CLASSICAL, KUEUE_FAIR, Law
 from planner.quota.snapshot import take_snapshot
 from planner.verifier import fair_sharing as fair_laws
-from planner.verifier import kueue, verify_plan
+from planner.verifier import kueue, match_plan, setting_for, verify_plan
 from tests.verifier.cases import (
     BY_SHARE,
     OWN,
@@ -165,3 +165,24 @@ def test_ten_thousand_workloads_and_hundreds_of_victims(fair: bool) -> None:  # 
     start = time.perf_counter()
     assert verify_plan(state, plan, snapshot=snapshot).accepted
     assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize("fair", [False, True])
+def test_a_setting_is_used_again_only_if_it_is_that_of_the_plan(*, fair: bool) -> None:
+    parts = (
+        queue("mine", 4, preemption=policies("LowerPriority")),
+        running("a", "mine", 2),
+        running("b", "mine", 2),
+        waiting("incoming", 2, priority=10),
+    )
+    state = cluster(*((FAIR,) if fair else ()), *parts)
+    snapshot = take_snapshot(state)
+    plan = (fair_plan if fair else plan_of)(state, ("a", OWN))
+    right = setting_for(state, snapshot, plan.preemptor, plan.assignment)
+    assert match_plan(state, plan, snapshot=snapshot, setting=right).setting is right
+    known = verify_plan(state, plan, snapshot=snapshot, setting=right)
+    assert known == verify_plan(state, plan)
+    assert known.accepted
+    nothing = plan.assignment.model_copy(update={"pod_sets": ()})
+    wrong = setting_for(state, snapshot, plan.preemptor, nothing)
+    assert verify_plan(state, plan, snapshot=snapshot, setting=wrong) == known

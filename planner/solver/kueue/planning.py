@@ -23,8 +23,9 @@ from planner.solver.kueue.explanation import explain_no_flavor, victims_in_words
 from planner.solver.kueue.relapse import Relapses
 from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
-from planner.verifier import match_plan, verify_plan
+from planner.verifier import match_plan, setting_for, verify_plan
 from planner.verifier.certificate import check_certificate
+from planner.verifier.setting import Setting
 
 
 class Planning:
@@ -192,7 +193,7 @@ class Planning:
         terms = self.table.evaluate([self._position[key] for key in plan.keys])
         bounds = plan.certificate.bounds if plan.certificate else ()
         costs = {bound.term: self._costs_by_key(bound.term.split("+")) for bound in bounds}
-        case = match_plan(self.state, plan, snapshot=self.snapshot)
+        case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
         return check_certificate(case, plan, terms, costs)
 
     def _costs_by_key(self, terms: Sequence[str]) -> dict[str, int]:
@@ -203,7 +204,12 @@ class Planning:
         return dict(zip(keys, totals.tolist(), strict=True))
 
     def _verify(self, plan: Plan) -> Verification:
-        return verify_plan(self.state, plan, snapshot=self.snapshot)
+        return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
+
+    @cached_property
+    def _setting(self) -> Setting:
+        """What the verifier says of the state before it looks at a plan."""
+        return setting_for(self.state, self.snapshot, self.preemptor.key, self.decision.assignment)
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
