@@ -107,7 +107,9 @@ def _said(one: Verdicts) -> str:
 
 
 def _finding_table(audit: Audit) -> Table:
-    rows = [(code, count) for code, count in audit.summary.findings.items() if count]
+    rows: list[tuple[FindingCode, int]] = [
+        (code, count) for code, count in audit.summary.findings.items() if count
+    ]
     columns: list[Column[tuple[FindingCode, int]]] = [
         Column("Finding", lambda row: row[0]),
         Column("Cases", lambda row: f"{row[1]:,}", number=True),
