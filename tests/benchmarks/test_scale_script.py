@@ -31,7 +31,7 @@ def test_script_writes_tables_and_plots(tmp_path: Path) -> None:
     assert all(float(row["wall_s"]) > 0 and int(row["peak_mib"]) > 30 for row in rows.values())
     table = (tmp_path / "scale.md").read_text("utf-8")
     assert f"| {form.name} | " in table
-    assert " x |" in table
+    assert " x (" in table
     assert {path.name for path in tmp_path.glob("*.svg")} == {"time.svg", "memory.svg"}
 
 
