@@ -32,6 +32,8 @@ from tests.conftest import ROOT, recorded_root
 
 SIZES = (100, 1_000, 10_000, 50_000, 100_000)
 RIVALS = ("cp-sat", "highs", "scip")
+ENGINES = ("planner", "process", "reference", *RIVALS)
+"""What is measured: the library, the command from dump to JSON, the references, and the rivals."""
 
 _GRACE = 60
 """Seconds that a process has beyond its limit, for reading and for what it cannot interrupt."""
@@ -88,7 +90,6 @@ def recorded(only: re.Pattern[str], folder: Path) -> Iterator[Question]:
         content["assignment"] = expected["assignment"]
         file.write_text(json.dumps(content), encoding="utf-8")
         kueue = {
-            "snapshot_ms": expected["snapshotNanos"] / 1e6,
             "targets_ms": expected["getTargetsNanos"] / 1e6,
             "decision_ms": expected["getAssignmentsNanos"] / 1e6,
         }
@@ -178,13 +179,17 @@ def all_rows(given: argparse.Namespace, folder: Path) -> Iterator[Row]:
     """Measure everything that was asked for."""
     only = re.compile(given.only)
     for question in chain(generated(given.sizes, only, folder), recorded(only, folder)):
-        yield measure(question, "planner", given.limit)
-        yield whole_process(question, given.limit, folder)
-        if question.kueue:
-            yield measure(question, "reference", given.limit)
-        elif question.workloads <= given.rivals_up_to:
-            for rival in given.rivals:
-                yield measure(question, rival, given.limit)
+        for engine in given.engines:
+            if engine == "process":
+                yield whole_process(question, given.limit, folder)
+            elif _suits(engine, question, given.rivals_up_to):
+                yield measure(question, engine, given.limit)
+
+
+def _suits(engine: str, question: Question, rivals_up_to: int) -> bool:
+    if engine == "reference":
+        return question.kueue is not None
+    return engine not in RIVALS or question.workloads <= rivals_up_to
 
 
 def main() -> None:
@@ -194,7 +199,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="WORKLOADS")
-    parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=RIVALS)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
     parser.add_argument("--rivals-up-to", type=int, default=10_000, metavar="WORKLOADS")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS")
     parser.add_argument("--only", default="", metavar="REGEX", help="measure only names like this")
@@ -202,11 +207,13 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for row in all_rows(given, Path(folder)):
-            rows.append(row)
-            sys.stdout.write(row.line() + "\n")
-            sys.stdout.flush()
-    write_all(rows, given.folder, given.limit)
+        try:
+            for row in all_rows(given, Path(folder)):
+                rows.append(row)
+                sys.stdout.write(row.line() + "\n")
+                sys.stdout.flush()
+        finally:  # what was measured before an interrupt is kept
+            write_all(rows, given.folder, given.limit)
     wrong = disagreements(rows)
     sys.stdout.writelines(f"{line}\n" for line in wrong)
     sys.exit(bool(wrong))
