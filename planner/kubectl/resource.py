@@ -69,6 +69,7 @@ RESOURCES: Final = (
     Resource("admissionchecks", missing="no admission check decides anything"),
     Resource("priorityclasses", "scheduling.k8s.io", "workloads have the priority that they carry"),
     Resource("runtimeclasses", "node.k8s.io", "pods have the overhead that they carry"),
+    Resource("namespaces", "", "every namespaceSelector is taken to match"),
     Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
     Resource(
         "configmaps",

@@ -69,6 +69,7 @@ RESOURCES = {
     "AdmissionCheck": "admissionchecks.kueue.x-k8s.io",
     "PriorityClass": "priorityclasses.scheduling.k8s.io",
     "RuntimeClass": "runtimeclasses.node.k8s.io",
+    "Namespace": "namespaces",
     "LimitRange": "limitranges",
     "ConfigMap": "configmaps",
 }

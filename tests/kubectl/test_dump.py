@@ -86,7 +86,8 @@ def test_objects_and_counts(kubectl: StandIn) -> None:
         "cohorts": 1,
         "resourceflavors": 1,
         **dict.fromkeys(("workloadpriorityclasses", "admissionchecks"), 0),
-        **dict.fromkeys(("priorityclasses", "runtimeclasses", "limitranges"), 0),
+        **dict.fromkeys(("priorityclasses", "runtimeclasses"), 0),
+        **dict.fromkeys(("namespaces", "limitranges"), 0),
         "configmaps": 1,
     }
     expected = [*cluster()["items"], CONFIGURATION]
