@@ -90,7 +90,7 @@ class _Api:
         self, group: str, path: list[str], query: dict[str, list[str]]
     ) -> tuple[int, Object]:
         namespace = None
-        if path[0] == "namespaces":
+        if path[0] == "namespaces" and len(path) > 1:
             _, namespace, *path = path
         if not path:
             return 200, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
