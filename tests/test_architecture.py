@@ -29,7 +29,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "laws": "",
         "state": "errors quantity",
         "reader": "errors quantity state",
-        "kubectl": "errors reader state",
+        "dump": "errors quantity",
+        "kubectl": "dump errors reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
         "reference": "errors quantity state quota assignment",
@@ -53,7 +54,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " explanation exposure study",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
-        "cli": "planner errors quantity laws state reader quota assignment reference problem"
+        "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
         " explanation exposure api kubectl study",
         FACE: "errors state reader plan auditing exposure api",

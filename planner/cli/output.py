@@ -8,7 +8,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -79,6 +79,18 @@ def wants_color(environment: Mapping[str, str]) -> bool:
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
+def print_parts(parts: Iterable[str]) -> None:
+    """Write a text part by part to standard output.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    for text in parts:
+        _print(text)
+
+
 def _print(text: str) -> None:
     stream = sys.stdout
     if stream is None:
@@ -108,34 +120,36 @@ def check_file(option: str, path: Path) -> None:
         raise InputError(f"{option} {path}", "is a folder", "the name of a file")
 
 
-def write_file(option: str, path: Path, data: bytes) -> None:
-    """Write the file of an option, whole or not at all.
+def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write the file of an option, whole or not at all; it may come in parts.
 
     Raises
     ------
     InputError
         If it cannot be written.
     """
+    parts = (data,) if isinstance(data, bytes) else data
     try:
         target = path.resolve()  # a link stays a link: what it points to is replaced
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             # A device or a pipe cannot be replaced, only written to.
-            target.write_bytes(data)
+            with target.open("wb") as file:
+                file.writelines(parts)
         else:
-            _replace(target, data)
+            _replace(target, parts)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(f"{option} {path}", _reason(error)) from None
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, parts: Iterable[bytes]) -> None:
     """Write a new file next to the old one, then let it take the old one's place."""
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(mode)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from planner.dump import as_json
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
 from planner.kubectl.refusal import is_missing, refusal
@@ -47,9 +47,7 @@ class Dump:
 
     def text(self) -> str:
         """Return them as JSON: a v1 List, each object on a line of its own."""
-        lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in self.objects)
-        body = f"\n{lines}\n" if lines else ""
-        return f'{{"apiVersion":"v1","kind":"List","items":[{body}]}}\n'
+        return as_json(self.objects)
 
 
 def take_dump(

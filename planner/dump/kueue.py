@@ -1,0 +1,236 @@
+"""Single objects of Kueue, v1beta2, with the fields that matter for preemption.
+
+All amounts are whole numbers in Kueue's own units: cpu in milli-cores, memory in bytes, anything
+else as a count. Moments know their time zone.
+
+Source: kueue-semantics.md, sections 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final
+from uuid import UUID
+
+from planner.quantity import format_units
+
+Object = dict[str, Any]
+Amounts = Mapping[str, int]
+"""Resource to amount."""
+
+API: Final = "kueue.x-k8s.io/v1beta2"
+CONFIGURATION_API: Final = "config.kueue.x-k8s.io/v1beta2"
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """The quota of one resource in one flavor; a limit that is None is not there."""
+
+    nominal: int
+    borrowing_limit: int | None = None
+    lending_limit: int | None = None
+
+
+Quotas = Mapping[str, Mapping[str, Quota]]
+"""Flavor to resource to quota, in the order in which flavors are tried; one resource group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The preemption policies of a ClusterQueue, in Kueue's own words."""
+
+    within_cluster_queue: str = "LowerPriority"
+    reclaim_within_cohort: str = "Any"
+    borrow_within_cohort: str = "Never"
+    max_priority_threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodSet:
+    """Pods alike: how many, what each requests, and the labels its node must have."""
+
+    count: int
+    requests: Amounts
+    name: str = "main"
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Where a workload holds quota: the ClusterQueue, the flavor of each resource, since when."""
+
+    cluster_queue: str
+    flavors: Mapping[str, str]
+    since: datetime
+
+
+def resource_flavor(
+    name: str, node_labels: Mapping[str, str] | None = None, *, created: datetime
+) -> Object:
+    """Return a ResourceFlavor."""
+    spec = {"nodeLabels": dict(node_labels)} if node_labels else {}
+    return _thing("ResourceFlavor", name, created) | {"spec": spec}
+
+
+def cohort(
+    name: str,
+    parent: str = "",
+    quotas: Quotas | None = None,
+    *,
+    weight: str | None = None,
+    created: datetime,
+) -> Object:
+    """Return a Cohort, with quotas of its own or not."""
+    spec: Object = {"parentName": parent} if parent else {}
+    if quotas:
+        spec["resourceGroups"] = [_group(quotas)]
+    if weight is not None:
+        spec["fairSharing"] = {"weight": weight}
+    return _thing("Cohort", name, created) | {"spec": spec}
+
+
+def cluster_queue(  # noqa: PLR0913 - the fields that matter
+    name: str,
+    cohort_name: str,
+    quotas: Quotas,
+    policies: Policies,
+    *,
+    weight: str | None = None,
+    created: datetime,
+) -> Object:
+    """Return a ClusterQueue that admits workloads of all namespaces."""
+    spec: Object = {
+        "namespaceSelector": {},
+        "preemption": _preemption(policies),
+        "resourceGroups": [_group(quotas)],
+    }
+    if cohort_name:
+        spec["cohortName"] = cohort_name
+    if weight is not None:
+        spec["fairSharing"] = {"weight": weight}
+    return _thing("ClusterQueue", name, created) | {"spec": spec}
+
+
+def local_queue(namespace: str, name: str, cluster_queue_name: str, *, created: datetime) -> Object:
+    """Return a LocalQueue."""
+    made = _thing("LocalQueue", name, created, namespace)
+    return made | {"spec": {"clusterQueue": cluster_queue_name}}
+
+
+def workload(  # noqa: PLR0913 - the fields that matter
+    namespace: str,
+    name: str,
+    queue_name: str,
+    priority: int,
+    pod_sets: Sequence[PodSet],
+    *,
+    created: datetime,
+    admission: Admission | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> Object:
+    """Return a Workload: pending, or with quota reserved if it has an admission."""
+    made = _thing("Workload", name, created, namespace)
+    if annotations:
+        made["metadata"]["annotations"] = dict(annotations)
+    made["spec"] = {
+        "podSets": [_pod_set(one) for one in pod_sets],
+        "priority": priority,
+        "queueName": queue_name,
+    }
+    if admission is not None:
+        made["status"] = _status(pod_sets, admission)
+    return made
+
+
+def configuration(**fields: object) -> Object:
+    """Return Kueue's Configuration with some fields set."""
+    return {"apiVersion": CONFIGURATION_API, "kind": "Configuration", **fields}
+
+
+def rfc3339(moment: datetime) -> str:
+    """Write a moment as Kubernetes does, in whole seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _thing(kind: str, name: str, created: datetime, namespace: str = "") -> Object:
+    names = f"{kind}/{namespace}/{name}"
+    metadata: Object = {
+        "creationTimestamp": rfc3339(created),
+        "name": name,
+        "uid": str(UUID(bytes=sha256(names.encode()).digest()[:16], version=4)),
+    }
+    if namespace:
+        metadata["namespace"] = namespace
+    return {"apiVersion": API, "kind": kind, "metadata": metadata}
+
+
+def _preemption(policies: Policies) -> Object:
+    borrow: Object = {"policy": policies.borrow_within_cohort}
+    if policies.max_priority_threshold is not None:
+        borrow["maxPriorityThreshold"] = policies.max_priority_threshold
+    return {
+        "borrowWithinCohort": borrow,
+        "reclaimWithinCohort": policies.reclaim_within_cohort,
+        "withinClusterQueue": policies.within_cluster_queue,
+    }
+
+
+def _group(quotas: Quotas) -> Object:
+    covered = list(dict.fromkeys(name for by_resource in quotas.values() for name in by_resource))
+    flavors = [
+        {"name": flavor, "resources": [_quota(name, one) for name, one in by_resource.items()]}
+        for flavor, by_resource in quotas.items()
+    ]
+    return {"coveredResources": covered, "flavors": flavors}
+
+
+def _quota(resource: str, quota: Quota) -> Object:
+    limits = {"borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
+    given = {name: format_units(n, resource) for name, n in limits.items() if n is not None}
+    return {"name": resource, "nominalQuota": format_units(quota.nominal, resource), **given}
+
+
+def _pod_set(pods: PodSet) -> Object:
+    requests = _quantities(pods.requests.items())
+    spec: Object = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
+    if pods.node_selector:
+        spec["nodeSelector"] = dict(pods.node_selector)
+    return {"name": pods.name, "count": pods.count, "template": {"spec": spec}}
+
+
+def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
+    """Return what Kueue writes down of a workload that it has admitted."""
+    queue, since = admission.cluster_queue, rfc3339(admission.since)
+    assignments = [
+        {
+            "count": pods.count,
+            "flavors": {resource: admission.flavors[resource] for resource in pods.requests},
+            "name": pods.name,
+            "resourceUsage": _quantities((r, n * pods.count) for r, n in pods.requests.items()),
+        }
+        for pods in pod_sets
+    ]
+    conditions = [
+        {
+            "type": kind,
+            "status": "True",
+            "reason": kind,
+            "message": message,
+            "lastTransitionTime": since,
+        }
+        for kind, message in (
+            ("QuotaReserved", f"Quota reserved in ClusterQueue {queue}"),
+            ("Admitted", "The workload is admitted"),
+        )
+    ]
+    return {
+        "admission": {"clusterQueue": queue, "podSetAssignments": assignments},
+        "conditions": conditions,
+    }
+
+
+def _quantities(amounts: Iterable[tuple[str, int]]) -> dict[str, str]:
+    return {resource: format_units(amount, resource) for resource, amount in amounts}
