@@ -1,0 +1,73 @@
+"""What the product makes of the closed form: the verifier's order, and the model's constraints.
+
+Only the laws about removals are compared here, over all that runs in the tree: KQ-07, and FS-06
+with FS-07.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from planner.problem.kueue import Problem, build_problem
+from planner.verifier.case import Case, setting_of
+from planner.verifier.fair_case import FairCase, fair_setting_of
+from tests.admitted import admitted, admitted_fairly
+from tests.closed_form import steps
+from tests.closed_form.translate import Plain
+from tests.conftest import TEST_ALL
+from tests.random_trees import Instance, random_instance
+
+TREES = 2000 if TEST_ALL else 60
+OTHER_LAWS = {"KQ-01", "KQ-02", "KQ-03", "KQ-04", "KQ-05", "KQ-06", "KQ-08"}
+OTHER_FAIR_LAWS = {"FS-01", "FS-02", "FS-03", "FS-04", "FS-05"}
+
+Sets = set[frozenset[str]]
+
+
+def instance_of(seed: int, *, fair: bool) -> Instance:
+    return random_instance(Random(seed).randint, fair=fair)  # noqa: S311 - not for secrets
+
+
+def problem_of(instance: Instance) -> Problem:
+    return build_problem(instance.snapshot, instance.preemptor, instance.assignment)
+
+
+def accepted(plain: Plain, *, fair: bool) -> Sets:
+    """Return the sets for which the verifier finds an order of removals."""
+    instance = plain.instance
+    where = setting_of(instance.snapshot, instance.preemptor, instance.assignment)
+    found = set()
+    for gone in range(1 << len(plain.removable)):
+        victims = tuple(w for i, w in enumerate(plain.removable) if gone >> i & 1)
+        reasons = ("",) * len(victims)
+        case = (
+            FairCase(fair_setting_of(where), True, victims, reasons)  # noqa: FBT003
+            if fair
+            else Case(where, True, victims, reasons)  # noqa: FBT003
+        )
+        if not case.removal.obstacle:
+            found.add(plain.keys(gone))
+    return found
+
+
+def test_classical() -> None:
+    for seed in range(TREES):
+        instance = instance_of(seed, fair=False)
+        plain = Plain(instance)
+        reached = {plain.keys(gone) for gone in steps.classical(plain.tree())}
+        assert accepted(plain, fair=False) == reached, seed
+        model = admitted(problem_of(instance), OTHER_LAWS)
+        assert all(sets == reached for sets in model.values()), seed
+
+
+def test_fair() -> None:
+    """The model may admit ties of different weights, which the verifier then refuses."""
+    for seed in range(TREES):
+        instance = instance_of(seed, fair=True)
+        plain, problem = Plain(instance), problem_of(instance)
+        reached = {plain.keys(gone) for gone in steps.fair(plain.fairness())}
+        assert accepted(plain, fair=True) == reached, seed
+        model = admitted_fairly(problem, OTHER_FAIR_LAWS)
+        assert reached <= model, seed
+        if problem.fair is not None and len(set(problem.fair.weight_nano)) == 1:
+            assert model == reached, seed
