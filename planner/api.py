@@ -15,7 +15,7 @@ from planner.solver.engine import Deadline
 from planner.solver.kueue.flavors import Flavors, solve_flavors
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
-from planner.solver.kueue.stability import with_stability
+from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.pareto import sweep
 from planner.solver.start import AssignmentInput, Given, pending_workloads, start
 from planner.solver.start import solve as solve_started
@@ -108,6 +108,7 @@ def solve(
     *,
     flavors: Flavors = ...,
     stability: bool = ...,
+    stable: bool = ...,
 ) -> Plan: ...
 @overload
 def solve(
@@ -133,6 +134,7 @@ def solve(
     flavors: Flavors = ...,
     *,
     stability: bool = ...,
+    stable: bool = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -146,6 +148,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     flavors: Flavors = "kueue",
     *,
     stability: bool = False,
+    stable: bool = False,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -171,6 +174,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     stability
         Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
         ``stability`` and the term D11. Objectives that count D11 always say it.
+    stable
+        Kueue: only plans after which no victim would preempt again are answers. It is infeasible
+        where it is proved that there is none; the explanation then says who would preempt whom,
+        and which policies at Never would leave a stable plan.
 
     Raises
     ------
@@ -186,10 +193,13 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     _check_flavors(state, flavors, assignment)
     planning = start(state, Given(pending, assignment, now, laws), checked)
     if not isinstance(planning, Planning):
-        if stability:
-            raise InputError("stability", "only Kueue's victims queue again", hint="leave it out")
+        if stability or stable:
+            asked = "stability" if stability else "stable"
+            raise InputError(asked, "only Kueue's victims queue again", hint="leave it out")
         return solve_started(planning, profile, deadline)
     solve_kueue = solve_flavors if flavors == "optimal" else solve_planning
+    if stable:
+        return with_stability(planning, solve_stable(solve_kueue, planning, profile, deadline))
     plan = solve_kueue(planning, profile, deadline)
     return with_stability(planning, plan) if stability or profile.counts("D11") else plan
 

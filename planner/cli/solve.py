@@ -44,6 +44,7 @@ Examples:
   planner solve cluster.json --objective pareto:D2,D4+D5
   planner solve cluster.json --flavors optimal
   planner solve cluster.json --stability
+  planner solve cluster.json --stable
   planner solve dump/ --all --format json -o plans.json
   planner solve cluster.json --format html -o plan.html
   planner solve instances/yunikorn/quickstart --laws code
@@ -83,6 +84,12 @@ MAX_LINES_IGNORED = 50
     is_flag=True,
     help="Kueue: also say which victims would preempt again once they are pending.",
 )
+@click.option(
+    "--stable",
+    is_flag=True,
+    help="Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
+    "it is proved that there is none.",
+)
 @laws_option
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
@@ -113,6 +120,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     assignment: Path | None,
     flavors: str,
     stability: bool,
+    stable: bool,
     laws: str | None,
     verbose: bool,
     style: str | None,
@@ -127,7 +135,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     measures = front_measures(profile)
     if measures is not None:
-        _refuse_for_front(style, flavors, stability=stability)
+        _refuse_for_front(style, flavors, stability=stability or stable)
     from planner import api
     from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target
@@ -148,8 +156,8 @@ def solve(  # noqa: PLR0913 - one parameter an option
 
     def plan_for(key: str | None) -> AnyPlan:
         with named():
-            more = {"time_limit": time_limit, "flavors": flavors, "stability": stability, **given}
-            return api.solve(read_state, key, profile, **more)
+            more = {"time_limit": time_limit, "flavors": flavors, **given}
+            return api.solve(read_state, key, profile, stability=stability, stable=stable, **more)
 
     def front_for(first: str, second: str, key: str | None) -> Front:
         with named():

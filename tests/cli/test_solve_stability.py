@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from planner.cli.exit_code import BAD_INPUT, OPTIMAL
+from planner.cli.exit_code import BAD_INPUT, INFEASIBLE, OPTIMAL
 from planner.cli.schemas import schema_text
 from tests.cli.running import call
 from tests.cluster import dump_of
@@ -57,14 +57,35 @@ def test_with_flavors_of_the_objective(dump: Path, more: tuple[str, ...]) -> Non
     assert len(plan["stability"]) == plan["terms"]["D11"] == (0 if more else 1)
 
 
-def test_a_front_is_refused(dump: Path) -> None:
-    result = call("solve", dump, "--stability", "--objective", "pareto:D2,D4")
+def test_stable_plans_only(dump: Path) -> None:
+    result = call("solve", dump, "--stable", "--format", "json")
+    assert result.exit_code == OPTIMAL, result.stderr
+    plan = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(plan)
+    assert {victim["workload"] for victim in plan["victims"]} == {"ns/big", "ns/loan"}
+    assert plan["stability"] == []
+    assert plan["greedy"]["stability"]
+
+
+def test_no_stable_plan_is_proved_and_explained(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(dump_of(*third_party(priority=50))))
+    result = call("solve", path, "--stable", "--format", "plain")
+    assert result.exit_code == INFEASIBLE
+    assert "ns/small would preempt ns/loan" in result.stdout
+    assert call("solve", path).exit_code == OPTIMAL
+
+
+@pytest.mark.parametrize("option", ["--stability", "--stable"])
+def test_a_front_is_refused(dump: Path, option: str) -> None:
+    result = call("solve", dump, option, "--objective", "pareto:D2,D4")
     assert result.exit_code == BAD_INPUT
     assert "pareto:D2,D11 trades for it" in result.stderr
 
 
-def test_yunikorn_is_refused() -> None:
+@pytest.mark.parametrize("option", ["--stability", "--stable"])
+def test_yunikorn_is_refused(option: str) -> None:
     state = ROOT / "instances" / "yunikorn" / "quickstart"
-    result = call("solve", state, "--stability")
+    result = call("solve", state, option)
     assert result.exit_code == BAD_INPUT
     assert "only Kueue's victims queue again" in result.stderr

@@ -16,7 +16,8 @@ from planner.objective.profiles import Profile
 from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.preemptor import as_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.decision import decide
 from planner.solver.kueue.describe import Subject, describe_victims
 from planner.solver.kueue.explanation import explain_no_flavor, victims_in_words
@@ -55,12 +56,19 @@ class Planning:
         # The candidates Kueue itself would list; under fair sharing more than the eligible ones.
         self.candidates = eligible(self.problem, without=() if classical else {"FS-06"})
         self._costs = costs
+        self._fixed = assignment
         self.table = self._told = term_table(self.problem, snapshot, self.eligible, costs, ranked)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment)
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Planning:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
         return Planning(self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked)
+
+    def in_state(self, state: State) -> Planning:
+        """Return the same preemptor in another state that knows it, at the same clock."""
+        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
+        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
+        return Planning(state, snapshot, preemptor, self._costs, self._fixed)
 
     def adopt(self, profile: Profile) -> None:
         """Let the terms count what an objective protects softly.

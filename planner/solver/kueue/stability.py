@@ -1,11 +1,34 @@
-"""Whether a plan is stable, beside the same of Kueue's own plan: the field and the term D11."""
+"""Whether a plan is stable, beside the same of Kueue's own plan; and stability as a condition.
+
+Stable means that the term D11 is 0: of all victims, each asked alone once the plan is carried
+out, none would preempt anybody who is not being evicted already.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from planner.objective.cascading import CASCADE
+from planner.objective.profiles import Profile
 from planner.objective.terms import TERMS
 from planner.plan import Cascade, Plan
+from planner.solver.engine import Deadline
 from planner.solver.kueue.cascade import cascades
+from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
+from planner.state import State
+from planner.state.queues import BorrowWithinCohort
+
+Solve = Callable[[Planning, Profile, Deadline], Plan]
+
+WITHIN: Final = "withinClusterQueue"
+RECLAIM: Final = "reclaimWithinCohort"
+MAX_NAMED: Final = 3
+
+Policy = tuple[str, str]
+"""A ClusterQueue, and the field of its ``preemption`` by which its workloads preempt."""
 
 
 def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
@@ -43,3 +66,99 @@ def with_stability(planning: Planning, plan: Plan) -> Plan:
     if plan.greedy is not None:
         update["greedy"] = with_stability(planning, plan.greedy)
     return plan.model_copy(update=update)
+
+
+def demanding_stability(profile: Profile) -> Profile:
+    """Return an objective under which only stable plans are answers."""
+    levels = profile.levels if CASCADE in profile.levels else (CASCADE, *profile.levels)
+    wishes = replace(profile.wishes, most={**profile.wishes.most, CASCADE: 0})
+    return replace(profile, levels=levels, wishes=wishes)
+
+
+def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+    """Return the best of the stable plans; where it is proved that there is none, say why.
+
+    Raises
+    ------
+    InputError
+        If the state cannot tell what the profile counts or names, or the LocalQueue or
+        ClusterQueue of a candidate is not in the dump.
+    InternalError
+        If a plan fails its verification.
+    """
+    plan = solve(planning, demanding_stability(profile), deadline)
+    if plan.status != "infeasible":
+        return plan
+    fewest = replace(profile, levels=(CASCADE,), caps=())
+    least = with_stability(planning, solve(planning, fewest, deadline))
+    if not least.stability:
+        return plan
+    what_helps = _relaxation(solve, planning, fewest, least.stability, deadline)
+    bound = "at least " if least.status == "optimal" else ""
+    return plan.model_copy(
+        update={
+            "explanation": f"plans are permitted, but after each of them some victim would preempt "
+            f"again: {bound}{len(least.stability)} of {victims_in_words(len(least.victims))}, "
+            f"{_named(least.stability)}; {what_helps}"
+        }
+    )
+
+
+def _named(found: Sequence[Cascade]) -> str:
+    shown = [f"{one.victim} would preempt {', '.join(one.targets)}" for one in found[:MAX_NAMED]]
+    return "; ".join(shown) + ("; ..." if len(found) > MAX_NAMED else "")
+
+
+def _relaxation(
+    solve: Solve,
+    planning: Planning,
+    profile: Profile,
+    found: Sequence[Cascade],
+    deadline: Deadline,
+) -> str:
+    """Say which policies, set to Never, would leave a stable plan: each tried by a solve."""
+    policies = list(dict.fromkeys(_policies(planning, found)))
+    trials = [*([one] for one in policies), *([policies] if len(policies) > 1 else [])]
+    for trial in trials:
+        state = planning.state
+        for queue, field in trial:
+            state = _without(state, queue, field)
+        plan = solve(planning.in_state(state), demanding_stability(profile), deadline)
+        if plan.victims:
+            fields = " and ".join(f"{field} of ClusterQueue {queue}" for queue, field in trial)
+            return f"with {fields} at Never there would be a stable plan"
+    tried = ", ".join(f"{field} of ClusterQueue {queue}" for queue, field in policies)
+    return f"{tried} at Never would not be enough, or not within the time limit"
+
+
+def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
+    """Yield the policies by which victims would preempt."""
+    snapshot = planning.snapshot
+    queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
+    queue_of[planning.preemptor.key] = planning.preemptor.queue
+    waits_in = {item.key: item.spec.queue_name for item in planning.state.workloads}
+    doors = {
+        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
+        for local in planning.state.local_queues
+    }
+    for one in found:
+        queue = doors[one.victim.partition("/")[0], waits_in[one.victim]]
+        for target in one.targets:
+            own = snapshot.queue_name(queue_of[target]) == queue
+            yield queue, WITHIN if own else RECLAIM
+
+
+def _without(state: State, queue: str, field: str) -> State:
+    """Return the state with one policy of a ClusterQueue at Never."""
+    off: dict[str, object] = {"within_cluster_queue": "Never"}
+    if field == RECLAIM:  # Kueue refuses borrowWithinCohort beside reclaimWithinCohort: Never
+        off = {"reclaim_within_cohort": "Never", "borrow_within_cohort": BorrowWithinCohort()}
+    changed = []
+    for item in state.cluster_queues:
+        if item.name == queue:
+            preemption = item.spec.preemption.model_copy(update=off)
+            spec = item.spec.model_copy(update={"preemption": preemption})
+            changed.append(item.model_copy(update={"spec": spec}))
+        else:
+            changed.append(item)
+    return state.model_copy(update={"cluster_queues": tuple(changed)})

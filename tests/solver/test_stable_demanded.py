@@ -1,0 +1,181 @@
+"""``--stable``: exactly the legal sets after which nobody preempts again, and why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import planner
+from planner.assignment import read_assignment
+from planner.models.kueue.candidates import reasons
+from planner.objective.cascading import CASCADE
+from planner.objective.profiles import PROFILES, Profile
+from planner.objective.wishes import Wishes
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.solver.core import find_any
+from planner.solver.engine import Deadline
+from planner.solver.kueue.solve import prepare, settled
+from planner.solver.kueue.stability import demanding_stability
+from planner.solver.start import Given, start
+from tests import recorded
+from tests.cluster import PENDING, pending, queue, running, state_of
+from tests.conftest import TEST_ALL
+from tests.solver.ping_pong import asked as asked_in_the_dump
+from tests.solver.ping_pong import edited
+from tests.solver.test_stability import third_party
+from tests.solver.test_stable import FILES, Asked, asked
+from tests.solver.truth import Victims
+
+EVERY = 2 if TEST_ALL else 30
+MOST = 200 if TEST_ALL else 12
+"""Stable sets of a line, each of which is found by a solve of its own."""
+PLAIN = Profile("plain", "", (("D2",), ("D4", "D5")))
+
+
+def stable_sets(line: Asked) -> set[Victims]:
+    return {victims for victims, found in line.unstable.items() if not found}
+
+
+def admitted(line: Asked) -> set[Victims] | None:
+    """List all answers of the search, each found once and then cut off; None without a search."""
+    planning = start(line.truth.state, Given(line.truth.pending, line.truth.given))
+    profile = demanding_stability(PLAIN)
+    planning.adopt(profile)
+    if settled(planning) is not None:
+        return None
+    search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
+    search.incumbent = None
+    found: set[Victims] = set()
+    while find_any(search, search.alive) == "optimal":
+        keys = [planning.problem.workloads[i].key for i in search.classes.take(search.answer)]
+        found.add(frozenset(keys))
+        search.cut.append(search.answer)
+        search.incumbent = None
+    return found
+
+
+def test_admits_exactly_the_sets_that_relapse_nowhere() -> None:
+    compared = refused = 0
+    lines = (one for name, fair in FILES for one in asked(name, fair=fair, every=EVERY))
+    for line in lines:
+        expected = stable_sets(line)
+        found = admitted(line) if len(expected) <= MOST else None
+        if found is None:
+            continue
+        assert found == expected, line.truth.id
+        compared += 1
+        refused += len(line.truth.legal) - len(expected)
+    assert compared >= 20
+    assert refused >= 20
+
+
+def test_best_of_them_or_proved_that_there_is_none() -> None:
+    impossible = 0
+    lines = (one for name, fair in FILES for one in asked(name, fair=fair, every=EVERY))
+    for line in lines:
+        plan = planner.solve(
+            line.truth.state, line.truth.pending, PLAIN, assignment=line.truth.given, stable=True
+        )
+        left = stable_sets(line)
+        if not left:
+            assert plan.status == "infeasible", line.truth.id
+            assert "would preempt again" in plan.explanation
+            impossible += 1
+            continue
+        assert plan.status == "optimal", line.truth.id
+        line.measured.terms = {one: line.measured.terms[one] for one in left}
+        assert plan.greedy is not None
+        assert frozenset(plan.keys) == line.measured.canonical(PLAIN, plan.greedy), line.truth.id
+        assert plan.stability == ()
+        assert plan.terms["D11"] == 0
+    assert impossible
+
+
+def simulated(line: recorded.Line, victims: Victims, codes: dict[str, str]) -> dict[str, Any]:
+    """Carry victims out in the dump itself, and ask Kueue's replay for each that is not going."""
+    state = recorded.state_of(line)
+    snapshot = take_snapshot(state)
+    preemptor = find_preemptor(state, snapshot, line["pending"])
+    assignment = read_assignment(recorded.assignment_of(line), preemptor)
+    going = {key: codes[key] for key in victims}
+    after = edited(line["state"], state, line["pending"], assignment, going)
+    running = {one.key: one for group in snapshot.admitted.values() for one in group}
+    return asked_in_the_dump(after, state.now, [k for k in victims if not running[k].evicted])
+
+
+@pytest.mark.parametrize(("name", "fair"), FILES[:4:3])
+def test_every_legal_set_equals_the_edited_dump(name: str, *, fair: bool) -> None:
+    """Nothing of the product's own idea of after the plan: all legal sets of a few lines."""
+    by_id = {line["id"]: line for line in recorded.lines(name)}
+    sets = unstable = 0
+    for line in asked(name, fair=fair, every=2 * EVERY):
+        problem, *_ = line.truth.setting()
+        codes = dict(zip([w.key for w in problem.workloads], reasons(problem), strict=True))
+        for victims in line.truth.legal[:12]:
+            found = simulated(by_id[line.truth.id], victims, codes)
+            positions = {line.measured.position[key] for key in found}
+            assert positions == line.unstable[victims], line.truth.id
+            sets += 1
+            unstable += bool(found)
+    assert sets >= 10
+    assert unstable
+
+
+def test_the_loan_goes_instead() -> None:
+    """Taking ``big`` and ``loan`` is the one stable plan; without a cap of Kueue's own it stays."""
+    plan = planner.solve(state_of(*third_party()), PENDING, stable=True)
+    assert (plan.status, set(plan.keys), plan.stability) == ("optimal", {"ns/big", "ns/loan"}, ())
+    assert plan.objective == "no-regret"
+
+
+def test_none_is_explained_by_whom_and_by_which_policy() -> None:
+    """With the loan out of reach ``small`` will be back; only the policy of ``b`` lets it."""
+    state = state_of(*third_party(priority=50))
+    plan = planner.solve(state, PENDING, stable=True)
+    assert (plan.status, plan.victims, plan.stability) == ("infeasible", (), None)
+    assert "at least 1 of 2 workloads, ns/small would preempt ns/loan" in plan.explanation
+    assert "with reclaimWithinCohort of ClusterQueue b at Never" in plan.explanation
+    assert planner.solve(
+        state_of(*third_party(priority=50, reclaim="Never")), PENDING, stable=True
+    ).victims
+
+
+def test_no_plan_at_all_says_so_in_the_usual_words() -> None:
+    state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
+    plain = planner.solve(state, PENDING)
+    plan = planner.solve(state, PENDING, stable=True)
+    assert (plan.status, plan.explanation) == ("infeasible", plain.explanation)
+
+
+def test_wishes_bind_beside_it() -> None:
+    wishes = Wishes(budget={"queue/c": 0})
+    profile = Profile("mine", "", PROFILES["stable"].levels, wishes=wishes)
+    plan = planner.solve(state_of(*third_party()), PENDING, profile, stable=True)
+    assert plan.status == "infeasible"
+    assert "ns/small would preempt ns/loan" in plan.explanation
+
+
+def test_no_time_proves_nothing() -> None:
+    plan = planner.solve(state_of(*third_party()), PENDING, stable=True, time_limit=0)
+    assert plan.status in {"unknown", "feasible"}
+
+
+def test_nobody_has_to_go() -> None:
+    state = state_of(queue("a", 2), running("w", "a", 1), pending("a", 1))
+    plan = planner.solve(state, PENDING, stable=True)
+    assert (plan.status, plan.stability) == ("optimal", ())
+
+
+def test_the_condition_is_a_level_once() -> None:
+    for profile in PROFILES.values():
+        demanded = demanding_stability(profile)
+        assert demanded.levels.count(CASCADE) == 1
+        assert demanded.wishes.most[CASCADE] == 0
+
+
+def test_flavors_of_the_objective() -> None:
+    state = state_of(*third_party())
+    plan = planner.solve(state, PENDING, flavors="optimal", stable=True)
+    assert (plan.status, plan.stability) == ("optimal", ())
