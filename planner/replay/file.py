@@ -53,22 +53,24 @@ def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any: 
     return value
 
 
-def read_lines(path: str, watch: Watch | None) -> Iterator[tuple[int, bytes]]:
+def read_lines(
+    path: str, watch: Watch | None, longest: int = MAX_LINE
+) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not empty with their numbers, unpacked, one at a time.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is damaged, or has an endless line.
+        If the file cannot be read, is damaged, or has a line longer than ``longest`` bytes.
     """
     number = 0
     try:
         with Path(path).open("rb") as raw, _unpacked(raw) as stream:
             size = max(1, Path(path).stat().st_size)
-            while text := stream.readline(MAX_LINE + 1):
+            while text := stream.readline(longest + 1):
                 number += 1
-                if len(text) > MAX_LINE:
-                    raise ParseError(f"{path}: line {number}", f"is longer than {MAX_LINE} bytes")
+                if len(text) > longest:
+                    raise ParseError(f"{path}: line {number}", f"is longer than {longest} bytes")
                 if text.strip():
                     yield number, text
                 if watch is not None:
