@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
 from planner.quota.amount import add, subtract
@@ -26,7 +27,12 @@ from planner.reference.no_fit import (
 )
 from planner.reference.preference import BEST, WORST, Offer, Possibility, is_preferred, tries_next
 from planner.reference.search import search
-from planner.state.queues import ResourceGroup
+from planner.state.queues import FlavorQuotas, ResourceGroup
+
+Tried = Sequence[Mapping[str, int]]
+"""How far walks came: podset by podset, the place of a flavor per resource."""
+
+LAST: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +46,35 @@ class _Choice:
 class _GroupResult:
     """The flavors of a resource group; ``fits`` says that no reason against was recorded.
 
-    ``untried`` are the resources for which the walk stopped before the group's last flavor.
+    ``tried`` has, per resource, the place of the flavor at which the walk stopped, from 0; -1
+    stands for the last one.
     """
 
     choices: dict[str, _Choice]
     fits: bool
-    untried: set[str] = field(default_factory=set)
+    tried: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """An assignment with what a scheduling cycle asks of it.
 
-    ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``untried``
-    says that a walk stopped before the last flavor for a resource that got one (semantics, 7.5);
-    ``reason`` is Kueue's reason for NoFit, empty for every other mode. All three are empty where
-    no walk was made: the flavors were given, or the queue is inactive.
+    ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``
+    says, podset by podset, at which of its flavors the walk for a resource that got one stopped,
+    from 0, or -1 for the last; ``reason`` is Kueue's reason for NoFit, empty for every other
+    mode. All three are empty where no walk was made: the flavors were given, or the queue is
+    inactive.
     """
 
     assignment: Assignment
     usage: Mapping[int, int] = field(default_factory=dict)
-    untried: bool = False
+    tried: Tried = ()
     reason: str = ""
+
+    @property
+    def untried(self) -> bool:
+        """Whether a walk stopped before the last flavor (semantics, 7.5)."""
+        return any(place != LAST for places in self.tried for place in places.values())
 
 
 @dataclass(slots=True)
@@ -69,12 +82,14 @@ class FlavorAssigner:
     """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was.
 
     ``nominated`` restricts the walks to the flavors of an earlier assignment (semantics, 7.4).
+    With ``tried`` they go on behind the flavors at which those of an earlier cycle stopped.
     """
 
     snapshot: Snapshot
     usage: Usage
     preemptor: Preemptor
     nominated: Assignment | None = None
+    tried: Tried = ()
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
 
@@ -86,7 +101,8 @@ class FlavorAssigner:
         self._assumed = {}
         done: list[PodSetFlavors] = []
         modes: list[Mode] = []
-        level, untried, reasons = 0, False, [NO_REASON]
+        tried: list[Mapping[str, int]] = []
+        level, reasons = 0, [NO_REASON]
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
@@ -97,7 +113,7 @@ class FlavorAssigner:
                     fr = self.snapshot.fr(choice.flavor, name)
                     self._assumed[fr] = add(self._assumed.get(fr, 0), request.totals[name])
                     level = max(level, choice.level)
-                untried = untried or not result.untried.isdisjoint(choices)
+                tried.append({name: result.tried[name] for name in choices})
                 done.append(_pod_set_flavors(request, choices))
                 modes.append(_pod_set_mode(choices, fits=result.fits))
                 if modes[-1] == "NoFit":
@@ -107,7 +123,7 @@ class FlavorAssigner:
                 break
         mode: Mode = worst(iter(modes)) if done else "NoFit"
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
-        return Assigned(assignment, self._assumed, untried, most_severe(reasons).value)
+        return Assigned(assignment, self._assumed, tuple(tried), most_severe(reasons).value)
 
     def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
         """Scale the podsets, add their request for pods, and join those of a podset group."""
@@ -144,11 +160,11 @@ class FlavorAssigner:
                 return _GroupResult({}, fits=False), True
             if resource in chosen.choices:
                 continue
-            found = self._choose_flavor(group, covering, requests)
+            found = self._choose_flavor(group, covering, requests, self._first(group, resource))
             if found is None:
                 return _GroupResult({}, fits=False), True
             chosen.choices |= found.choices
-            chosen.untried |= found.untried
+            chosen.tried |= found.tried
             chosen.fits = chosen.fits and found.fits
         return chosen, False
 
@@ -165,6 +181,7 @@ class FlavorAssigner:
         group: Sequence[PodSetRequest],
         covering: ResourceGroup,
         requests: Mapping[str, int],
+        first: int,
     ) -> _GroupResult | None:
         """Walk the flavors of a resource group; ``None`` if none is better than noFit (4.2)."""
         wanted = {
@@ -173,9 +190,11 @@ class FlavorAssigner:
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
-        untried = not gate_on  # without the gate Kueue never notes that a walk came to its end
+        # Without the gate Kueue never notes where a walk came to its end.
+        place = LAST if gate_on else 0
+        flavors = covering.flavors[first:]
         try:
-            for flavor, choices, offer in self._walk(group, covering, wanted):
+            for flavor, choices, offer in self._walk(group, covering, wanted, flavors):
                 if not gate_on:
                     if offer.possibility > best_offer.possibility:
                         best, best_offer = choices, offer
@@ -183,7 +202,8 @@ class FlavorAssigner:
                             break
                 elif not tries_next(offer, fungibility):
                     best, best_offer = choices, offer
-                    untried = flavor != covering.flavors[-1].name
+                    names = [each.name for each in covering.flavors]
+                    place = names.index(flavor) if flavor != names[-1] else LAST
                     break
                 elif is_preferred(offer, best_offer, fungibility):
                     best, best_offer = choices, offer
@@ -192,10 +212,23 @@ class FlavorAssigner:
         if best is None:
             return None
         fits = best_offer.possibility is Possibility.FIT
-        return _GroupResult(best, fits, set(best) if untried else set())
+        return _GroupResult(best, fits, dict.fromkeys(best, place))
+
+    def _first(self, group: Sequence[PodSetRequest], resource: str) -> int:
+        """Return the place of the flavor with which the walk for a resource begins."""
+        names = [request.name for request in self.preemptor.pod_sets]
+        position = names.index(group[0].name)
+        gate_on = self.snapshot.configuration.gate("FlavorFungibility")
+        if not gate_on or position >= len(self.tried):
+            return 0
+        return self.tried[position].get(resource, LAST) + 1
 
     def _walk(
-        self, group: Sequence[PodSetRequest], covering: ResourceGroup, wanted: Mapping[str, int]
+        self,
+        group: Sequence[PodSetRequest],
+        covering: ResourceGroup,
+        wanted: Mapping[str, int],
+        flavors: Sequence[FlavorQuotas],
     ) -> Iterator[tuple[str, dict[str, _Choice], Offer]]:
         """Yield what each flavor offers that the podsets may use, and note why one is no fit.
 
@@ -204,7 +237,7 @@ class FlavorAssigner:
         InvalidSelectorError
             If the selector of a podset cannot be evaluated.
         """
-        for flavor in covering.flavors:
+        for flavor in flavors:
             if not self._is_nominated(group, flavor.name, wanted):
                 continue
             try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
-from planner.reference.assignment import Assigned, FlavorAssigner
+from planner.reference.assignment import Assigned, FlavorAssigner, Tried
 from planner.reference.context import Context
 from planner.reference.search import search
 from planner.reference.target import Search
@@ -38,11 +38,13 @@ def decide(
     assignment: Assignment | None = None,
     *,
     nominated: Assignment | None = None,
+    tried: Tried = (),
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
-    restricts flavor assignment to the flavors of an earlier one (semantics, 7.4).
+    restricts flavor assignment to the flavors of an earlier one (semantics, 7.4); with ``tried``
+    it goes on where the one of an earlier cycle stopped.
     """
     if not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
@@ -50,7 +52,7 @@ def decide(
     if assignment is not None:
         given = Assigned(assignment)
         return Decision(given, _search(snapshot, usage, preemptor, assignment))
-    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated)
+    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried)
     full = assigner.assign()
     found = _search(snapshot, usage, preemptor, full.assignment)
     fits = full.assignment.mode == "Fit"

@@ -13,6 +13,7 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
     "FlavorFungibility": True,
+    "FlavorFungibilityPreserveScanProgress": True,
     "MultiKueueOrchestratedPreemption": False,
     "PartialAdmission": True,
     "PrioritizePreemptorWorkloads": False,

@@ -31,20 +31,27 @@ NAMESPACE_MISMATCH: Final = Refusal("NamespaceMismatch", "Misconfigured")
 
 
 def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal | None:
-    """Say why the head of a ClusterQueue cannot be nominated; ``None`` if it can.
+    """Say why the head of a ClusterQueue cannot be nominated; ``None`` if it can."""
+    if any(check.state in _FAILED for check in workload.status.admission_checks):
+        return FAILED_CHECKS
+    refusal = namespace_refusal(state, workload, queue)
+    if refusal is not None:
+        return refusal
+    return None if _pods_are_valid(state, workload) else MISCONFIGURED
+
+
+def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> Refusal | None:
+    """Say why the namespace of a workload keeps it out of a ClusterQueue; ``None`` if it does not.
 
     A dump without any Namespace says nothing of namespaces: every one is there and matches.
     """
-    if any(check.state in _FAILED for check in workload.status.admission_checks):
-        return FAILED_CHECKS
-    if state.namespaces:
-        labels = {one.metadata.name: one.metadata.labels for one in state.namespaces}
-        own = labels.get(workload.metadata.namespace)
-        if own is None:
-            return MISCONFIGURED
-        if not _selects(queue.spec.namespace_selector, own):
-            return NAMESPACE_MISMATCH
-    return None if _pods_are_valid(state, workload) else MISCONFIGURED
+    if not state.namespaces:
+        return None
+    labels = {one.metadata.name: one.metadata.labels for one in state.namespaces}
+    own = labels.get(workload.metadata.namespace)
+    if own is None:
+        return MISCONFIGURED
+    return None if _selects(queue.spec.namespace_selector, own) else NAMESPACE_MISMATCH
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:

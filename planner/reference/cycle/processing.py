@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from planner.quota.amount import add, subtract
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import Usage
-from planner.reference.cycle.record import Entry, Nominee, Outcome
-from planner.reference.decision import Decision, decide
+from planner.reference.cycle.record import Decider, Entry, Nominee, Outcome
+from planner.reference.decision import Decision
 from planner.reference.target import Target
 from planner.state import Workload
 
@@ -27,10 +27,12 @@ class Processing:
 
     ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
     or wait; the usage of their targets stays in it. ``chosen`` are all targets so far, by key.
+    ``decider`` decides for an entry that is looked at again.
     """
 
     snapshot: Snapshot
     usage: Usage
+    decider: Decider
     chosen: dict[str, Admitted] = field(default_factory=dict)
     evicted: list[Target] = field(default_factory=list)
 
@@ -87,7 +89,7 @@ class Processing:
                 for queue, admitted in self.snapshot.admitted.items()
             },
         )
-        return decide(gone, preemptor, nominated=before.assignment)
+        return self.decider(gone, preemptor, nominated=before.assignment)
 
     def _fits(self, preemptor: Preemptor, decision: Decision) -> bool:
         """Say whether the usage is available without all targets, each removed once."""

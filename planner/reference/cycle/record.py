@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from planner.assignment import Assignment
 from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.assignment import Tried
 from planner.reference.decision import Decision
 from planner.reference.target import Target
 
@@ -32,6 +33,24 @@ noCandidates     it would have to preempt, but finds nobody
 noFit            no flavor is left
 inadmissible     it was not nominated
 """
+
+
+class Decider(Protocol):
+    """What decides for a workload alone on a snapshot; see ``planner.reference.decision``."""
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Return flavors and targets, among the flavors of an earlier decision if it is given.
+
+        ``tried`` says how far the walks over the flavors came in earlier cycles.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +88,25 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Cycle:
-    """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
+class Schedule:
+    """What became of the heads in one scheduling cycle.
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
     ``evicted`` are the targets of those that preempt, without those already evicted before.
-    ``left`` and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete
-    in the next cycle and stand in queue order, the others wait for something to change.
+    """
+
+    entries: tuple[Entry, ...]
+    inadmissible: tuple[Entry, ...]
+    evicted: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
+
+    ``entries``, ``inadmissible`` and ``evicted`` are those of ``Schedule``. ``left`` and ``parked``
+    have the keys of those that wait, by ClusterQueue: the first compete in the next cycle and
+    stand in queue order, the others wait for something to change.
     """
 
     snapshot: Snapshot

@@ -1,64 +1,70 @@
 """Who goes back to the queue after a cycle, and who is parked.
 
 Source: kueue-semantics.md, section 7.5; kueue ff69552e pkg/scheduler/scheduler.go
-``requeueAndUpdate`` and pkg/cache/queue/cluster_queue.go ``RequeueIfNotPresent``,
-``handleInadmissibleHash``.
+``requeueAndUpdate``, ``markSkipped`` and pkg/cache/queue/cluster_queue.go
+``RequeueIfNotPresent``, ``handleInadmissibleHash``, ``preemptorWorkload``.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from planner.quota.preemptor import as_preemptor
-from planner.quota.request import Defaults
-from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.cycle.equivalence import Class, equivalence_class
 from planner.reference.cycle.record import Entry
-from planner.reference.cycle.waiting import Waiting
-from planner.state import State
+from planner.reference.cycle.waiting import Pending, Progress, Waiting
+from planner.state import Configuration
 
 _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped"})
 """Outcomes after which a workload of a BestEffortFIFO queue is tried again in the next cycle."""
 _WALKED: Final = frozenset({"noFit", "noCandidates"})
 """Outcomes that say something of every workload of the same shape, and that keep how far the
 walk over the flavors came."""
+_STICKS: Final = "PendingPreemption"
 
 
-def requeue(state: State, snapshot: Snapshot, waiting: Waiting, entry: Entry) -> None:
+def requeue(
+    configuration: Configuration, waiting: Waiting, pending: Pending, entry: Entry, cycle: int
+) -> None:
     """Put the head of a queue, which was taken out, where it belongs after the cycle."""
     if entry.outcome == "admitted":
+        if waiting.sticky == pending.key:
+            waiting.sticky = None
         return
-    workload = entry.preemptor.workload
-    strict = snapshot.queues[entry.preemptor.queue].spec.queueing_strategy == "StrictFIFO"
-    if _goes_back(entry, strict=strict):
-        waiting.active.insert(0, workload)
+    pending.progress = _progress(configuration, waiting, pending, entry, cycle)
+    if entry.requeue_reason == _STICKS and not waiting.strict:
+        waiting.sticky = pending.key
+    if _goes_back(pending, entry, strict=waiting.strict):
+        waiting.put(pending)
         return
-    waiting.parked.append(workload)
-    equivalence = state.configuration.gate("SchedulingEquivalenceHashing")
-    if equivalence and not strict and entry.outcome in _WALKED:
-        _park_alike(state, snapshot, waiting, entry.preemptor)
+    waiting.parked.append(pending)
+    equivalence = configuration.gate("SchedulingEquivalenceHashing")
+    if equivalence and not waiting.strict and entry.outcome in _WALKED:
+        _park_alike(waiting, pending)
 
 
-def _goes_back(entry: Entry, *, strict: bool) -> bool:
+def _goes_back(pending: Pending, entry: Entry, *, strict: bool) -> bool:
     """Say whether a head competes again in the next cycle."""
     if strict and entry.requeue_reason != "NamespaceMismatch":
         return True
     if entry.outcome in _AT_ONCE:
         return True
-    decision = entry.decision
-    return entry.outcome in _WALKED and decision is not None and decision.assigned.untried
+    return pending.progress is not None and pending.progress.has_untried
 
 
-def _park_alike(state: State, snapshot: Snapshot, waiting: Waiting, head: Preemptor) -> None:
+def _progress(
+    configuration: Configuration, waiting: Waiting, pending: Pending, entry: Entry, cycle: int
+) -> Progress | None:
+    """Return what is remembered of the walks over the flavors."""
+    if entry.decision is None:
+        return pending.progress
+    keeps = entry.outcome in _WALKED or (
+        entry.outcome == "skipped" and configuration.gate("FlavorFungibilityPreserveScanProgress")
+    )
+    return Progress(entry.decision.assigned.tried, cycle, waiting.generation) if keeps else None
+
+
+def _park_alike(waiting: Waiting, head: Pending) -> None:
     """Park all workloads of the head's queue which the scheduler cannot tell from the head."""
-    same = _class(state, head)
+    waiting.bulk.add(head.kind)
     others, waiting.active = waiting.active, []
-    for workload in others:
-        alike = _class(state, as_preemptor(state, snapshot, workload)) == same
-        (waiting.parked if alike else waiting.active).append(workload)
-
-
-def _class(state: State, preemptor: Preemptor) -> Class:
-    namespace = preemptor.workload.metadata.namespace
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-    return equivalence_class(preemptor, defaults)
+    for pending in others:
+        (waiting.parked if pending.kind == head.kind else waiting.active).append(pending)

@@ -1,6 +1,7 @@
 """One scheduling cycle, from the heads to the queues that are left.
 
-Source: kueue-semantics.md, section 7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``.
+Source: kueue-semantics.md, section 7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``,
+``lastAssignmentOutdated``.
 """
 
 from __future__ import annotations
@@ -8,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.reference.assignment import Tried
 from planner.reference.cycle.admissibility import refusal_of
 from planner.reference.cycle.order import classical_order
 from planner.reference.cycle.processing import Processing
-from planner.reference.cycle.record import Cycle, Entry, Nominee
+from planner.reference.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
 from planner.reference.cycle.requeue import requeue
 from planner.reference.cycle.tournament import tournament_order
-from planner.reference.cycle.waiting import heads, waiting_queues
+from planner.reference.cycle.waiting import Pending, Waiting, heads, waiting_queues
 from planner.reference.decision import decide
-from planner.state import State, Workload
+from planner.state import Configuration, State
 
 
-def run_cycle(state: State, now: datetime | None = None) -> Cycle:
+def run_cycle(state: State, now: datetime | None = None, decider: Decider = decide) -> Cycle:
     """Replay the scheduling cycle that Kueue would run on a state, and its queues afterwards.
 
     Parameters
@@ -30,6 +31,8 @@ def run_cycle(state: State, now: datetime | None = None) -> Cycle:
         What was read.
     now
         The clock; the state's own when absent.
+    decider
+        What decides for a head, alone on a snapshot; by default what Kueue decides.
 
     Raises
     ------
@@ -38,29 +41,61 @@ def run_cycle(state: State, now: datetime | None = None) -> Cycle:
     """
     snapshot = take_snapshot(state, now)
     queues = waiting_queues(state, snapshot)
-    nominees: list[Nominee] = []
-    inadmissible: list[Entry] = []
-    for queue, workload in heads(queues, snapshot):
-        preemptor = as_preemptor(state, snapshot, workload)
-        refusal = refusal_of(state, workload, snapshot.queues[queue])
-        if refusal is None:
-            nominees.append(Nominee(preemptor, decide(snapshot, preemptor)))
-        else:
-            inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
-    processing = Processing(snapshot, snapshot.usage.copy())
-    entries = [processing.process(nominee) for nominee in _in_order(processing, nominees)]
-    for entry in (*entries, *inadmissible):
-        waiting = queues[entry.preemptor.queue]
-        waiting.active.pop(0)
-        requeue(state, snapshot, waiting, entry)
+    ran = schedule(state, snapshot, queues, decider)
     return Cycle(
         snapshot=snapshot,
-        entries=tuple(entries),
-        inadmissible=tuple(inadmissible),
-        evicted=tuple(processing.evicted),
-        left=_keys(snapshot, {queue: waiting.active for queue, waiting in queues.items()}),
+        entries=ran.entries,
+        inadmissible=ran.inadmissible,
+        evicted=ran.evicted,
+        left=_keys(snapshot, {queue: waiting.in_order() for queue, waiting in queues.items()}),
         parked=_keys(snapshot, {queue: waiting.parked for queue, waiting in queues.items()}),
     )
+
+
+def schedule(
+    state: State,
+    snapshot: Snapshot,
+    queues: dict[int, Waiting],
+    decider: Decider = decide,
+    cycle: int = 0,
+) -> Schedule:
+    """Run a cycle on a snapshot, which stays as it is, and on queues, which are changed.
+
+    Of ``state`` only what does not hold quota or wait is read. ``cycle`` numbers the cycles that
+    are run on the same queues.
+
+    Raises
+    ------
+    LookupFailed
+        If an admitted workload names a flavor that nothing knows.
+    """
+    nominees: list[Nominee] = []
+    inadmissible: list[Entry] = []
+    taken: dict[int, Pending] = {}
+    for queue, pending in heads(queues, snapshot):
+        taken[queue] = pending
+        preemptor = pending.preemptor
+        refusal = refusal_of(state, pending.workload, snapshot.queues[queue])
+        if refusal is None:
+            tried = _resumed(pending, queues[queue], state.configuration, cycle)
+            nominees.append(Nominee(preemptor, decider(snapshot, preemptor, tried=tried)))
+        else:
+            inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
+    processing = Processing(snapshot, snapshot.usage.copy(), decider)
+    entries = [processing.process(nominee) for nominee in _in_order(processing, nominees)]
+    for entry in (*entries, *inadmissible):
+        waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
+        waiting.active.remove(pending)
+        requeue(state.configuration, waiting, pending, entry, cycle)
+    return Schedule(tuple(entries), tuple(inadmissible), tuple(processing.evicted))
+
+
+def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:
+    """Return how far the walks of a head came in earlier cycles, unless that is outdated."""
+    progress = pending.progress
+    if progress is None or progress.is_outdated(cycle, waiting.generation, configuration):
+        return ()
+    return progress.tried
 
 
 def _in_order(processing: Processing, nominees: list[Nominee]) -> Iterable[Nominee]:
@@ -71,9 +106,9 @@ def _in_order(processing: Processing, nominees: list[Nominee]) -> Iterable[Nomin
     return classical_order(nominees, snapshot.configuration)
 
 
-def _keys(snapshot: Snapshot, workloads: dict[int, list[Workload]]) -> dict[str, tuple[str, ...]]:
+def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple[str, ...]]:
     return {
-        snapshot.queue_name(queue): tuple(workload.key for workload in some)
-        for queue, some in workloads.items()
-        if some
+        snapshot.queue_name(queue): tuple(pending.key for pending in pendings)
+        for queue, pendings in some.items()
+        if pendings
     }

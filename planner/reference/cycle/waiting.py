@@ -1,34 +1,129 @@
 """Who waits in which queue, in which order, and the heads.
 
 Source: kueue-semantics.md, section 7.1; kueue ff69552e pkg/workload/workload.go ``IsAdmissible``
-and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``, ``backoffWaitingTimeExpired``.
+and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``, ``backoffWaitingTimeExpired``,
+``PushOrUpdate``; inadmissible_workloads.go ``queueInadmissibleWorkloads``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import insort
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 from planner.quota.holding import effective_priority, queue_order_time
-from planner.quota.snapshot import Snapshot
+from planner.quota.preemptor import as_preemptor
+from planner.quota.request import Defaults
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.assignment import LAST, Tried
+from planner.reference.cycle.equivalence import Class, equivalence_class
 from planner.state import Configuration, State, Workload
 
 GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
 
 
-@dataclass(slots=True)
-class Waiting:
-    """The workloads of one ClusterQueue: ``active`` in queue order, and those that are parked."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the walks over the flavors of a workload came: Kueue's ``LastAssignment``.
 
-    active: list[Workload]
-    parked: list[Workload]
+    ``cycle`` numbers the scheduling cycle that noted it; ``generation`` is the one that the
+    ClusterQueue had then.
+    """
+
+    tried: Tried
+    cycle: int
+    generation: int
 
     @property
-    def head(self) -> Workload | None:
+    def has_untried(self) -> bool:
+        """Whether a walk stopped before the last flavor."""
+        return any(place != LAST for places in self.tried for place in places.values())
+
+    def is_outdated(self, cycle: int, generation: int, configuration: Configuration) -> bool:
+        """Say whether the walks begin anew: something was given back since, and it is old."""
+        if configuration.gate("FlavorFungibilityPreserveScanProgress") and cycle - self.cycle <= 1:
+            return False
+        return generation > self.generation
+
+
+class Pending:
+    """A workload in a queue, and what the scheduler remembers of it from cycle to cycle."""
+
+    def __init__(self, state: State, snapshot: Snapshot, workload: Workload) -> None:
+        self.workload: Final = workload
+        self.key: Final = workload.key
+        self.order: Final = _queue_order(workload, state.configuration)
+        self.progress: Progress | None = None
+        self._state = state
+        self._snapshot = snapshot
+
+    @cached_property
+    def preemptor(self) -> Preemptor:
+        """What wants in, and where."""
+        return as_preemptor(self._state, self._snapshot, self.workload)
+
+    @cached_property
+    def kind(self) -> Class:
+        """What it shares with all workloads which the scheduler cannot tell from it."""
+        state, namespace = self._state, self.workload.metadata.namespace
+        defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
+        return equivalence_class(self.preemptor, defaults)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """The workloads of one ClusterQueue: ``active`` in queue order, and those that are parked.
+
+    ``strict`` says that the strategy is StrictFIFO. In any other queue ``sticky`` is the key of
+    the workload that preempted last, which stays the head until it is admitted, and ``bulk`` has
+    the kinds that were parked together: what comes later and is alike is parked at once.
+    ``generation`` counts the changes of what holds quota in the ClusterQueue.
+    """
+
+    strict: bool
+    active: list[Pending] = field(default_factory=list)
+    parked: list[Pending] = field(default_factory=list)
+    sticky: str | None = None
+    bulk: set[Class] = field(default_factory=set)
+    generation: int = 0
+
+    @property
+    def head(self) -> Pending | None:
         """The first active workload."""
+        if self.sticky is not None:
+            for pending in self.active:
+                if pending.key == self.sticky:
+                    return pending
         return self.active[0] if self.active else None
+
+    def put(self, pending: Pending) -> None:
+        """Put a workload among the active ones, where it belongs."""
+        insort(self.active, pending, key=lambda one: one.order)
+
+    def enqueue(self, pending: Pending, now: datetime) -> None:
+        """Take in a workload that was not in the queue before."""
+        if not backoff_expired(pending.workload, now) or (self.bulk and pending.kind in self.bulk):
+            self.parked.append(pending)
+        else:
+            self.put(pending)
+
+    def wake(self, may_leave: Callable[[Pending], bool]) -> bool:
+        """Let the parked compete again, those that may; say whether anything changed."""
+        woken = [pending for pending in self.parked if may_leave(pending)]
+        changed = bool(woken or self.bulk)
+        self.bulk.clear()
+        if woken:
+            self.parked = [pending for pending in self.parked if not may_leave(pending)]
+        for pending in woken:
+            self.put(pending)
+        return changed
+
+    def in_order(self) -> list[Pending]:
+        """Return the active workloads as they come to be heads."""
+        return sorted(self.active, key=lambda pending: (pending.key != self.sticky, pending.order))
 
 
 def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
@@ -36,28 +131,33 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
 
     A workload whose LocalQueue is not there or stopped, or points nowhere, waits in none.
     """
-    queue_of = {
+    queues = {
+        node: Waiting(strict=queue.spec.queueing_strategy == "StrictFIFO")
+        for node, queue in snapshot.queues.items()
+    }
+    door = doors(state, snapshot)
+    for workload in state.workloads:
+        queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
+        if queue is not None and is_queued(workload, state.configuration):
+            queues[queue].enqueue(Pending(state, snapshot, workload), snapshot.now)
+    return queues
+
+
+def doors(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
+    """Return the node behind every LocalQueue (namespace, name) that is open and points to one."""
+    return {
         (local.metadata.namespace, local.metadata.name): snapshot.node_of[local.spec.cluster_queue]
         for local in state.local_queues
         if local.spec.stop_policy == "None" and local.spec.cluster_queue in snapshot.node_of
     }
-    queues = {node: Waiting([], []) for node in snapshot.queues}
-    for workload in state.workloads:
-        queue = queue_of.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(workload, state.configuration):
-            waiting = queues[queue]
-            backs_off = not backoff_expired(workload, snapshot.now)
-            (waiting.parked if backs_off else waiting.active).append(workload)
-    for waiting in queues.values():
-        waiting.active.sort(key=lambda workload: _queue_order(workload, state.configuration))
-    return queues
 
 
-def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int, Workload]]:
+def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int, Pending]]:
     """Yield the head of every active ClusterQueue with its node."""
     for queue, waiting in queues.items():
-        if waiting.head is not None and snapshot.is_active(queue):
-            yield queue, waiting.head
+        head = waiting.head
+        if head is not None and snapshot.is_active(queue):
+            yield queue, head
 
 
 def is_queued(workload: Workload, configuration: Configuration) -> bool:
