@@ -22,7 +22,8 @@ SMALL = tuple(f"ns/small-{i}" for i in range(1, 5))
 
 def call(*args: str | Path, env: Mapping[str, str] | None = None, stdin: str = "") -> Result:
     """Run the command line inside this process; standard output and error stay apart."""
-    return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, env=env)
+    usual = {"COLUMNS": None, **(env or {})}  # whoever runs the tests may have set a width
+    return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, env=usual)
 
 
 def process(
