@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "state": "errors quantity",
         "reader": "errors quantity state",
         "dump": "errors quantity",
+        "trace": "dump errors objective reader replay",
         "kubectl": "dump errors reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
@@ -56,7 +57,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " models plan verifier solver replay explanation",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure api kubectl study",
+        " explanation exposure api kubectl study trace",
         FACE: "errors state reader plan auditing exposure api",
     }.items()
 }

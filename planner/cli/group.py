@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, Final
 
 import click
@@ -91,7 +92,9 @@ class PlannerGroup(PlannerCommand, click.Group):
         del ctx
         if cmd_name not in self._lazy:
             return None
-        command: click.Command = import_module(f"planner.cli.{cmd_name}").command
+        # A module cannot be named like a word of Python itself, such as import.
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"planner.cli.{module}").command
         for option in command.params:
             if isinstance(option, click.Option):
                 option.envvar = _variables(cmd_name, option)

@@ -1,0 +1,374 @@
+"""``planner import``: states of Kueue made of public traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import click
+
+from planner.cli.exit_code import OPTIMAL, epilog
+from planner.cli.made import MadeState, MadeTarget, made_output_option
+from planner.cli.option import moment
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from planner.errors import SchemaError
+    from planner.trace import Knobs, Outline
+    from planner.trace.job import Trace
+
+WITHIN: Final = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
+RECLAIM: Final = ("Never", "LowerPriority", "Any")
+BORROW: Final = ("Never", "LowerPriority")
+
+EPILOG: Final = """\b
+Examples:
+  planner import philly philly.csv | planner solve -
+  planner import philly philly.csv --instants 100 --seed 1 -o philly.jsonl.gz
+  planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
+  planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
+  planner audit philly.jsonl.gz openb/ --fail-on never
+
+\b
+The files, of which only the columns named are read:
+  philly  timestamp,duration,num_gpus,cluster
+          petuum/adaptdl, branch osdi21-artifact: simulator/traces/philly.csv
+  openb   name,cpu_milli,memory_mib,num_gpu,gpu_spec,qos,deletion_time,scheduled_time
+          cpu_milli,memory_mib,gpu,model (--nodes)
+          alibaba/clusterdata: cluster-trace-gpu-v2023/csv/openb_pod_list_default.csv,
+          openb_node_list_gpu_node.csv
+
+What the traces do not say is drawn by --seed: quotas, checkpoints, who waits, for Philly the
+priorities. The same file, seed and options give the same states.
+
+Exit code 0 means that all states are written.
+
+""" + epilog()
+
+_SHARE: Final = click.FloatRange(0, 1)
+_PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
+
+
+def _moment(text: str) -> datetime:
+    """Read a moment from 1970 on."""
+    value = moment(text)
+    if value.timestamp() < 0:
+        raise click.BadParameter(f"{text!r} is before 1970")
+    return value
+
+
+def _bounds(text: str) -> tuple[float, float]:
+    """Read LOW:HIGH, two numbers from 0 on."""
+    low, high = _numbers(text.split(":"))
+    if not 0 <= low <= high <= 1000:  # noqa: PLR2004 - beyond it, nothing is meant seriously
+        raise click.BadParameter(f"{text!r} is not LOW:HIGH, such as 0.55:1.15")
+    return low, high
+
+
+def _priorities(text: str) -> dict[int, float]:
+    """Read PRIORITY:WEIGHT,..."""
+    weights: dict[int, float] = {}
+    for part in text.split(","):
+        priority, weight = _numbers(part.split(":"))
+        if priority != int(priority) or abs(priority) >= 2**31 or weight < 0:
+            raise click.BadParameter(f"{part!r} is not PRIORITY:WEIGHT, such as 100:0.2")
+        weights[int(priority)] = weight
+    if not any(weights.values()):
+        raise click.BadParameter("no priority has a weight")
+    return weights
+
+
+def _numbers(parts: list[str]) -> tuple[float, float]:
+    try:
+        first, second = map(float, parts)
+    except ValueError:
+        first = second = math.nan
+    if not (math.isfinite(first) and math.isfinite(second)):
+        raise click.BadParameter(f"{':'.join(parts)!r} is not two numbers with a colon")
+    return first, second
+
+
+@click.command(epilog=EPILOG, short_help="Make states of Kueue from a public trace.")
+@click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"]))
+@click.argument("file", metavar="FILE")
+@click.option("--nodes", metavar="FILE", help="openb: the node list; its GPU models are flavors.")
+@click.option(
+    "--shapes",
+    metavar="FILE",
+    help="philly: an openb pod list; each job requests the cpu and memory for each GPU of one of "
+    "its pods. Without it, jobs request GPUs only.",
+)
+@click.option(
+    "--instants",
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    default=1,
+    show_default=True,
+    help="How many states: each at the moment at which some job, drawn at random, started.",
+)
+@click.option(
+    "--at",
+    metavar="TIME",
+    type=_moment,
+    multiple=True,
+    help="A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
+    "2023-01-01T00:00:00Z.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything drawn.")
+@click.option(
+    "--sampling",
+    type=click.Choice(["running", "drawn"]),
+    help="Who holds quota: the jobs that the trace has running then, usual for philly; or jobs of "
+    "the whole trace drawn by their duration, each somewhere in its run, usual for openb, in "
+    "which few pods run at once.",
+)
+@click.option(
+    "--workloads",
+    metavar="N",
+    type=click.IntRange(1, 200_000),
+    default=1000,
+    show_default=True,
+    help="How many hold quota at most.",
+)
+@click.option(
+    "--queue-by",
+    type=click.Choice(["name", "class"]),
+    default="name",
+    show_default=True,
+    help="openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU model. "
+    "philly has one for each virtual cluster.",
+)
+@click.option(
+    "--queues",
+    metavar="N",
+    type=click.IntRange(1, 500),
+    default=20,
+    show_default=True,
+    help="openb: how many ClusterQueues, by name.",
+)
+@click.option(
+    "--levels",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    help="1: one cohort. 2: three cohorts of large, medium and small queues below one.",
+)
+@click.option(
+    "--factor",
+    metavar="LOW:HIGH",
+    type=_bounds,
+    default="0.55:1.15",
+    show_default=True,
+    help="The nominal quota of a queue is what it uses by a factor between these, and its share "
+    "of the rest of the cluster by its GPU-hours in the whole trace.",
+)
+@click.option(
+    "--utilisation",
+    metavar="SHARE",
+    type=click.FloatRange(0.01, 1),
+    default=1.0,
+    show_default=True,
+    help="How much of the cluster is used.",
+)
+@click.option(
+    "--borrowing-limits",
+    metavar="SHARE",
+    type=_SHARE,
+    default=0.5,
+    show_default=True,
+    help="Of the queues have a borrowing limit: half the nominal quota, or what is borrowed.",
+)
+@click.option(
+    "--lending-limits",
+    metavar="SHARE",
+    type=_SHARE,
+    default=0.2,
+    show_default=True,
+    help="Of the queues have a lending limit: half the nominal quota, or what is unused.",
+)
+@click.option(
+    "--within",
+    type=click.Choice(WITHIN),
+    default="LowerPriority",
+    show_default=True,
+    help="withinClusterQueue of all queues.",
+)
+@click.option(
+    "--reclaim",
+    type=click.Choice(RECLAIM),
+    default="Any",
+    show_default=True,
+    help="reclaimWithinCohort of all queues.",
+)
+@click.option(
+    "--borrow",
+    type=click.Choice(BORROW),
+    default="Never",
+    show_default=True,
+    help="borrowWithinCohort of all queues.",
+)
+@click.option("--fair-sharing", is_flag=True, help="Turn fair sharing on.")
+@click.option(
+    "--priorities",
+    metavar="PRIORITY:WEIGHT,...",
+    type=_priorities,
+    default="0:0.5,50:0.3,100:0.2",
+    show_default=True,
+    help="philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, Burstable "
+    "100, BE 0.",
+)
+@click.option(
+    "--checkpoints",
+    metavar="SHARE",
+    type=_SHARE,
+    default=0.4,
+    show_default=True,
+    help="Of the training jobs with a GPU write checkpoints, every 10, 30 or 60 minutes. openb: "
+    "BE and Burstable are training.",
+)
+@click.option(
+    "--gang",
+    "gangs",
+    metavar="GPUS",
+    type=click.IntRange(1, 100_000),
+    multiple=True,
+    default=(8, 16, 32, 64, 128, 512),
+    show_default=True,
+    help="Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
+)
+@click.option(
+    "--priority",
+    "preemptor_priorities",
+    metavar="PRIORITY",
+    type=_PRIORITY,
+    multiple=True,
+    default=(100, 200, 1000),
+    show_default=True,
+    help="Of a preemptor; one is drawn.",
+)
+@click.option(
+    "--preemptors",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="How many workloads wait in each state.",
+)
+@click.option(
+    "--skip-bad-rows", is_flag=True, help="Pass over rows that cannot be used, and count them."
+)
+@made_output_option
+def command(  # noqa: PLR0913 - one parameter an option
+    *,
+    trace: Literal["openb", "philly"],
+    file: str,
+    at: tuple[datetime, ...],
+    instants: int,
+    skip_bad_rows: bool,
+    output: Path | None,
+    **options: Any,  # noqa: ANN401 - each goes where it belongs
+) -> int:
+    """Make states of Kueue from a public trace of a GPU cluster, to audit and compare on.
+
+    TRACE says which, openb or philly, and FILE is its CSV file, also with gzip; it is read row by
+    row. Each state is a List as kubectl prints it, with the ClusterQueues, who holds quota in
+    them, and who waits. One state goes to standard output as JSON, several as one a line.
+    """
+    from planner.cli.message import say
+    from planner.trace import read_outline
+
+    several = max(len(at), 1 if at else instants) > 1
+    target = MadeTarget.choose(output, several=several)
+    skipped = _Skipped()
+    on_bad = skipped.add if skip_bad_rows else None
+    source = _trace(trace, options, on_bad)
+    knobs = _knobs(options)
+    outline = read_outline(source, file, arrivals=instants, seed=knobs.seed, on_bad=on_bad)
+    counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
+    say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))
+    if skipped.count:
+        say("warning", f"the first row passed over: {skipped.first}")
+    target.emit(_states(source, file, outline, at, knobs))
+    return OPTIMAL
+
+
+class _Skipped:
+    """How many rows were passed over, and why the first was."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: SchemaError | None = None
+
+    def add(self, error: SchemaError) -> None:
+        """Count one."""
+        self.count += 1
+        self.first = self.first or error
+
+
+def _trace(
+    name: str, options: dict[str, Any], on_bad: Callable[[SchemaError], None] | None
+) -> Trace:
+    """Return how the rows are to be read."""
+    from planner.trace import Openb, Philly, read_nodes, read_shapes
+
+    seed = options["seed"]
+    if name == "philly":
+        if options["nodes"]:
+            raise click.UsageError("--nodes goes with openb")
+        shapes = read_shapes(options["shapes"], seed) if options["shapes"] else ()
+        return Philly(seed, options["priorities"], shapes)
+    if options["shapes"]:
+        raise click.UsageError("--shapes goes with philly")
+    if not options["nodes"]:
+        raise click.UsageError("openb needs its node list, --nodes FILE")
+    models = read_nodes(options["nodes"], on_bad)
+    return Openb(models, seed, options["queues"], options["queue_by"])
+
+
+def _knobs(options: dict[str, Any]) -> Knobs:
+    from planner.dump import Policies
+    from planner.trace import Knobs
+
+    return Knobs(
+        seed=options["seed"],
+        workloads=options["workloads"],
+        sampling=options["sampling"],
+        factor=options["factor"],
+        utilisation=options["utilisation"],
+        borrowing_limited=options["borrowing_limits"],
+        lending_limited=options["lending_limits"],
+        levels=options["levels"],
+        policies=Policies(options["within"], options["reclaim"], options["borrow"]),
+        fair=options["fair_sharing"],
+        checkpointing=options["checkpoints"],
+        gangs=options["gangs"],
+        preemptor_priorities=options["preemptor_priorities"],
+        preemptors=options["preemptors"],
+    )
+
+
+def _states(
+    trace: Trace, file: str, outline: Outline, at: tuple[datetime, ...], knobs: Knobs
+) -> Iterator[MadeState]:
+    """Yield the states; say which instants have none, and how many there are."""
+    from planner.cli.message import say
+    from planner.errors import InputError
+    from planner.report.text import plural
+    from planner.trace import import_states, instants_of
+
+    instants = tuple(int(one.timestamp()) for one in at) or instants_of(outline)
+    made = empty = 0
+    for state in import_states(trace, file, outline, instants, knobs):
+        if state.objects:
+            made += 1
+            yield MadeState(f"{trace.name}-{state.instant}", state.objects)
+        else:
+            empty += 1
+    if not made:
+        hint = "--instants draws moments at which jobs start, --sampling drawn needs none"
+        raise InputError(file, "nobody holds a GPU at any of the moments", hint=hint)
+    without = f", {plural(empty, 'moment')} without anybody" if empty else ""
+    say("import", plural(made, "state") + without)

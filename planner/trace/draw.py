@@ -1,0 +1,59 @@
+"""Random numbers that follow from what they are for.
+
+Each is drawn by the seed and the names of what it decides, never from a running generator: the
+order of rows, how many states are asked for, and options about other things change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+_BITS: Final = 52
+"""So many that a half more is still exact in a float."""
+
+
+def draw(*names: object) -> float:
+    """Return a number of the uniform distribution, more than 0 and less than 1."""
+    digest = blake2b("/".join(map(str, names)).encode(), digest_size=8).digest()
+    number: float = ((int.from_bytes(digest) >> (64 - _BITS)) + 0.5) / 2**_BITS
+    return number
+
+
+def between(low: float, high: float, *names: object) -> float:
+    """Return a number of the uniform distribution between two others."""
+    return low + (high - low) * draw(*names)
+
+
+def choose(values: Sequence[T], *names: object) -> T:
+    """Return one of some values, each as likely as the others."""
+    return values[int(draw(*names) * len(values))]
+
+
+def weighted(weights: Mapping[T, float], *names: object) -> T:
+    """Return one of some values, as likely as its weight says; not all weights may be 0."""
+    left = draw(*names) * sum(weights.values())
+    likely = [value for value, weight in weights.items() if weight > 0]
+    for value in likely:
+        left -= weights[value]
+        if left < 0:
+            return value
+    return likely[-1]
+
+
+def apportion(total: int, weights: Sequence[float]) -> list[int]:
+    """Divide a whole number in proportion to weights, equally if all are 0.
+
+    The parts are whole and add up to it: largest remainders get what rounding leaves.
+    """
+    if not any(weights):
+        weights = [1.0] * len(weights)
+    exact = [total * (weight / sum(weights)) for weight in weights]
+    parts = [int(part) for part in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda i: (parts[i] - exact[i], i))
+    for i in by_remainder[: total - sum(parts)]:
+        parts[i] += 1
+    return parts
