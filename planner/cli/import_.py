@@ -355,6 +355,7 @@ def _states(
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
     from planner.cli.message import say
+    from planner.dump import listed
     from planner.errors import InputError
     from planner.report.text import plural
     from planner.trace import import_states, instants_of
@@ -364,7 +365,7 @@ def _states(
     for state in import_states(trace, file, outline, instants, knobs):
         if state.objects:
             made += 1
-            yield MadeState(f"{trace.name}-{state.instant}", state.objects)
+            yield MadeState(f"{trace.name}-{state.instant}", listed(state.objects))
         else:
             empty += 1
     if not made:

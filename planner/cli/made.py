@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
 from planner.cli.output import STDOUT, check_file, print_parts, write_file
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.dump import Object
 
 LINES: Final = ".jsonl"
 PACKED_LINES: Final = ".jsonl.gz"
@@ -31,10 +28,10 @@ made_output_option = click.option(
 
 
 class MadeState(NamedTuple):
-    """The objects of a state, and the name of its file in a folder."""
+    """What a dump of a state holds, a v1 List or of YuniKorn; and its file's name in a folder."""
 
     name: str
-    objects: list[Object]
+    value: Mapping[str, Any]
 
 
 class MadeTarget(NamedTuple):
@@ -82,8 +79,8 @@ class MadeTarget(NamedTuple):
 
         path = self.path
         if path is None:
-            text: Callable[[list[Object]], str] = as_line if self.several else as_json
-            print_parts(text(state.objects) for state in states)
+            text: Callable[[Mapping[str, Any]], str] = as_line if self.several else as_json
+            print_parts(text(state.value) for state in states)
         elif _is_lines(path):
             write_file("-o", path, _lines(states, packed=path.name.endswith(PACKED_LINES)))
         elif _is_single(path):
@@ -103,14 +100,14 @@ def _is_single(path: Path) -> bool:
 def _text(state: MadeState, path: Path) -> bytes:
     from planner.dump import as_json, as_yaml
 
-    return (as_yaml if path.name.endswith(YAML) else as_json)(state.objects).encode()
+    return (as_yaml if path.name.endswith(YAML) else as_json)(state.value).encode()
 
 
 def _lines(states: Iterable[MadeState], *, packed: bool) -> Iterator[bytes]:
     from planner.dump import as_line
 
     for state in states:
-        line = as_line(state.objects).encode()
+        line = as_line(state.value).encode()
         # Each line is a member of its own, without a time: the same states are the same bytes.
         yield gzip.compress(line, mtime=0) if packed else line
 

@@ -1,7 +1,7 @@
 """Clusters made by us, as kubectl would print them: for what is generated or imported.
 
 kueue.py   single objects of Kueue
-text.py    the objects of a state as text, and many states one after the other
+text.py    a state as text, of YuniKorn too: JSON, YAML, one line of many
 """
 
 from planner.dump.kueue import (
@@ -17,7 +17,7 @@ from planner.dump.kueue import (
     resource_flavor,
     workload,
 )
-from planner.dump.text import as_json, as_line, as_yaml
+from planner.dump.text import as_json, as_line, as_yaml, listed
 
 __all__ = [
     "Admission",
@@ -31,6 +31,7 @@ __all__ = [
     "cluster_queue",
     "cohort",
     "configuration",
+    "listed",
     "local_queue",
     "resource_flavor",
     "workload",

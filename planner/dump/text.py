@@ -1,31 +1,42 @@
-"""The objects of a state as a v1 List: JSON, YAML, or one line of many."""
+"""A state as text: JSON, YAML, or one line of many."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def as_json(objects: Sequence[dict[str, Any]]) -> str:
-    """Return a v1 List as JSON, each object on a line of its own."""
-    lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in objects)
-    body = f"\n{lines}\n" if lines else ""
-    return f'{{"apiVersion":"v1","kind":"List","items":[{body}]}}\n'
+def listed(objects: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return objects of Kubernetes as a v1 List."""
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
 
 
-def as_line(objects: Sequence[dict[str, Any]]) -> str:
-    """Return a v1 List as one line of JSON: a state of a file that ends in .jsonl."""
-    return json.dumps(_list(objects), separators=(",", ":")) + "\n"
+def as_json(state: Mapping[str, Any]) -> str:
+    """Return a state as JSON, each object of a list at its top on a line of its own."""
+    members = (f"{_compact(key)}:{_member(each)}" for key, each in state.items())
+    return "{" + ",".join(members) + "}\n"
 
 
-def as_yaml(objects: Sequence[dict[str, Any]]) -> str:
-    """Return a v1 List as YAML."""
+def as_line(state: Mapping[str, Any]) -> str:
+    """Return a state as one line of JSON: of a file that ends in .jsonl."""
+    return _compact(state) + "\n"
+
+
+def as_yaml(state: Mapping[str, Any]) -> str:
+    """Return a state as YAML."""
     import yaml  # noqa: PLC0415 - JSON is written far more often
 
-    text: str = yaml.safe_dump(_list(objects), sort_keys=False, width=100)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(dict(state), Dumper=dumper, sort_keys=False, width=100)
     return text
 
 
-def _list(objects: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+def _member(value: object) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(map(_compact, value)) + "\n]"
+    return _compact(value)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from planner.dump import as_json
+from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
 from planner.kubectl.refusal import is_missing, refusal
@@ -43,11 +43,11 @@ class Dump:
 
     def value(self) -> dict[str, Any]:
         """Return them as a v1 List."""
-        return {"apiVersion": "v1", "kind": "List", "items": list(self.objects)}
+        return listed(self.objects)
 
     def text(self) -> str:
         """Return them as JSON: a v1 List, each object on a line of its own."""
-        return as_json(self.objects)
+        return as_json(self.value())
 
 
 def take_dump(
