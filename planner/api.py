@@ -17,7 +17,8 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.pareto import sweep
-from planner.solver.start import AssignmentInput, Given, pending_workloads, start
+from planner.solver.start import AssignmentInput, Given, RulesInput, pending_workloads, start
+from planner.solver.start import checked_costs as _checked_costs
 from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
     from planner.explanation.kueue.record import Explanation
     from planner.explanation.yunikorn.record import YuniKornExplanation
 
-_LARGEST_COST = 2**40
-
 __all__ = [
     "AssignmentInput",
+    "RulesInput",
     "explain",
     "front",
     "greedy",
@@ -47,6 +47,8 @@ def greedy(
     pending: str | None = ...,
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
+    *,
+    rules: RulesInput | None = ...,
 ) -> Plan: ...
 @overload
 def greedy(
@@ -63,13 +65,17 @@ def greedy(
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
     laws: Laws | None = ...,
+    *,
+    rules: RulesInput | None = ...,
 ) -> AnyPlan: ...
-def greedy(
+def greedy(  # noqa: PLR0913 - the public signature
     state: AnyState,
     pending: str | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     laws: Laws | None = None,
+    *,
+    rules: RulesInput | None = None,
 ) -> AnyPlan:
     """Return what the scheduler itself would do for a pending workload, verified.
 
@@ -87,13 +93,17 @@ def greedy(
         The clock; the state's own when left out.
     laws
         YuniKorn: ``design`` or ``code``, by which its answer is judged; ``design`` when left out.
+    rules
+        Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or the options as ``planner.state.kep83.Kep83``
+        for what KEP-83's algorithm of 2022 would do instead; fair sharing is then not looked at.
 
     Raises
     ------
     InputError
-        If the workload cannot be planned for, or the assignment does not suit it.
+        If the workload cannot be planned for, the assignment does not suit it, or there are no
+        such rules.
     """
-    return start(state, Given(pending, assignment, now, laws)).greedy_plan()
+    return start(state, Given(pending, assignment, now, laws, rules)).greedy_plan()
 
 
 @overload
@@ -109,6 +119,7 @@ def solve(
     flavors: Flavors = ...,
     stability: bool = ...,
     stable: bool = ...,
+    rules: RulesInput | None = ...,
 ) -> Plan: ...
 @overload
 def solve(
@@ -135,6 +146,7 @@ def solve(
     *,
     stability: bool = ...,
     stable: bool = ...,
+    rules: RulesInput | None = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -149,6 +161,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     *,
     stability: bool = False,
     stable: bool = False,
+    rules: RulesInput | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -178,12 +191,15 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Kueue: only plans after which no victim would preempt again are answers. It is infeasible
         where it is proved that there is none; the explanation then says who would preempt whom,
         and which policies at Never would leave a stable plan.
+    rules
+        Kueue: as for ``planner.greedy``. Flavors are then those of KEP-83's algorithm, and
+        nothing is said of stability.
 
     Raises
     ------
     InputError
-        If the workload, the objective, a cost, the laws, the assignment or the flavors cannot be
-        used, or a victim's LocalQueue, where stability is asked for, is not in the dump.
+        If the workload, the objective, a cost, the laws, the assignment, the flavors or the rules
+        cannot be used, or a victim's LocalQueue, where stability is asked for, is not in the dump.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
@@ -191,7 +207,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = _deadline(time_limit)
     checked = _checked_costs(costs)
     _check_flavors(state, flavors, assignment)
-    planning = start(state, Given(pending, assignment, now, laws), checked)
+    if rules is not None:
+        _check_rules(flavors, stability=stability or stable)
+    planning = start(state, Given(pending, assignment, now, laws, rules), checked)
     if not isinstance(planning, Planning):
         if stability or stable:
             asked = "stability" if stability else "stable"
@@ -214,6 +232,8 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     now: datetime | str | None = None,
     time_limit: float | None = None,
     laws: Laws | None = None,
+    *,
+    rules: RulesInput | None = None,
 ) -> Front:
     """Return the Pareto front of two measures: what less of the one costs in the other.
 
@@ -222,7 +242,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
 
     Parameters
     ----------
-    state, pending, costs, assignment, now, laws
+    state, pending, costs, assignment, now, laws, rules
         As for ``planner.solve``.
     first, second
         The measures: terms, or sums of terms of one unit such as ``D4+D5``.
@@ -232,13 +252,13 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     Raises
     ------
     InputError
-        If the workload, a measure, a cost, the laws or the assignment cannot be used.
+        If the workload, a measure, a cost, the laws, the assignment or the rules cannot be used.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
     measures = parse_front(f"{FRONT}{first},{second}")
     deadline = _deadline(time_limit)
-    given = Given(pending, assignment, now, laws)
+    given = Given(pending, assignment, now, laws, rules)
     planning = start(state, given, _checked_costs(costs))
     return sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
 
@@ -361,18 +381,16 @@ def _check_flavors(state: AnyState, flavors: Flavors, assignment: AssignmentInpu
         raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
 
 
+def _check_rules(flavors: Flavors, *, stability: bool) -> None:
+    """Refuse what Kueue alone can answer under rules that are not its own."""
+    if flavors != "kueue":
+        raise InputError("flavors", "KEP-83 chooses its flavors itself", hint="leave it out")
+    if stability:
+        what = "what victims do next is for Kueue's own rules, not for KEP-83"
+        raise InputError("stability", what, hint="leave it out")
+
+
 def _deadline(time_limit: float | None) -> Deadline:
     if time_limit is not None and not time_limit >= 0:
         raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
     return Deadline.after(time_limit)
-
-
-def _checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
-    for name, cost in (costs or {}).items():
-        if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _LARGEST_COST:
-            raise SchemaError(
-                f'costs["{name}"]',
-                f"{cost!r} cannot be used",
-                f"a whole number up to {_LARGEST_COST}",
-            )
-    return costs

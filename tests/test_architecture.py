@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "problem": "errors quantity state quota assignment",
         "objective": "errors problem quota state",
         "models": "errors quantity laws problem quota objective state",
-        "plan": "errors laws assignment",
+        "plan": "errors laws state assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "solver": "errors quantity laws state quota assignment reference problem objective models"
         " plan verifier",

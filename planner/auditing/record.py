@@ -14,7 +14,12 @@ is better by an objective. rules: the answer breaks the scheduler's own rules. m
 nothing although a legal set exists. pointless: it evicts although nothing needs to go."""
 
 Rules = Literal[
-    "kueue-classical", "kueue-fair", "yunikorn-design", "yunikorn-code", "yunikorn-required-node"
+    "kueue-classical",
+    "kueue-fair",
+    "yunikorn-design",
+    "yunikorn-code",
+    "yunikorn-required-node",
+    "kep83",
 ]
 
 

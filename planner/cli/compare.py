@@ -37,6 +37,8 @@ Algorithms; all others are compared with the first that is given:
   kueue-fair          Kueue as if it had, with both strategies
   kueue-fair:final    with LessThanOrEqualToFinalShare only
   kueue-fair:initial  with LessThanInitialShare only
+  kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
+                      options, see planner solve --help
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
 

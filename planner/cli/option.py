@@ -110,6 +110,17 @@ def objective_or_front(name: str) -> str:
     return name
 
 
+def rules(text: str) -> str:
+    """Look at rules to plan by, and take them as they are."""
+    from planner.errors import SchemaError
+    from planner.state.kep83 import parse_rules
+
+    try:
+        return parse_rules(text).text
+    except SchemaError as error:
+        raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
+
+
 def front_measures(name: str) -> tuple[str, str] | None:
     """Return the two measures of a front, or ``None`` if the objective is for one plan."""
     from planner.objective.profile_file import FRONT
@@ -195,6 +206,13 @@ laws_option = click.option(
     type=click.Choice(["design", "code"]),
     help="YuniKorn: the side to take where its written laws and its code differ; by default "
     "design.",
+)
+rules_option = click.option(
+    "--rules",
+    metavar="RULES",
+    type=rules,
+    help="Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
+    "kep83:NAME=VALUE,... with the options below.",
 )
 costs_option = click.option(
     "--costs",

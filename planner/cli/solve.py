@@ -23,6 +23,7 @@ from planner.cli.option import (
     output_option,
     page_format_option,
     pending_option,
+    rules_option,
     time_limit_option,
 )
 from planner.errors import PlannerError
@@ -47,11 +48,21 @@ Examples:
   planner solve cluster.json --stable
   planner solve dump/ --all --format json -o plans.json
   planner solve cluster.json --format html -o plan.html
+  planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
 `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
 measure A for measure B, proved to be all there are; 4 then means that there may be more.
+
+\b
+Options of --rules kep83, by default what the ClusterQueue says, or the text of the KEP:
+  cohort=POLICY   withinCohort: Never, ReclaimFromLowerPriority, ReclaimFromAny, or
+                  LowerPriority, which borrows while it preempts
+  queue=POLICY    withinClusterQueue: Never or LowerPriority
+  order=A+B+...   the order of candidates: ByLowestPriority, ByLowestRuntime,
+                  ByLongestRuntime, ByLowestDisruptionCost (milestones)
+  wait=SECONDS    how long a workload waits before it may preempt
 
 With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 2 70.
 
@@ -91,6 +102,7 @@ MAX_LINES_IGNORED = 50
     "it is proved that there is none.",
 )
 @laws_option
+@rules_option
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
 @page_format_option
@@ -122,6 +134,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     stability: bool,
     stable: bool,
     laws: str | None,
+    rules: str | None,
     verbose: bool,
     style: str | None,
     output: Path | None,
@@ -145,6 +158,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
         "costs": read_optional(costs),
         "assignment": read_optional(assignment),
         "laws": laws,
+        "rules": rules,
     }
     read_state = _read(reading, now, verbose=verbose)
     # What was read stays until the end. Otherwise each later full collection walks it all, and

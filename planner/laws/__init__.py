@@ -6,10 +6,22 @@ finished plan; neither knows the other.
 law.py       what a law is
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-11
+kep83.py     K83-01 to K83-08
 """
 
 from typing import Final
 
+from planner.laws.kep83 import (
+    K83_AT_MIN,
+    K83_BORROWS,
+    K83_FITS,
+    K83_HOLDS_CONTESTED,
+    K83_WAITED,
+    K83_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_COHORT,
+    K83_WITHOUT_BORROWING,
+    KEP83,
+)
 from planner.laws.kueue import (
     FS_BORROWING,
     FS_BORROWS_CONTESTED,
@@ -56,6 +68,7 @@ RULE_SETS: Final = {
     "yunikorn-design": YUNIKORN_DESIGN,
     "yunikorn-code": YUNIKORN_CODE,
     "yunikorn-required-node": YUNIKORN_REQUIRED_NODE,
+    "kep83": KEP83,
 }
 """The laws of each rule set, in the order in which they are reported.
 
@@ -70,6 +83,15 @@ __all__ = [
     "FS_RECLAIM",
     "FS_SHARES",
     "FS_WITHIN_CLUSTER_QUEUE",
+    "K83_AT_MIN",
+    "K83_BORROWS",
+    "K83_FITS",
+    "K83_HOLDS_CONTESTED",
+    "K83_WAITED",
+    "K83_WITHIN_CLUSTER_QUEUE",
+    "K83_WITHIN_COHORT",
+    "K83_WITHOUT_BORROWING",
+    "KEP83",
     "KF_PERMITTED",
     "KQ_ATTEMPT",
     "KQ_BORROW_WITHIN_COHORT",

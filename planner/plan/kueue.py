@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 from planner.assignment import Assignment
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate, Record, Status
+from planner.state.kep83 import Kep83
 
 
 class Amount(Record):
@@ -138,11 +139,13 @@ class Plan(Record):
     permitted flavors, here, in ``greedy`` and in ``flavors``.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
+    ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
+    of the KEP's algorithm.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair"] = "kueue-classical"
+    rules: Literal["kueue-classical", "kueue-fair", "kep83"] = "kueue-classical"
     algorithm: Literal["kueue", "optimum"]
     objective: str
     status: Status
@@ -163,6 +166,7 @@ class Plan(Record):
     greedy: Plan | None = None
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
+    kep83: Kep83 | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -174,5 +178,12 @@ class Plan(Record):
     def _greedy_stands_beside_optimum(self) -> Plan:
         if self.algorithm == "kueue" and self.greedy is not None:
             message = "a greedy plan has no greedy plan beside it"
+            raise ValueError(message)
+        return self
+
+    @model_validator(mode="after")
+    def _options_go_with_rules(self) -> Plan:
+        if (self.kep83 is not None) != (self.rules == "kep83"):
+            message = "options of KEP-83 stand in plans by its rules, and only there"
             raise ValueError(message)
         return self

@@ -10,6 +10,8 @@ from planner.laws import (
     FS_RECLAIM,
     FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_COHORT,
     KQ_BORROW_WITHIN_COHORT,
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
@@ -26,6 +28,7 @@ RULES: Final = {
     "yunikorn-design": "laws as designed",
     "yunikorn-code": "laws as coded",
     "yunikorn-required-node": "required node",
+    "kep83": "Kueue as proposed in 2022",
 }
 VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
 NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
@@ -42,6 +45,11 @@ ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
         "InClusterQueue": FS_WITHIN_CLUSTER_QUEUE,
         "InCohortReclamation": FS_RECLAIM,
         "InCohortFairSharing": FS_SHARES,
+    },
+    "kep83": {
+        "InClusterQueue": K83_WITHIN_CLUSTER_QUEUE,
+        "InCohortReclamation": K83_WITHIN_COHORT,
+        "InCohortReclaimWhileBorrowing": K83_WITHIN_COHORT,
     },
 }
 """For each rule set of Kueue, the law behind each of its reason codes; YuniKorn gives none."""
@@ -153,7 +161,9 @@ def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
 
 
 def scheduler_name(plan: AnyPlan) -> str:
-    """Return the scheduler's name as its project writes it."""
+    """Return the scheduler's name as its project writes it; KEP-83 where its rules are."""
+    if plan.rules == "kep83":
+        return "KEP-83"
     return SCHEDULERS[plan.scheduler]
 
 

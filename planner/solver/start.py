@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, overload
+from typing import Any, Final, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
@@ -14,15 +14,20 @@ from planner.plan import AnyPlan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
+from planner.solver.kep83.planning import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.pending import only_pending
 from planner.solver.yunikorn.planning import YuniKornPlanning, pending_asks, plan_ask
 from planner.solver.yunikorn.solve import solve_yunikorn
 from planner.state import TIMESTAMP, AnyState, State, YuniKornState, parse_time
+from planner.state.kep83 import Kep83, parse_rules
 
 AnyPlanning = Planning | YuniKornPlanning
 AssignmentInput = Assignment | Mapping[str, Any]
+_LARGEST_COST: Final = 2**40
+RulesInput = Kep83 | str
+"""Rules to plan by instead of the scheduler's own: options of KEP-83's, or text that holds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +35,15 @@ class Given:
     """What a user says of a plan besides its objective: all of it may be left out.
 
     ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,
-    ``laws`` the side to take where the written laws and the code differ (YuniKorn).
+    ``laws`` the side to take where the written laws and the code differ (YuniKorn), ``rules``
+    other rules than its own (Kueue).
     """
 
     pending: str | None = None
     assignment: AssignmentInput | None = None
     now: datetime | str | None = None
     laws: str | None = None
+    rules: RulesInput | None = None
 
 
 def pending_workloads(state: AnyState) -> tuple[str, ...]:
@@ -68,11 +75,31 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
     if isinstance(state, YuniKornState):
         if given.assignment is not None:
             raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
+        if given.rules is not None:
+            raise InputError("rules", "YuniKorn has none to choose", hint="leave them out")
         return plan_ask(state, given.pending, given.laws, clock_of(given.now), costs)
     if given.laws is not None:
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
     return _start_kueue(state, given, costs)
+
+
+def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
+    """Return costs that are given per key, if all of them can be used.
+
+    Raises
+    ------
+    SchemaError
+        If one is no whole number, negative or too large.
+    """
+    for name, cost in (costs or {}).items():
+        if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _LARGEST_COST:
+            raise SchemaError(
+                f'costs["{name}"]',
+                f"{cost!r} cannot be used",
+                f"a whole number up to {_LARGEST_COST}",
+            )
+    return costs
 
 
 def clock_of(now: datetime | str | None) -> datetime | None:
@@ -94,6 +121,9 @@ def clock_of(now: datetime | str | None) -> datetime | None:
 
 
 def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
+    options = parse_rules(given.rules) if isinstance(given.rules, str) else given.rules
+    if options is not None:
+        state = _without_fair_sharing(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
@@ -101,7 +131,18 @@ def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) ->
     wanted = given.pending or only_pending(state, pending)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
+    if options is not None:
+        return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
     return Planning(state, snapshot, preemptor, costs, fixed)
+
+
+def _without_fair_sharing(state: State) -> State:
+    """Return the state as KEP-83 finds it: fair sharing came later."""
+    configuration = state.configuration
+    if not configuration.fair_sharing_on:
+        return state
+    edited = configuration.model_copy(update={"fair_sharing": None})
+    return state.model_copy(update={"configuration": edited})
 
 
 def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:

@@ -6,12 +6,14 @@ kueue-classical    Kueue as if the Configuration had no fairSharing
 kueue-fair         Kueue as if it had, with both strategies
 kueue-fair:final   with LessThanOrEqualToFinalShare only
 kueue-fair:initial with LessThanInitialShare only
+kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
+                   options, see `planner.state.kep83`
 optimum:PROFILE    the best plan under an objective, by the state's own rules
 
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
 
-Source: kueue-semantics.md, sections 5 and 6, and 6.7 for the lists that Kueue accepts.
+Source: KEP-83; kueue-semantics.md, sections 5 and 6, and 6.7 for the lists that Kueue accepts.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.state import AnyState, State, YuniKornState
 from planner.state.configuration import BOTH_STRATEGIES, FairSharing, Strategy
+from planner.state.kep83 import NAME as KEP83
+from planner.state.kep83 import Kep83, parse_rules
 
 StateT = TypeVar("StateT", bound=AnyState)
 Scheduler = Literal["kueue", "yunikorn"]
@@ -40,7 +44,7 @@ class Algorithm:
 
     ``scheduler`` is the only one it is for, ``None`` for any. ``profile`` makes it an optimum.
     ``fair_sharing`` is what takes the place of the state's own setting where ``edits`` says so;
-    ``None`` is classical preemption.
+    ``None`` is classical preemption. ``rules`` are those of KEP-83 instead of Kueue's own.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Algorithm:
     profile: Profile | None = None
     edits: bool = False
     fair_sharing: FairSharing | None = None
+    rules: Kep83 | None = None
 
     def state(self, state: StateT) -> StateT:
         """Return the state as this algorithm finds it."""
@@ -74,6 +79,10 @@ def _fair(name: str, strategies: tuple[Strategy, ...]) -> Algorithm:
     )
 
 
+def _kep83(options: Kep83) -> Algorithm:
+    return Algorithm(options.text, "kueue", edits=True, rules=options)
+
+
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     algorithm.name: algorithm
     for algorithm in (
@@ -83,6 +92,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
         _fair(_FAIR, BOTH_STRATEGIES),
         _fair(f"{_FAIR}:final", BOTH_STRATEGIES[:1]),
         _fair(f"{_FAIR}:initial", BOTH_STRATEGIES[1:]),
+        _kep83(Kep83()),
         Algorithm("yunikorn", "yunikorn"),
     )
 }
@@ -111,8 +121,10 @@ def find_algorithm(name: str) -> Algorithm:
     Raises
     ------
     InputError
-        If there is no such algorithm, or the file of its objective cannot be used.
+        If there is no such algorithm, or the file of its objective or an option cannot be used.
     """
+    if name.startswith(f"{KEP83}:"):
+        return _kep83(parse_rules(name))
     if name.startswith(OPTIMUM):
         wanted = name.removeprefix(OPTIMUM)
         if wanted in PROFILES or wanted.endswith(SUFFIX):

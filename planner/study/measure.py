@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -105,7 +105,7 @@ class _Case:
         """Return the plan of an algorithm, and the seconds that it took."""
         state = algorithm.state(self._instance.state)
         began = time.perf_counter()
-        planning = start(state, self._given)
+        planning = start(state, replace(self._given, rules=algorithm.rules))
         plan: AnyPlan
         if algorithm.profile is None:
             plan = planning.greedy_plan()

@@ -12,6 +12,7 @@ fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07; its 
                  removal and case are in fair_setting.py, fair_removal.py and fair_case.py
 flavors.py       the flavors themselves, KF-01; node_match.py: may a podset run on a flavor?
 certificate.py   the certificate's own claims: values, bounds, multipliers, order
+kep83/           the same for KEP-83, K83-01 to K83-08
 facts.py         the plan's claims about the state: who, how much, shares
 wording.py       verdicts in words
 """
@@ -27,11 +28,14 @@ from planner.plan import Plan, Verdict, Verification
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
+from planner.state.kep83 import Kep83
 from planner.verifier import fair_sharing, kueue
 from planner.verifier.case import Case, case_of, rules_fault, setting_of
 from planner.verifier.fair_case import FairCase, fair_case_of, fair_setting_of
 from planner.verifier.fair_setting import FairSetting
 from planner.verifier.flavors import permitted_flavors
+from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
+from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.setting import Setting
 from planner.verifier.wording import judge
 
@@ -90,8 +94,16 @@ def verify_plan(
     )
 
 
-def setting_for(state: State, snapshot: Snapshot, pending: str, assignment: Assignment) -> Setting:
+def setting_for(
+    state: State,
+    snapshot: Snapshot,
+    pending: str,
+    assignment: Assignment,
+    kep83: Kep83 | None = None,
+) -> Setting:
     """Return who wants in and over whom, to verify several plans for one preemptor.
+
+    ``kep83`` are the options of KEP-83's rules where plans are by these.
 
     Raises
     ------
@@ -99,6 +111,8 @@ def setting_for(state: State, snapshot: Snapshot, pending: str, assignment: Assi
         If it is not a pending workload of the state.
     """
     setting = setting_of(snapshot, find_preemptor(state, snapshot, pending), assignment)
+    if kep83 is not None:
+        return kep83_setting_of(setting, kep83)
     return fair_setting_of(setting) if snapshot.configuration.fair_sharing_on else setting
 
 
@@ -128,6 +142,11 @@ def match_plan(
         if isinstance(setting, FairSetting) and setting == fair:
             fair = setting
         return fair_case_of(fair, plan)
+    if plan.kep83 is not None:
+        early = kep83_setting_of(found, plan.kep83)
+        if isinstance(setting, Kep83Setting) and setting == early:
+            early = setting
+        return kep83_case_of(early, plan)
     return case_of(setting if setting is not None and setting == found else found, plan)
 
 
@@ -145,5 +164,7 @@ def _verdicts(case: Case) -> Iterator[Verdict]:
     for law in RULE_SETS[case.rules]:
         if isinstance(case, FairCase):
             yield fair_sharing.CHECKS[law.id](case)
+        elif isinstance(case, Kep83Case):
+            yield KEP83_CHECKS[law.id](case)
         else:
             yield kueue.CHECKS[law.id](case)

@@ -43,7 +43,8 @@ def test_victims_of_yunikorn_are_allocations_in_every_term() -> None:
 
 
 def test_every_reason_of_the_scheduler_has_its_law() -> None:
-    assert set(ALLOWED_BY) == {rules for rules in RULE_SETS if rules.startswith("kueue")}
+    of_kueue = {rules for rules in RULE_SETS if rules.startswith("kueue")}
+    assert set(ALLOWED_BY) == {*of_kueue, "kep83"}
     assert set(ALLOWED_BY["kueue-classical"]) == set(REASON.values())
     for rules, laws in ALLOWED_BY.items():
         assert set(laws.values()) <= set(RULE_SETS[rules])
@@ -56,7 +57,7 @@ def test_every_rule_set_and_scheduler_has_a_name() -> None:
 
 
 def test_the_same_reason_has_another_law_under_other_rules() -> None:
-    classical, fair = (make_plan(rules=rules) for rules in ALLOWED_BY)
+    classical, fair = (make_plan(rules=f"kueue-{kind}") for kind in ("classical", "fair"))
     assert [
         law.id for plan in (classical, fair) if (law := law_behind(plan, "InClusterQueue"))
     ] == [

@@ -138,7 +138,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         """Put an answer together."""
         plan = self._plan
         return Explanation(
-            rules=plan.rules,
+            rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
             question=answer.question,
             answer=answer.text,
             preemptor=plan.preemptor,

@@ -25,15 +25,17 @@ from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT, Usage
 from planner.solver.kueue.quota_tree import TouchedTree
+from planner.state.kep83 import Kep83
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What every plan for one preemptor has in common."""
+    """What every plan for one preemptor has in common; ``kep83`` are options of those rules."""
 
     snapshot: Snapshot
     preemptor: Preemptor
     assignment: Assignment
+    kep83: Kep83 | None = None
 
     @property
     def cluster_queue(self) -> str:
@@ -58,7 +60,7 @@ class Subject:
         after = self._after(victims)
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
-            rules="kueue-fair" if snapshot.configuration.fair_sharing_on else "kueue-classical",
+            rules=self._rules,
             algorithm=algorithm,
             status=status,
             explanation=explanation,
@@ -76,8 +78,16 @@ class Subject:
             tree=self._tree(after, touched),
             certificate=certificate,
             greedy=greedy,
+            kep83=self.kep83,
             notes=tuple(snapshot.notes),
         )
+
+    @property
+    def _rules(self) -> Literal["kueue-classical", "kueue-fair", "kep83"]:
+        if self.kep83 is not None:
+            return "kep83"
+        fair = self.snapshot.configuration.fair_sharing_on
+        return "kueue-fair" if fair else "kueue-classical"
 
     @cached_property
     def _request(self) -> Mapping[int, int]:

@@ -5,23 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from planner.assignment import Assignment
-from planner.models.kueue.candidates import eligible, reasons
+from planner.models.kueue.candidates import (
+    attempts,
+    eligible,
+    reasons,
+    restricted_while_borrowing,
+)
 from planner.objective.adoption import adopt
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile
 from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
 from planner.problem.array import BoolArray
-from planner.problem.kueue import build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.decision import decide
+from planner.reference.decision import Decision, decide
 from planner.solver.kueue.describe import Subject, describe_victims
-from planner.solver.kueue.explanation import explain_no_flavor, victims_in_words
+from planner.solver.kueue.explanation import (
+    explain_infeasible,
+    explain_no_flavor,
+    victims_in_words,
+)
 from planner.solver.kueue.relapse import Relapses
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
 from planner.verifier import match_plan, setting_for, verify_plan
@@ -31,6 +42,9 @@ from planner.verifier.setting import Setting
 
 class Planning:
     """The decision, the problem and its terms, for one preemptor in one snapshot."""
+
+    NAME: ClassVar = "Kueue"
+    """Whose algorithm the greedy answer is."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
         self,
@@ -49,16 +63,43 @@ class Planning:
         self.state = state
         self.snapshot = snapshot
         self.preemptor = preemptor
-        self.decision = decide(snapshot, preemptor, assignment)
-        self.problem = build_problem(snapshot, preemptor, self.decision.assignment)
-        self.eligible = eligible(self.problem)
-        classical = self.problem.fair is None
-        # The candidates Kueue itself would list; under fair sharing more than the eligible ones.
-        self.candidates = eligible(self.problem, without=() if classical else {"FS-06"})
+        self.decision = self._decide(assignment)
+        self.problem = self._build_problem()
+        self.eligible, self.candidates = self._who_may_go()
         self._costs = costs
         self._fixed = assignment
         self.table = self._told = term_table(self.problem, snapshot, self.eligible, costs, ranked)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment)
+
+    def _decide(self, assignment: Assignment | None) -> Decision:
+        """Return the greedy answer: flavors, unless they are given, and targets."""
+        return decide(self.snapshot, self.preemptor, assignment)
+
+    def _build_problem(self) -> Problem:
+        return build_problem(self.snapshot, self.preemptor, self.decision.assignment)
+
+    def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
+        """Return whom no law excludes, and whom the greedy algorithm would list: each (W,).
+
+        Under fair sharing Kueue lists more.
+        """
+        lawful = eligible(self.problem)
+        fair = self.problem.fair is not None
+        return lawful, eligible(self.problem, without={"FS-06"}) if fair else lawful
+
+    def reasons(self) -> list[str]:
+        """Return the reason code that the rules give each workload as a victim: (W,)."""
+        return reasons(self.problem)
+
+    def rules(self) -> KueueRules:
+        """Return the rules as a search uses them."""
+        return KueueRules(
+            self.problem,
+            self.table,
+            attempts(self.problem, self.eligible),
+            restricted_while_borrowing(self.problem),
+            self.is_lawful,
+        )
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Planning:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
@@ -93,7 +134,7 @@ class Planning:
             self.decision.assignment,
             self.problem.workloads,
             self.candidates.nonzero()[0].tolist(),
-            reasons(self.problem),
+            self.reasons(),
         )
 
     @cached_property
@@ -126,7 +167,7 @@ class Planning:
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""
         ordered = self.in_candidate_order(positions)
-        codes = reasons(self.problem)
+        codes = self.reasons()
         return self.describe(ordered, [codes[position] for position in ordered])
 
     def greedy_positions(self) -> list[int]:
@@ -217,7 +258,8 @@ class Planning:
     @cached_property
     def _setting(self) -> Setting:
         """What the verifier says of the state before it looks at a plan."""
-        return setting_for(self.state, self.snapshot, self.preemptor.key, self.decision.assignment)
+        assignment, kep83 = self.decision.assignment, self.subject.kep83
+        return setting_for(self.state, self.snapshot, self.preemptor.key, assignment, kep83)
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
@@ -226,13 +268,25 @@ class Planning:
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
         return explain_no_flavor(self.snapshot, self.preemptor, self.decision.assignment)
 
+    def why_infeasible(self) -> str:
+        """Say in words why no legal victim set exists."""
+        return explain_infeasible(self.problem, self.eligible)
+
+    def why_never_looked(self) -> str:
+        """Say why nobody looks for victims of a preemptor that does not fit."""
+        return (
+            "Kueue takes it for fitting, which it does not, and so never looks for victims "
+            "(flavorFungibility.preference PreemptionOverBorrowing)"
+        )
+
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         if self.decision.assignment.mode == "Fit" and self.fits_at_once:
-            return "feasible", "Kueue admits it without preemption"
+            return "feasible", f"{self.NAME} admits it without preemption"
         if self.decision.assignment.mode == "Fit":
-            return "unknown", "Kueue takes it for fitting, which it does not, and never preempts"
+            taken = f"{self.NAME} takes it for fitting, which it does not, and never preempts"
+            return "unknown", taken
         if self.decision.assignment.mode == "NoFit":
             return "infeasible", self.why_no_flavor()
         if victims:
-            return "feasible", f"Kueue preempts {victims_in_words(victims)}"
-        return "unknown", "Kueue finds no victims that would make room"
+            return "feasible", f"{self.NAME} preempts {victims_in_words(victims)}"
+        return "unknown", f"{self.NAME} finds no victims that would make room"

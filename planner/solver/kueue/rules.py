@@ -46,18 +46,22 @@ class KueueRules:
         """Build the exact model in which only these classes give victims."""
         return assemble(self.problem, self.columns(classes), self.attempts)
 
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        return cover_rows(self.problem, self.columns(classes))
+
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
         counts = [classes.count(k) for k in range(len(classes))]
         return any(
             sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
-            for row in cover_rows(self.problem, self.columns(classes))
+            for row in self.rows(classes)
         )
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single cover row."""
+        """Bound a separable cost from below by the best single row."""
         counts = [classes.count(k) for k in range(len(classes))]
-        bound, _ = best_single_row(cover_rows(self.problem, self.columns(classes)), costs, counts)
+        bound, _ = best_single_row(self.rows(classes), costs, counts)
         return bound
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from planner.errors import InternalError
-from planner.models.kueue.candidates import attempts, restricted_while_borrowing
 from planner.models.kueue.columns import build_classes
 from planner.models.shared.classes import Classes, told_apart
 from planner.objective.profiles import Profile
@@ -17,7 +16,7 @@ from planner.solver.certificate import certify
 from planner.solver.comparison import blame_wishes, cap, refuse_worse
 from planner.solver.engine import Deadline
 from planner.solver.kueue.certificate import solver_free_bounds
-from planner.solver.kueue.explanation import explain_infeasible, victims_in_words
+from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Answer, solve_levels
@@ -57,7 +56,7 @@ def set_up(
     apart: Collection[int] = (),
 ) -> Prepared:
     """Set up a search without caps or wishes; ``greedy`` is where it may start from."""
-    rules = _rules(planning)
+    rules = planning.rules()
     return Prepared(rules, _search(planning, rules, deadline, profile, greedy, apart), "")
 
 
@@ -143,27 +142,12 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     if planning.fits_at_once:
         return "optimal", "it fits as it is: no eviction needed"
     if assignment.mode == "Fit":
-        return "infeasible", (
-            "Kueue takes it for fitting, which it does not, and so never looks for victims "
-            "(flavorFungibility.preference PreemptionOverBorrowing)"
-        )
+        return "infeasible", planning.why_never_looked()
     return None
 
 
 def _why_none(planning: Planning, profile: Profile, search: Search) -> str:
-    problem, candidates = planning.problem, planning.eligible
-    return blame_wishes(search, profile) or explain_infeasible(problem, candidates)
-
-
-def _rules(planning: Planning) -> KueueRules:
-    problem = planning.problem
-    return KueueRules(
-        problem,
-        planning.table,
-        attempts(problem, planning.eligible),
-        restricted_while_borrowing(problem),
-        planning.is_lawful,
-    )
+    return blame_wishes(search, profile) or planning.why_infeasible()
 
 
 def _search(  # noqa: PLR0913, PLR0917 - what a search is made of

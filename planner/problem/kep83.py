@@ -1,0 +1,101 @@
+"""Kueue by the rules of KEP-83: snapshot and options to a problem.
+
+Nodes, flavor-resources and workloads are those of Kueue's own problem; policies, order and the
+time of waiting are the KEP's. What its text leaves open is decided in `planner.laws.kep83`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.assignment import Assignment
+from planner.problem.array import IntArray
+from planner.problem.kueue import Problem, build_problem
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.waiting import seconds_waiting
+from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Kep83Problem:
+    """One preemption decision by KEP-83's rules.
+
+    Attributes
+    ----------
+    base
+        Nodes, quotas and workloads; ``base.order`` ranks the workloads as the KEP would order
+        them as candidates, ``base.contested`` are the involved flavors. Its policies,
+        ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
+    cohort, queue
+        The policies for victims of other queues and of the own one.
+    borrows
+        Whether the preemptor may borrow what it preempts for.
+    waited
+        Whether the preemptor has waited long enough to preempt.
+    """
+
+    base: Problem
+    cohort: CohortPolicy
+    queue: QueuePolicy
+    borrows: bool
+    waited: bool
+
+
+def build_kep83(
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment,
+    options: Kep83,
+    cost: Mapping[str, int],
+) -> Kep83Problem:
+    """Build the problem of one preemptor with its flavors assigned.
+
+    ``cost`` is what evicting a workload costs now, by ``namespace/name``, for the criterion
+    ByLowestDisruptionCost; a workload that is not named costs nothing.
+
+    Raises
+    ------
+    UnsupportedError
+        If usage has saturated 64 bits: removals would no longer lower it.
+    """
+    base = build_problem(snapshot, preemptor, assignment)
+    policy = snapshot.queues[preemptor.queue].spec.preemption
+    return Kep83Problem(
+        base=replace(base, order=_order(base, options, cost)),
+        cohort=options.within_cohort(policy),
+        queue=options.within_cluster_queue(policy),
+        borrows=options.borrows,
+        waited=options.wait <= seconds_waiting(preemptor.workload, snapshot.now),
+    )
+
+
+def _order(base: Problem, options: Kep83, cost: Mapping[str, int]) -> IntArray:
+    """Rank all workloads: other queues first, by the criteria in turn, the smaller UID first."""
+    workloads = base.workloads
+    columns: list[Sequence[float]] = [base.from_own_queue.tolist()]
+    for criterion in options.criteria:
+        match criterion:
+            case "ByLowestPriority":
+                columns.append([one.priority for one in workloads])
+            case "ByLowestRuntime":
+                columns.append([-one.reserved_s for one in workloads])
+            case "ByLongestRuntime":
+                columns.append([one.reserved_s for one in workloads])
+            case "ByLowestDisruptionCost":
+                columns.append([cost.get(one.key, 0) for one in workloads])
+    return _ranks(workloads, columns)
+
+
+def _ranks(workloads: Sequence[Admitted], columns: Sequence[Sequence[float]]) -> IntArray:
+    """Return the place of each workload, (W,) from 0, sorted by columns (each (W,)) and UID."""
+    keys = [
+        (*row, workload.uid)
+        for workload, row in zip(workloads, zip(*columns, strict=True), strict=True)
+    ]
+    places: IntArray = np.empty(len(workloads), dtype=np.int64)
+    for place, position in enumerate(sorted(range(len(workloads)), key=keys.__getitem__)):
+        places[position] = place
+    return places
