@@ -19,6 +19,7 @@ __all__ = [
     "greedy",
     "read",
     "risk",
+    "simulate",
     "solve",
     "verify",
 ]
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from planner.exposure import risk
     from planner.plan import Certificate, Front, Plan, Victim
     from planner.reader import read
+    from planner.simulation import simulate
     from planner.state import State
 
     __version__: str
@@ -50,6 +52,7 @@ else:
         "greedy": "planner.api",
         "read": "planner.reader",
         "risk": "planner.exposure",
+        "simulate": "planner.simulation",
         "solve": "planner.api",
         "verify": "planner.api",
     }

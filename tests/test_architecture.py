@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",
+        "simulation": "errors quantity plan quota assignment objective reference solver state",
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
         "auditing": "errors batch objective plan reader replay solver state",
@@ -52,13 +53,13 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
-        " explanation exposure study",
+        " explanation exposure study simulation",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure api kubectl study trace",
-        FACE: "errors state reader plan auditing exposure api",
+        " explanation exposure simulation api kubectl study trace",
+        FACE: "errors state reader plan auditing exposure simulation api",
     }.items()
 }
 

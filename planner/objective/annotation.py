@@ -17,6 +17,8 @@ All annotations share one prefix, ``preemption-planner.io/``:
     How long the workload should run before it is evicted, 0 by default. The term ``early``
     counts what is missing; an objective whose ``[protect]`` says ``annotated = true`` forbids
     the eviction.
+``run-seconds``
+    How long the workload runs until it ends; only simulations ask.
 """
 
 from __future__ import annotations
@@ -95,6 +97,18 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
         preemptions=_preemptions(workload),
         min_runtime_s=_seconds(workload, "min-runtime-seconds") or 0,
     )
+
+
+def run_seconds(workload: Workload) -> int | None:
+    """Return for how many seconds a workload says that it runs, at least 1; ``None`` without it.
+
+    Raises
+    ------
+    SchemaError
+        If the annotation has an unusable value.
+    """
+    said = _seconds(workload, "run-seconds")
+    return None if said is None else max(1, said)
 
 
 def _is_last_tier(workload: Workload) -> bool:

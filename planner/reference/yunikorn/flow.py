@@ -7,14 +7,14 @@ node, whether it fits there or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, minus, plus
 from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.preconditions import free_node
 from planner.reference.yunikorn.predicates import predicates_of
 from planner.state.yunikorn import (
@@ -36,6 +36,15 @@ class Step:
     kind: Literal["allocate", "preempt"]
     node: str
     victims: tuple[str, ...] = ()
+
+
+class Look(NamedTuple):
+    """An ask that was looked at: whether preemption was tried for it, and how it moves, if so."""
+
+    asking: Asking
+    attempted: bool
+    step: Step | None = None
+    victims: Sequence[Candidate] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +82,56 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
     steps: list[Step] = []
     cluster = prepare(state)
     while len(steps) < max_steps:
-        moved = next(_moves(cluster), None)
-        if moved is None:
+        moved = next((look for look in looks(cluster) if look.step is not None), None)
+        if moved is None or moved.step is None:
             break
-        asking, step, victims = moved
-        steps.append(step)
-        partition = _applied(cluster, asking, step.node, victims, recreate=recreate)
+        steps.append(moved.step)
+        partition = after(cluster, moved, _asked_again if recreate else None)
         state = state.model_copy(update={"partitions": (partition,)})
         cluster = prepare(state)
     return Flow(tuple(steps), cluster)
 
 
-def _moves(cluster: Cluster) -> Iterator[tuple[Asking, Step, Sequence[Candidate]]]:
-    """Yield the asks that can move, in the order of the state."""
+def looks(
+    cluster: Cluster, decider: Callable[[Cluster, Asking], Decision] = decide
+) -> Iterator[Look]:
+    """Look at one ask after the other, in the order of the state; ``decider`` may preempt."""
     predicates = predicates_of(cluster.x)
     for application in cluster.partition.applications:
         for ask in application.requests:
-            asking = find_ask(cluster, ask.allocation_key, application.application_id)
+            asking = Asking(ask, application, cluster.tree.leaf_of(application))
             room = free_node(cluster, asking, predicates)
             if room is not None:
-                yield asking, Step(ask.allocation_key, "allocate", room.node_id), ()
+                step = Step(ask.allocation_key, "allocate", room.node_id)
+                yield Look(asking, attempted=False, step=step)
                 continue
-            found = decide(cluster, asking)
-            if found.node is not None:
+            found = decider(cluster, asking)
+            attempted = found.conditions is not None and found.conditions.attempted
+            if found.node is None:
+                yield Look(asking, attempted)
+            else:
                 step = Step(ask.allocation_key, "preempt", found.node, found.victim_keys)
-                yield asking, step, found.victims
+                yield Look(asking, attempted, step, found.victims)
 
 
-def _applied(
-    cluster: Cluster, asking: Asking, node: str, victims: Sequence[Candidate], *, recreate: bool
+def after(
+    cluster: Cluster, look: Look, again: Callable[[Allocation, int], Ask] | None
 ) -> Partition:
-    """Return the partition after a step."""
+    """Return the partition after the step of an ask.
+
+    ``again`` makes an ask of a victim, which was lost at a clock, in its application; without it
+    victims do not come back.
+
+    Raises
+    ------
+    ValueError
+        If the ask does not move.
+    """
+    asking, victims = look.asking, look.victims
+    if look.step is None:
+        message = f"ask {asking.ask.allocation_key} does not move"
+        raise ValueError(message)
+    node = look.step.node
     gone = {victim.key for victim in victims}
     available = {room.node_id: room.available for room in cluster.nodes}
     for victim in victims:
@@ -118,8 +146,8 @@ def _applied(
         if application is asking.application:
             asks = tuple(one for one in asks if one is not asking.ask)
             kept = (*kept, _allocated(asking.ask, node, cluster.now))
-        if recreate:
-            asks = (*asks, *(_asked_again(one, cluster.now) for one in lost))
+        if again is not None:
+            asks = (*asks, *(again(one, cluster.now) for one in lost))
         applications.append(_changed(application, kept, asks))
     nodes = tuple(_with_room(one, available[one.node_id]) for one in cluster.partition.nodes)
     changed = {"applications": tuple(applications), "nodes": nodes}
@@ -143,8 +171,12 @@ def _allocated(ask: Ask, node: str, now: int) -> Allocation:
 
 def _asked_again(allocation: Allocation, now: int) -> Ask:
     """Return a victim as a new ask, made now under a key of its own."""
-    key = f"{allocation.allocation_key}-again"
-    return Ask.model_validate({**_common(allocation), "allocationKey": key, "requestTime": now})
+    return asked_as(f"{allocation.allocation_key}-again", allocation, now)
+
+
+def asked_as(key: str, claim: Claim, now: int) -> Ask:
+    """Return what an ask or allocation asks for as a new ask of a key, made now."""
+    return Ask.model_validate({**_common(claim), "allocationKey": key, "requestTime": now})
 
 
 def _common(claim: Claim) -> dict[str, object]:

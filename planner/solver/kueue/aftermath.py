@@ -44,9 +44,21 @@ def evicted(victim: Admitted, reason: str, now: datetime) -> Workload:
     """Return a victim as the workload that is pending once it is gone; ``reason`` is its code."""
     changed = {kind: _condition(kind, "False", "Pending", now) for kind in _HELD}
     if not victim.evicted:
-        changed["Evicted"] = _condition("Evicted", "True", "Preempted", now)
-        changed["Preempted"] = _condition("Preempted", "True", reason, now)
+        changed |= _eviction(reason, now)
     return _with(victim.workload, changed, None)
+
+
+def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
+    """Return a victim that still holds what it held, and is being evicted from now on."""
+    workload = _with(victim.workload, _eviction(reason, now), victim.workload.status.admission)
+    return victim._replace(workload=workload, evicted=True, remarked=True)
+
+
+def _eviction(reason: str, now: datetime) -> dict[str, Condition]:
+    return {
+        "Evicted": _condition("Evicted", "True", "Preempted", now),
+        "Preempted": _condition("Preempted", "True", reason, now),
+    }
 
 
 def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Admitted:

@@ -1,0 +1,143 @@
+"""How long workloads run, what an eviction loses, and who arrives when: all of it is optional.
+
+By default a workload runs for ever, and an eviction loses all of its progress. What is said of it
+counts in this order: the file, its annotation ``preemption-planner.io/run-seconds``, the default.
+Whoever was created after the clock of the state arrives when it was created.
+
+The file is TOML, or JSON with the same keys; all times are whole seconds::
+
+    run_seconds = 3600                # for everybody of whom nothing else is said
+    checkpoint_seconds = 600          # an eviction loses what came after the last 600 s
+
+    [[workload]]                      # the last entry that names a workload counts
+    name = "team-a/*"                 # namespace/name, or a key of YuniKorn; * ? [] as in a shell
+    run_seconds = 7200
+    checkpoint_seconds = 1            # an eviction loses nothing
+    arrive_seconds = 60               # pending ones only: they are not there before
+
+    [[arrival]]                       # more of the same: they are called train-1, train-2, ...
+    like = "team-a/train"
+    at_seconds = 0                    # when the first one arrives
+    every_seconds = 600               # and how much later each of the next
+    count = 10
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import ConfigDict, Field, Strict, ValidationError
+
+from planner.errors import InputError, ParseError, SchemaError
+from planner.plan.record import Record
+
+MAX_BYTES: Final = 16 * 2**20
+MOST_ARRIVALS: Final = 100_000
+
+Seconds = Annotated[int, Strict(), Field(ge=0, le=2**40)]
+PositiveSeconds = Annotated[int, Strict(), Field(ge=1, le=2**40)]
+
+
+class Rule(Record):
+    """What is said of the workloads whose name matches."""
+
+    name: str
+    run_seconds: PositiveSeconds | None = None
+    checkpoint_seconds: PositiveSeconds | None = None
+    arrive_seconds: Seconds | None = None
+
+
+class Arrivals(Record):
+    """Copies of a workload or an ask that arrive one after the other."""
+
+    like: str
+    at_seconds: Seconds = 0
+    every_seconds: Seconds = 0
+    count: Annotated[int, Strict(), Field(ge=1, le=MOST_ARRIVALS)] = 1
+
+
+class Script(Record):
+    """The whole file."""
+
+    model_config = ConfigDict(title="Script")
+
+    run_seconds: PositiveSeconds | None = None
+    checkpoint_seconds: PositiveSeconds | None = None
+    workload: tuple[Rule, ...] = ()
+    arrival: tuple[Arrivals, ...] = ()
+
+    def run_s(self, key: str, annotated: int | None = None) -> int | None:
+        """Return for how many seconds a workload runs; ``None``: for ever."""
+        said = [rule.run_seconds for rule in self._about(key) if rule.run_seconds is not None]
+        return said[-1] if said else annotated or self.run_seconds
+
+    def checkpoint_s(self, key: str) -> int | None:
+        """Return how often a workload makes a checkpoint; ``None``: never."""
+        rules = self._about(key)
+        said = [rule.checkpoint_seconds for rule in rules if rule.checkpoint_seconds is not None]
+        return said[-1] if said else self.checkpoint_seconds
+
+    def arrive_s(self, key: str) -> int | None:
+        """Return when a workload arrives; ``None`` if nothing is said of it."""
+        rules = self._about(key)
+        said = [rule.arrive_seconds for rule in rules if rule.arrive_seconds is not None]
+        return said[-1] if said else None
+
+    def _about(self, key: str) -> list[Rule]:
+        return [rule for rule in self.workload if fnmatchcase(key, rule.name)]
+
+
+NOTHING_SAID: Final = Script()
+
+
+def lost_seconds(kept_s: int, ran_s: int, checkpoint_s: int | None) -> int:
+    """Return how much of a run an eviction loses: what came after the last checkpoint.
+
+    ``kept_s`` is the progress that earlier runs left, ``ran_s`` how long this one took.
+    """
+    if checkpoint_s is None:
+        return ran_s
+    return min(ran_s, (kept_s + ran_s) % checkpoint_s)
+
+
+def read_script(path: str | Path) -> Script:
+    """Read a script from a TOML file, or a JSON file if its name ends in ``.json``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    ParseError
+        If it is neither TOML nor JSON, or too large.
+    SchemaError
+        If a key is unknown or has an unusable value.
+    """
+    path = Path(path)
+    value = _load(path)
+    try:
+        return Script.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        raise SchemaError(f"{path}: {where}", str(first["msg"]), hint="see the help") from None
+
+
+def _load(path: Path) -> object:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(str(path), error.strerror or "cannot be read", "a file") from None
+    if len(data) > MAX_BYTES:
+        raise ParseError(str(path), f"more than {MAX_BYTES} bytes")
+    is_json = path.suffix == ".json"
+    try:
+        text = data.decode("utf-8")
+        return json.loads(text) if is_json else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if is_json else "TOML"
+        raise ParseError(str(path), f"not {kind}: {error}") from None
