@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 __all__ = [
     "Certificate",
     "Front",
+    "JointPlan",
     "Plan",
     "PlannerError",
     "State",
@@ -21,6 +22,7 @@ __all__ = [
     "risk",
     "simulate",
     "solve",
+    "solve_joint",
     "verify",
 ]
 
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from planner.auditing import audit
     from planner.errors import PlannerError
     from planner.exposure import risk
-    from planner.plan import Certificate, Front, Plan, Victim
+    from planner.joint import solve_joint
+    from planner.plan import Certificate, Front, JointPlan, Plan, Victim
     from planner.reader import read
     from planner.simulation import simulate
     from planner.state import State
@@ -42,6 +45,7 @@ else:
     _HOME = {
         "Certificate": "planner.plan",
         "Front": "planner.plan",
+        "JointPlan": "planner.plan",
         "Plan": "planner.plan",
         "PlannerError": "planner.errors",
         "State": "planner.state",
@@ -54,6 +58,7 @@ else:
         "risk": "planner.exposure",
         "simulate": "planner.simulation",
         "solve": "planner.api",
+        "solve_joint": "planner.joint",
         "verify": "planner.api",
     }
 

@@ -11,13 +11,19 @@ from planner.explanation import DEFAULT_LIMIT
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
-from planner.solver.engine import Deadline
 from planner.solver.kueue.flavors import Flavors, solve_flavors
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.pareto import sweep
-from planner.solver.start import AssignmentInput, Given, RulesInput, pending_workloads, start
+from planner.solver.start import (
+    AssignmentInput,
+    Given,
+    RulesInput,
+    deadline_after,
+    pending_workloads,
+    start,
+)
 from planner.solver.start import checked_costs as _checked_costs
 from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws
@@ -204,7 +210,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    deadline = _deadline(time_limit)
+    deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
     _check_flavors(state, flavors, assignment)
     if rules is not None:
@@ -257,7 +263,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     measures = parse_front(f"{FRONT}{first},{second}")
-    deadline = _deadline(time_limit)
+    deadline = deadline_after(time_limit)
     given = Given(pending, assignment, now, laws, rules)
     planning = start(state, given, _checked_costs(costs))
     return sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
@@ -346,7 +352,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     from planner.explanation.yunikorn.inquiry import YuniKornInquiry  # noqa: PLC0415
 
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    deadline, checked = _deadline(time_limit), _checked_costs(costs)
+    deadline, checked = deadline_after(time_limit), _checked_costs(costs)
     given = Given(pending, assignment, now, laws)
     if isinstance(state, YuniKornState):
         ask = YuniKornInquiry(state, given, profile, checked, deadline)
@@ -388,9 +394,3 @@ def _check_rules(flavors: Flavors, *, stability: bool) -> None:
     if stability:
         what = "what victims do next is for Kueue's own rules, not for KEP-83"
         raise InputError("stability", what, hint="leave it out")
-
-
-def _deadline(time_limit: float | None) -> Deadline:
-    if time_limit is not None and not time_limit >= 0:
-        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
-    return Deadline.after(time_limit)

@@ -110,6 +110,57 @@ def random_instance(pick: Pick, workloads: int = 6, *, fair: bool = False) -> In
     )
 
 
+def random_waiting(
+    pick: Pick, waiting: int, workloads: int = 5, *, fair: bool = False, flavors: int = 1
+) -> list[Json]:
+    """Build objects with several pending workloads ``team/incoming-N``, each in any queue.
+
+    With two flavors, those of a queue come in either order.
+    """
+    resources = RESOURCES[: pick(1, 2)]
+    names = ("any", "other")[:flavors]
+    cohorts = _cohorts(pick, resources)[: pick(0, 3)]
+    known = [cohort["metadata"]["name"] for cohort in cohorts]
+    queues = [
+        _cluster_queue(pick, index, resources, known, preemptor=True) for index in range(pick(2, 3))
+    ]
+    held = [_workload(pick, index, resources, len(queues)) for index in range(pick(2, workloads))]
+    incoming = [
+        {
+            "kind": "Workload",
+            "metadata": _metadata(f"incoming-{index}", pick(0, 3)),
+            "spec": {
+                "queueName": f"local-{pick(0, len(queues) - 1)}",
+                "priority": pick(1, 2),
+                "podSets": [_pod_set({r: pick(0 if i else 1, 3) for i, r in enumerate(resources)})],
+            },
+        }
+        for index in range(waiting)
+    ]
+    local = [
+        {
+            "kind": "LocalQueue",
+            "metadata": {"name": f"local-{index}", "namespace": "team"},
+            "spec": {"clusterQueue": f"cq-{index}"},
+        }
+        for index in range(len(queues))
+    ]
+    for each in (*cohorts, *queues) if flavors > 1 else ():
+        for group in each["spec"].get("resourceGroups", ()):
+            more = _quotas(pick, resources, limits="cohortName" in each["spec"])[0]["flavors"][0]
+            group["flavors"].insert(pick(0, 1), {**more, "name": names[1]})
+    for each in held if flavors > 1 else ():
+        for admitted in each["status"]["admission"]["podSetAssignments"]:
+            admitted["flavors"] = dict.fromkeys(admitted["flavors"], names[pick(0, 1)])
+    kinds = [{"kind": "ResourceFlavor", "metadata": {"name": name}} for name in names]
+    objects = [*kinds, *local, *cohorts, *queues, *held, *incoming]
+    if fair:
+        for item in (*cohorts, *queues):
+            item["spec"]["fairSharing"] = {"weight": _one_of(pick, "1", "1", "2", "0.3", "0")}
+        objects.append(_fair_configuration(pick))
+    return [{"apiVersion": "kueue.x-k8s.io/v1beta2", **item} for item in objects]
+
+
 def _one_of(pick: Pick, *options: T) -> T:
     return options[pick(0, len(options) - 1)]
 

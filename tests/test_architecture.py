@@ -56,10 +56,11 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " explanation exposure study simulation",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
+        "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure simulation api kubectl study trace",
-        FACE: "errors state reader plan auditing exposure simulation api",
+        " explanation exposure simulation api kubectl study trace joint",
+        FACE: "errors state reader plan auditing exposure simulation api joint",
     }.items()
 }
 

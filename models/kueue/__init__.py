@@ -8,5 +8,8 @@ laws.py          the classical laws that tie victims together
 fair_sharing.py  the laws of fair sharing that do
 formulation.py   the model of one problem while it is being built
 build.py         a problem as a model: variables, then a flat list of laws
+joint.py         several preemptors served one after another: ways, variables
+joint_step.py    one step of these: the laws over the usage that it finds
+joint_build.py   all steps as one model
 relaxation.py    linear rows that every legal victim set satisfies
 """

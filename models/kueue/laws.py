@@ -6,6 +6,7 @@ fair_sharing.py; all ids and sources are in planner/laws.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from planner.models.shared.builder import Linear, constant, negation
@@ -14,6 +15,8 @@ from planner.quota.amount import add, subtract
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
+    from planner.models.kueue.usage import TreeUsage
+    from planner.problem.kueue import Problem
 
 
 def fits(formulation: Formulation) -> None:
@@ -29,22 +32,32 @@ def fits(formulation: Formulation) -> None:
 
     Source: kueue ff69552e resource_node.go ``available``, preemption.go ``workloadFits``.
     """
-    problem, usage, builder = formulation.problem, formulation.usage, formulation.builder
+    problem, usage = formulation.problem, formulation.usage
     for fr in problem.requested:
-        need = constant(problem.request[fr])
-        for node in problem.path[:-1]:
-            kept, limit = problem.kept[node][fr], problem.limit[node][fr]
-            if kept == UNLIMITED:
-                break
-            need = need.plus(usage.local_free(node, fr), -1)
-            lendable = subtract(problem.quota[node][fr], kept)
-            cap = UNLIMITED if limit is None else add(lendable, limit)
-            if UNLIMITED not in {cap, lendable}:
-                builder.at_most(need.plus(usage.stored(node, fr)), cap)
-        else:
-            root = problem.path[-1]
-            if problem.quota[root][fr] != UNLIMITED:
-                builder.at_most(need.plus(usage.after(root, fr)), problem.quota[root][fr])
+        for row, most in fit_rows(problem, usage, fr, problem.request[fr]):
+            formulation.builder.at_most(row, most)
+
+
+def fit_rows(
+    problem: Problem, usage: TreeUsage, fr: int, amount: int
+) -> Iterator[tuple[Linear, int]]:
+    """Yield rows, each at most its bound, that together say: an amount is available at the queue.
+
+    There are none where a node of the path keeps without limit what it needs.
+    """
+    need = constant(amount)
+    for node in problem.path[:-1]:
+        kept, limit = problem.kept[node][fr], problem.limit[node][fr]
+        if kept == UNLIMITED:
+            return
+        need = need.plus(usage.local_free(node, fr), -1)
+        lendable = subtract(problem.quota[node][fr], kept)
+        cap = UNLIMITED if limit is None else add(lendable, limit)
+        if UNLIMITED not in {cap, lendable}:
+            yield need.plus(usage.stored(node, fr)), cap
+    root = problem.path[-1]
+    if problem.quota[root][fr] != UNLIMITED:
+        yield need.plus(usage.after(root, fr)), problem.quota[root][fr]
 
 
 def without_borrowing(formulation: Formulation) -> None:

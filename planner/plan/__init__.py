@@ -6,9 +6,18 @@ kueue_tree.py
              the tree of cohorts and ClusterQueues around it
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
+joint.py     the plan for several pending workloads of Kueue at once
 """
 
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
+from planner.plan.joint import (
+    GreedyTurn,
+    JointPending,
+    JointPlan,
+    JointSkipped,
+    JointStep,
+    OneByOneAnswer,
+)
 from planner.plan.kueue import (
     Amount,
     Cascade,
@@ -48,11 +57,17 @@ __all__ = [
     "FrontMeasure",
     "FrontPoint",
     "GreedyPoint",
+    "GreedyTurn",
+    "JointPending",
+    "JointPlan",
+    "JointSkipped",
+    "JointStep",
     "KueueFlavors",
     "Level",
     "Multiplier",
     "NodeRoom",
     "NodeShare",
+    "OneByOneAnswer",
     "Plan",
     "QueueUse",
     "QuotaNode",

@@ -56,7 +56,7 @@ def decide(
     full = assigner.assign()
     found = _search(snapshot, usage, preemptor, full.assignment)
     fits = full.assignment.mode == "Fit"
-    if fits or found.targets or not _may_shrink(snapshot, preemptor):
+    if fits or found.targets or not may_shrink(snapshot, preemptor):
         return Decision(full, found)
     return _reduce(assigner) or Decision(full, _NOTHING)
 
@@ -71,7 +71,8 @@ def _search(
     return search(Context(snapshot, usage, preemptor, request, contested(assignment, snapshot)))
 
 
-def _may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:
+def may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:
+    """Say whether Kueue tries fewer pods where the full counts cannot be served (4.8)."""
     return snapshot.configuration.gate("PartialAdmission") and any(
         request.pod_set.min_count is not None and request.pod_set.min_count < request.spec_count
         for request in preemptor.pod_sets

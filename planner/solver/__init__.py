@@ -14,5 +14,6 @@ certificate.py  what every certificate says: values, bounds, the solver
 verdict.py      a plan that the verifier accepts, with its verdicts; any other is refused
 answer.py       the plans of a question that needed no solver, or has no answer
 kueue/          plans for pending workloads of Kueue
+joint/          one plan for several of them
 yunikorn/       plans for asks of YuniKorn
 """

@@ -102,6 +102,19 @@ def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     return costs
 
 
+def deadline_after(time_limit: float | None) -> Deadline:
+    """Return the deadline of a time limit in seconds; none without one.
+
+    Raises
+    ------
+    SchemaError
+        If it is negative or no number.
+    """
+    if time_limit is not None and not time_limit >= 0:
+        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
+    return Deadline.after(time_limit)
+
+
 def clock_of(now: datetime | str | None) -> datetime | None:
     """Return the clock that is given as a time or as text.
 

@@ -1,0 +1,150 @@
+"""Several preemptors served one after another: their ways, and the variables of the model.
+
+Each step serves one preemptor in one of its ways. What a single plan knows of its state
+beforehand, and a step does not, is part of the way: a way supposes it.
+
+Source: kueue-semantics.md, sections 4.3, 5.3, 5.5 and 6.3, for what a way supposes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from planner.models.kueue.candidates import eligible, restricted_while_borrowing
+from planner.models.shared.builder import Builder, Linear
+from planner.models.shared.classes import Classes
+from planner.problem.array import BoolArray
+from planner.problem.kueue import Problem
+from planner.quota.tree import FlavorResource
+
+_LATER = {"KQ-07", "FS-05", "FS-06"}
+"""Laws whose masks look at usage, which a step does not know beforehand."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to serve a preemptor: its flavors, and what it supposes of the usage it finds.
+
+    Attributes
+    ----------
+    problem
+        The decision as it would be at the start, with what is supposed in it: exactly the
+        ``contested`` are short, hierarchical advantage as ``advantage_at`` says, and under fair
+        sharing whether the request stays within nominal quota.
+    flavors
+        The number of the flavors among those that this preemptor may get.
+    asked
+        Per fr of the problem, what flavor assignment compares with what is available: the
+        request and, where covered, the pods.
+    reserved
+        What the preemptor holds once it is admitted.
+    advantage_at
+        The position in the path of a node in whose quota the request fits, so that there is
+        advantage above it; ``None`` supposes nothing.
+    by_reclaim
+        The contested fr in which it may preempt only if some cohort below the root could give
+        the amount back (semantics, 4.3).
+    """
+
+    problem: Problem
+    flavors: int
+    asked: Mapping[int, int]
+    reserved: Mapping[FlavorResource, int]
+    advantage_at: int | None = None
+    by_reclaim: Sequence[int] = ()
+
+    @cached_property
+    def allowed(self) -> BoolArray:
+        """(W,) who may be a victim, whatever the usage."""
+        if not self.problem.contested:
+            return np.zeros(len(self.problem.workloads), dtype=np.bool_)
+        return eligible(self.problem, without=_LATER)
+
+    @cached_property
+    def restricted(self) -> BoolArray:
+        """(W,) what no attempt with borrowing may take."""
+        return restricted_while_borrowing(self.problem)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A pending workload with all its ways.
+
+    ``tree`` tells apart the trees of cohorts; ``first`` is where the workloads of its tree begin
+    among all.
+    """
+
+    tree: int
+    first: int
+    ways: Sequence[Way]
+
+    def place(self, position: int) -> int | None:
+        """Return where a workload stands in this entrant's problems, if it does."""
+        local = position - self.first
+        return local if self.ways and 0 <= local < len(self.ways[0].problem.workloads) else None
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What the scheduler's own replay said of a step: in one state some ways are none.
+
+    In the tree of the entrant those in ``before`` (entrant and number of its flavors) were
+    served and exactly ``gone`` were evicted; then ``entrant`` is not served in the ways
+    ``forbidden``: at all, or, if ``taken`` is given, with exactly these victims.
+    """
+
+    entrant: int
+    before: frozenset[tuple[int, int]]
+    gone: frozenset[int]
+    forbidden: frozenset[int]
+    taken: frozenset[int] | None = None
+
+
+@dataclass
+class JointFormulation:
+    """The model of a joint plan while it is being built.
+
+    ``take[k]`` is how many of class k go in all steps together; ``taken[step, k]`` in one;
+    ``serve[step, entrant, way]`` the literal of who is served when, and in which way;
+    ``admitted`` whether each entrant is served at all.
+    """
+
+    entrants: Sequence[Entrant]
+    classes: Classes
+    in_order: bool
+    builder: Builder = field(default_factory=Builder)
+    take: list[int] = field(default_factory=list)
+    admitted: list[int] = field(default_factory=list)
+    taken: dict[tuple[int, int], int] = field(default_factory=dict)
+    serve: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+    @property
+    def alternatives(self) -> Sequence[int]:
+        """Nothing that the disruption terms depend on is chosen besides the victims."""
+        return ()
+
+    @property
+    def steps(self) -> range:
+        """One step for each entrant; some may serve nobody."""
+        return range(len(self.entrants))
+
+    @cached_property
+    def tree_of(self) -> list[int | None]:
+        """(K,) the tree of each class."""
+        first = self.classes.first.tolist()
+        return [self._tree(position) for position in first]
+
+    def _tree(self, position: int) -> int | None:
+        places = (e.tree for e in self.entrants if e.place(position) is not None)
+        return next(places, None)
+
+    def served(self, step: int, entrant: int) -> Linear:
+        """Return whether an entrant is served in a step, 0 or 1."""
+        ways = range(len(self.entrants[entrant].ways))
+        return Linear(
+            {self.serve[step, entrant, w]: 1 for w in ways if (step, entrant, w) in self.serve}
+        )

@@ -1,0 +1,168 @@
+"""A joint plan as one CP-SAT model: who is served when, in which way, and with whom gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from planner.models.kueue.joint import Entrant, JointFormulation, Lesson, Way
+from planner.models.kueue.joint_step import Step
+from planner.models.shared.builder import ZERO, Builder, Linear, negation, variable
+from planner.models.shared.classes import Classes
+
+
+def assemble_joint(
+    entrants: Sequence[Entrant],
+    classes: Classes,
+    lessons: Iterable[Lesson] = (),
+    *,
+    in_order: bool = False,
+) -> JointFormulation:
+    """Build the model of a joint plan.
+
+    Parameters
+    ----------
+    entrants
+        Who may be served, in order of precedence.
+    classes
+        Classes of candidates, by their positions among the workloads of all trees.
+    lessons
+        What was learned of the scheduler's own decisions.
+    in_order
+        Whether they are served in the order given; otherwise any order will do.
+    """
+    joint = JointFormulation(entrants, classes, in_order)
+    builder = joint.builder
+    joint.take = [builder.new(0, classes.count(k)) for k in range(len(classes))]
+    joint.admitted = [builder.new_bool() for _ in entrants]
+    _serve_each_once(joint)
+    _take_in_steps(joint)
+    for (step, entrant, way), literal in joint.serve.items():
+        Step(joint, step, entrant, way, literal).state()
+    for lesson in lessons:
+        _heed(joint, lesson)
+    return joint
+
+
+def _serve_each_once(joint: JointFormulation) -> None:
+    """Let each entrant be served at most once, one in a step, without steps left out between."""
+    builder = joint.builder
+    for step in joint.steps:
+        for e, entrant in enumerate(joint.entrants):
+            if joint.in_order and e != step:
+                continue
+            for w, way in enumerate(entrant.ways):
+                if step or _may_come_first(way):
+                    joint.serve[step, e, w] = builder.new_bool()
+    for e, literal in enumerate(joint.admitted):
+        total = variable(literal).negated()
+        for step in joint.steps:
+            total = total.plus(joint.served(step, e))
+        builder.equal(total, 0)
+    busy = [_busy(joint, step) for step in joint.steps]
+    for step in joint.steps:
+        builder.at_most(busy[step], 1)
+        if step and not joint.in_order:
+            builder.at_least(busy[step - 1].plus(busy[step], -1), 0)
+
+
+def _busy(joint: JointFormulation, step: int) -> Linear:
+    total = ZERO
+    for e in range(len(joint.entrants)):
+        total = total.plus(joint.served(step, e))
+    return total
+
+
+def _may_come_first(way: Way) -> bool:
+    """Say whether just the contested are short at the start."""
+    problem = way.problem
+    short = {fr for fr, amount in way.asked.items() if amount > max(0, problem.available[fr])}
+    return short == set(problem.contested)
+
+
+def _take_in_steps(joint: JointFormulation) -> None:
+    """Divide the victims of each class among the steps whose way may take them."""
+    builder = joint.builder
+    for k in range(len(joint.classes)):
+        position, count = int(joint.classes.first[k]), joint.classes.count(k)
+        total = variable(joint.take[k]).negated()
+        for step in joint.steps:
+            may = [
+                literal
+                for (at, e, w), literal in joint.serve.items()
+                if at == step and _is_allowed(joint.entrants[e], w, position)
+            ]
+            if not may:
+                continue
+            joint.taken[step, k] = builder.new(0, count)
+            taken = variable(joint.taken[step, k])
+            builder.at_most(taken.plus(Linear(dict.fromkeys(may, 1)), -count), 0)
+            total = total.plus(taken)
+        builder.equal(total, 0)
+
+
+def _is_allowed(entrant: Entrant, way: int, position: int) -> bool:
+    place = entrant.place(position)
+    return place is not None and bool(entrant.ways[way].allowed[place])
+
+
+def _heed(joint: JointFormulation, lesson: Lesson) -> None:
+    """Forbid some ways in one state, in whichever step it is met."""
+    members = [frozenset(each) for each in joint.classes.members]
+    known = frozenset().union(*members)
+    if not lesson.gone | (lesson.taken or frozenset()) <= known:
+        return
+    tree = joint.entrants[lesson.entrant].tree
+    inside = [k for k in range(len(members)) if joint.tree_of[k] == tree]
+    for step in joint.steps:
+        met = [
+            joint.serve[step, lesson.entrant, w]
+            for w in lesson.forbidden
+            if (step, lesson.entrant, w) in joint.serve
+        ]
+        if not met:
+            continue
+        different = [
+            (sum_, len(lesson.gone & members[k]))
+            for k in inside
+            for sum_ in [_sum(joint.taken.get((at, k)) for at in range(step))]
+        ]
+        different += _served_before(joint, lesson, step, tree)
+        if lesson.taken is not None:
+            different += [
+                (_sum([joint.taken.get((step, k))]), len(lesson.taken & members[k])) for k in inside
+            ]
+        others = joint.builder.witnesses(_unequal(joint.builder, different))
+        for literal in met:
+            joint.builder.any_of([negation(literal), *others])
+
+
+def _sum(indices: Iterable[int | None]) -> Linear:
+    return Linear({index: 1 for index in indices if index is not None})
+
+
+def _served_before(
+    joint: JointFormulation, lesson: Lesson, step: int, tree: int
+) -> list[tuple[Linear, int]]:
+    """Return, per entrant of a tree and its flavors, whether it was served; and what was."""
+    found = []
+    for e, entrant in enumerate(joint.entrants):
+        if entrant.tree != tree or e == lesson.entrant:
+            continue
+        for flavors in {way.flavors for way in entrant.ways}:
+            literals = (
+                literal
+                for (at, other, w), literal in joint.serve.items()
+                if at < step and other == e and entrant.ways[w].flavors == flavors
+            )
+            found.append((_sum(literals), int((e, flavors) in lesson.before)))
+    return found
+
+
+def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[tuple[Linear, int]]:
+    """Yield conditions of which one holds where some expression differs from its value."""
+    for linear, value in pairs:
+        low, high = builder.bounds(linear)
+        if high > value:
+            yield linear, value + 1
+        if low < value:
+            yield linear.negated(), 1 - value

@@ -1,0 +1,72 @@
+"""The library's verb for several pending workloads at once: ``planner.solve_joint``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from planner.errors import InputError, UnsupportedError
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.plan import JointPlan
+from planner.quota.snapshot import take_snapshot
+from planner.solver.joint.question import ask, ask_of_all
+from planner.solver.joint.solve import solve_together
+from planner.solver.start import checked_costs, clock_of, deadline_after
+from planner.state import AnyState, State
+
+__all__ = ["solve_joint"]
+
+
+def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
+    state: AnyState,
+    pending: Sequence[str] | None = None,
+    objective: str | Profile = DEFAULT_PROFILE,
+    costs: Mapping[str, int] | None = None,
+    now: datetime | str | None = None,
+    time_limit: float | None = None,
+) -> JointPlan:
+    """Return one plan for several pending workloads of Kueue, proved and verified step by step.
+
+    As many as possible are admitted, the first in precedence first: higher priority, then earlier
+    in the queue. Among all plans that admit these, the victims are the least disruptive. They are
+    served one after another, each legal by Kueue's own rules in the state that those before it
+    leave; a preemptor that was served is never a victim. Beside it stands what serving them one
+    by one gives. Up to four pending workloads every order of serving is considered; beyond, only
+    that of precedence, and ``plan.status`` is at best ``feasible``.
+
+    Parameters
+    ----------
+    state
+        What ``planner.read`` returned.
+    pending
+        Workloads as ``namespace/name``; everything that is pending when left out. Then those that
+        cannot be planned for are listed in ``plan.skipped``.
+    objective, costs, now, time_limit
+        As for ``planner.solve``; an objective may not count D11.
+
+    Raises
+    ------
+    InputError
+        If a workload, the objective or a cost cannot be used, or nothing is pending.
+    UnsupportedError
+        If the state is one of YuniKorn, a named workload may be admitted with fewer pods, or the
+        objective counts what a joint plan does not know.
+    InternalError
+        If a plan fails its own verification; it is then never returned.
+    """
+    if not isinstance(state, State):
+        raise UnsupportedError(
+            state.source,
+            "joint plans are made for Kueue only, and this is a state of YuniKorn",
+            hint="plan for each ask by itself: planner solve --all",
+        )
+    if pending is not None and (isinstance(pending, str) or not pending):
+        raise InputError("pending", f"{pending!r} cannot be used", "a list of workloads")
+    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    deadline = deadline_after(time_limit)
+    snapshot = take_snapshot(state, clock_of(now))
+    known = checked_costs(costs)
+    if pending is None:
+        return solve_together(ask_of_all(state, snapshot, known), profile, deadline)
+    return solve_together(ask(state, snapshot, pending, known), profile, deadline)

@@ -1,0 +1,196 @@
+"""A joint plan, and serving one by one beside it, as the records that are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.objective.profiles import Profile
+from planner.objective.terms import TermTable
+from planner.plan import (
+    GreedyTurn,
+    JointPending,
+    JointPlan,
+    JointStep,
+    OneByOneAnswer,
+    Status,
+)
+from planner.quota.snapshot import Admitted, Snapshot
+from planner.solver.certificate import certify
+from planner.solver.joint.question import Question
+from planner.solver.joint.sequence import Served, after, refitting
+from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.levels import LevelResult
+
+ADMITTED = "admitted"
+ALONE = "not admitted: no flavor could ever do"
+PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
+IN_ORDER = "not admitted: not when served in order of precedence; other orders were not examined"
+UNDECIDED = "not admitted: nothing found within the time limit, and nothing proved"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a search found: the steps, the terms, and what is proved of them.
+
+    ``undecided`` are entrants of which time did not tell whether they can be admitted;
+    ``cut_off`` counts steps that the model admitted and Kueue's own replay did not.
+    """
+
+    steps: Sequence[Served]
+    table: TermTable
+    levels: Sequence[LevelResult]
+    undecided: frozenset[int]
+    proved: bool = False
+    in_order: bool = False
+    dropped: str = ""
+    cut_off: int = 0
+
+
+def describe(question: Question, profile: Profile, told: Told, started: float) -> JointPlan:
+    """Return what was found as a joint plan; ``started`` is the monotonic time of the start."""
+    victims = [key for step in told.steps for key in step.plan.keys]
+    place = {w.key: i for i, w in enumerate(question.forest.workloads)}
+    status = _status(told)
+    return JointPlan(
+        rules=_rules(question),
+        objective=profile.name,
+        status=status,
+        explanation=_explained(question, told, len(victims)),
+        now=question.snapshot.now,
+        pending=tuple(_pending(question, told)),
+        skipped=tuple(question.skipped),
+        steps=tuple(map(_step, told.steps)),
+        fit_again=_fit_again(question, told.steps, victims),
+        terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
+        greedy=_greedy(question, told.table),
+        certificate=certify(question.state.digest, told.levels, started, cut_off=told.cut_off),
+        notes=tuple(question.snapshot.notes),
+    )
+
+
+def describe_none(question: Question, profile: Profile, started: float) -> JointPlan:
+    """Return that no pending workload has flavors that could ever do."""
+    return JointPlan(
+        rules=_rules(question),
+        objective=profile.name,
+        status="infeasible",
+        explanation="none of them has flavors that could ever do",
+        now=question.snapshot.now,
+        pending=tuple(_pending(question, None)),
+        skipped=tuple(question.skipped),
+        greedy=_greedy(question, None),
+        certificate=certify(question.state.digest, (), started),
+        notes=tuple(question.snapshot.notes),
+    )
+
+
+def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
+    fair = question.snapshot.configuration.fair_sharing_on
+    return "kueue-fair" if fair else "kueue-classical"
+
+
+def _status(told: Told) -> Status:
+    settled = not told.undecided and not told.in_order
+    if told.steps:
+        return "optimal" if told.proved and settled else "feasible"
+    return "infeasible" if settled else "unknown"
+
+
+def _explained(question: Question, told: Told, victims: int) -> str:
+    count, all_ = len(told.steps), len(question.entrants)
+    if not count:
+        return (
+            "proved: no legal steps admit any of them"
+            if _status(told) == "infeasible"
+            else "nothing found that admits one of them, and nothing proved"
+        )
+    room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
+    who = f"for {count} of {all_} pending workloads"
+    if _status(told) == "optimal":
+        proof = "proved best over all orders of serving them"
+    elif told.in_order:
+        proof = "served in order of precedence; other orders were not examined"
+    else:
+        proof = "not proved best within the time limit"
+    return f"{room} {who}; {proof}{told.dropped}"
+
+
+def _pending(question: Question, told: Told | None) -> Iterable[JointPending]:
+    admitted = {step.plan.preemptor for step in told.steps} if told else set()
+    holding = set(question.greedy.holding)
+    for e, preemptor in enumerate(question.preemptors):
+        yield JointPending(
+            workload=preemptor.key,
+            cluster_queue=question.snapshot.queue_name(preemptor.queue),
+            priority=preemptor.priority,
+            admitted=preemptor.key in admitted,
+            greedy=preemptor.key in holding,
+            explanation=ADMITTED if preemptor.key in admitted else _why_not(question, told, e),
+        )
+
+
+def _why_not(question: Question, told: Told | None, entrant: int) -> str:
+    if told is None or not question.entrants[entrant].ways:
+        return ALONE
+    if entrant in told.undecided:
+        return UNDECIDED
+    return IN_ORDER if told.in_order else PROVED
+
+
+def _step(served: Served) -> JointStep:
+    plan = served.plan
+    return JointStep(
+        preemptor=plan.preemptor,
+        cluster_queue=plan.cluster_queue,
+        priority=plan.priority,
+        assignment=plan.assignment,
+        borrowing=plan.borrowing,
+        victims=plan.victims,
+        verdicts=served.verification.verdicts,
+        removal_order=served.verification.removal_order,
+    )
+
+
+def _fit_again(
+    question: Question, steps: Sequence[Served], victims: Sequence[str]
+) -> tuple[str, ...]:
+    if not steps:
+        return ()
+    left = after(steps[-1].planning, steps[-1].plan.keys)
+    return _keys(refitting(left, _of_state(question.snapshot, victims)))
+
+
+def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
+    greedy = question.greedy
+    preemptors = {preemptor.key for preemptor in question.preemptors}
+    evicted = [key for turn in greedy.turns for key in turn.evicted]
+    victims = [key for key in evicted if key not in preemptors]
+    terms: dict[str, int] = {}
+    if table is not None:
+        place = {w.key: i for i, w in enumerate(question.forest.workloads)}
+        terms = table.evaluate([place[key] for key in victims if key in place])
+    return OneByOneAnswer(
+        turns=tuple(
+            GreedyTurn(
+                preemptor=turn.planning.preemptor.key, admitted=turn.admitted, victims=turn.evicted
+            )
+            for turn in greedy.turns
+        ),
+        victims=tuple(victims),
+        preemptors_evicted=tuple(key for key in evicted if key in preemptors),
+        fit_again=_keys(refitting(greedy.left, _of_state(question.snapshot, victims))),
+        terms=terms,
+    )
+
+
+def _of_state(snapshot: Snapshot, keys: Iterable[str]) -> list[Admitted]:
+    """Return workloads by their keys, those of highest priority first, then longest held."""
+    wanted = set(keys)
+    found = [one for held in snapshot.admitted.values() for one in held if one.key in wanted]
+    return sorted(found, key=lambda one: (-one.priority, one.reserved_s, one.uid))
+
+
+def _keys(workloads: Iterable[Admitted]) -> tuple[str, ...]:
+    return tuple(one.key for one in workloads)

@@ -1,0 +1,177 @@
+"""The rules of a joint plan as a search uses them.
+
+A search decides which workloads go in all. Whether they may is asked twice: the model must divide
+them among steps, and Kueue's own replay must accept the steps. Where it does not, the flavors are
+others than the model supposed, or doubles round another way than integers: the replay's answer
+becomes a lesson for the model, and it is asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from planner.assignment import contested
+from planner.models.kueue.joint import JointFormulation, Lesson
+from planner.models.kueue.joint_build import assemble_joint
+from planner.models.shared.builder import Linear, variable
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
+from planner.objective.terms import TermTable
+from planner.problem.array import IntArray
+from planner.solver.bound import Bound, trivial_bound
+from planner.solver.engine import Deadline, run
+from planner.solver.joint.question import Question
+from planner.solver.joint.sequence import Refused, Served, Step, replay
+from planner.solver.joint.ways import asked
+
+EFFORT: Final = 1.0
+"""Deterministic time for putting off evictions to later steps, which is only for the eye."""
+
+
+@dataclass
+class JointRules:
+    """The rules for some pending workloads.
+
+    ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
+    ``in_order`` says that they are served in order of precedence only.
+    """
+
+    question: Question
+    table: TermTable
+    in_order: bool
+    admit: frozenset[int] = frozenset()
+    refuse: frozenset[int] = frozenset()
+    lessons: list[Lesson] = field(default_factory=list)
+    _known: dict[tuple[frozenset[int], frozenset[int], frozenset[int]], list[Served] | None] = (
+        field(default_factory=dict)
+    )
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in the common candidate order."""
+        return self.question.forest.problem.order
+
+    def assemble(self, classes: Classes) -> JointFormulation:
+        """Build the model in which only these classes give victims."""
+        return self._assemble(classes, in_order=self.in_order)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say that nothing is known without the model."""
+        del classes
+        return False
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Return the bound that costs are not negative."""
+        del classes
+        return trivial_bound(costs)
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Return the bound that costs are not negative."""
+        del limits
+        return self.quick_bound(classes, costs)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether Kueue's own replay accepts the victims, served in some order of steps."""
+        return self.steps(positions) is not None
+
+    def steps(self, positions: Collection[int]) -> list[Served] | None:
+        """Return steps that evict exactly some victims, or ``None`` if there are none.
+
+        The order of precedence comes first, if it will do; and nobody goes before the step that
+        cannot do without.
+        """
+        key = frozenset(positions), self.admit, self.refuse
+        if key not in self._known:
+            found = self._divide(sorted(positions), in_order=True)
+            if found is None and not self.in_order:
+                found = self._divide(sorted(positions), in_order=False)
+            self._known[key] = found
+        return self._known[key]
+
+    def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
+        alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
+        while True:
+            joint = self._assemble(alone, in_order=in_order)
+            for index in joint.take:
+                joint.builder.at_least(variable(index), 1)
+            late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
+            result = run(joint.builder, late, Deadline(), effort=EFFORT)
+            if not result.solution:
+                result = run(joint.builder, None, Deadline())
+            if not result.solution:
+                return None
+            chosen = _read(joint, result.solution)
+            steps = [self._step(e, gone) for e, _, gone in chosen]
+            found = replay(self.question.state, self.question.snapshot, steps)
+            if not isinstance(found, Refused):
+                return found
+            self.lessons.append(self._lesson(chosen, found))
+
+    def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
+        joint = assemble_joint(self.question.entrants, classes, self.lessons, in_order=in_order)
+        for e in self.admit:
+            joint.builder.at_least(variable(joint.admitted[e]), 1)
+        for e in self.refuse:
+            joint.builder.at_most(variable(joint.admitted[e]), 0)
+        return joint
+
+    def _step(self, entrant: int, positions: Sequence[int]) -> Step:
+        workloads = self.question.forest.workloads
+        return self.question.preemptors[entrant], [workloads[i].key for i in positions]
+
+    def _lesson(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Lesson:
+        """Return what a refused step teaches: the true way there, or that its victims are none."""
+        entrants = self.question.entrants
+        e, way, taken = chosen[refused.step]
+        before = [
+            (other, w, gone)
+            for other, w, gone in chosen[: refused.step]
+            if entrants[other].tree == entrants[e].tree
+        ]
+        possible = self._ways_there(e, refused)
+        everything = frozenset(range(len(entrants[e].ways)))
+        agreed = way in possible
+        return Lesson(
+            entrant=e,
+            before=frozenset((other, entrants[other].ways[w].flavors) for other, w, _ in before),
+            gone=frozenset(i for *_, gone in before for i in gone),
+            forbidden=everything if agreed else everything - possible,
+            taken=frozenset(taken) if agreed else None,
+        )
+
+    def _ways_there(self, entrant: int, refused: Refused) -> frozenset[int]:
+        """Return the ways with the flavors and modes that Kueue assigns in a refused step."""
+        planning, ways = refused.planning, self.question.entrants[entrant].ways
+        assignment, snapshot = planning.decision.assignment, planning.snapshot
+        complete = len(assignment.pod_sets) == len(planning.preemptor.pod_sets)
+        if assignment.mode == "NoFit" or not complete:
+            return frozenset()
+        wanted = asked(snapshot, planning.preemptor, assignment)
+        short = {snapshot.tree.frs[fr] for fr in contested(assignment, snapshot)}
+        if short and assignment.mode == "Fit":
+            return frozenset()  # Kueue takes it for fitting, and never looks for victims
+        choices = self.question.choices[entrant]
+        return frozenset(
+            number
+            for number, way in enumerate(ways)
+            if choices[way.flavors].asked == wanted
+            and {way.problem.frs[fr] for fr in way.problem.contested} == short
+        )
+
+
+def _read(joint: JointFormulation, solution: Sequence[int]) -> list[tuple[int, int, list[int]]]:
+    """Return who is served, in which way, and the positions of the victims, step by step."""
+    found = []
+    for step, e, way in sorted(key for key, literal in joint.serve.items() if solution[literal]):
+        positions = [
+            position
+            for (at, k), index in joint.taken.items()
+            if at == step
+            for position in joint.classes.members[k][: solution[index]]
+        ]
+        found.append((e, way, positions))
+    return found

@@ -1,0 +1,165 @@
+"""Preemptors served one after another, by Kueue's own decisions: a plan replayed, and the greedy.
+
+Before each step the former victims are gone and the former preemptors hold what they were
+assigned; the clock stands still. Kueue assigns the flavors anew in every state. A step is legal
+if nothing goes and the preemptor fits; or if Kueue would look for victims, and the verifier
+accepts these in one of the attempts that Kueue would make. A former preemptor is never a victim.
+
+Source: kueue-semantics.md, sections 4 to 6; design.md, 2.2 and 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from planner.models.kueue.candidates import attempts
+from planner.plan import Plan, Verification
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.solver.kueue.aftermath import admit, snapshot_after
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import settled
+from planner.state import State
+from planner.verifier import verify_plan
+
+Step = tuple[Preemptor, Sequence[str]]
+"""Who is served, and the victims as namespace/name."""
+
+CODE = "joint"
+"""The objective that the plan of a single step names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A step that was replayed: what Kueue decides there, and the verified plan."""
+
+    planning: Planning
+    plan: Plan
+    verification: Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The step, by its number from 0, that a replay refuses, and what Kueue decides there."""
+
+    step: int
+    planning: Planning
+
+
+def replay(state: State, snapshot: Snapshot, steps: Sequence[Step]) -> list[Served] | Refused:
+    """Serve preemptors one after another; return the steps, or the first that is not legal."""
+    done: list[Served] = []
+    for number, (preemptor, victims) in enumerate(steps):
+        planning = Planning(state, snapshot, preemptor)
+        served = _serve(planning, victims)
+        if served is None:
+            return Refused(number, planning)
+        done.append(served)
+        snapshot = after(planning, victims)
+    return done
+
+
+def after(planning: Planning, victims: Iterable[str]) -> Snapshot:
+    """Return the snapshot after a step: victims gone, the preemptor admitted."""
+    snapshot = planning.snapshot
+    holder = admit(snapshot, planning.preemptor, planning.decision.assignment)
+    return snapshot_after(snapshot, holder, _held(snapshot, victims))
+
+
+def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
+    """Return a step with its verified plan, ``None`` if it is not legal."""
+    assignment = planning.decision.assignment
+    if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(planning.preemptor.pod_sets):
+        return None
+    if not victims:
+        return _verified(planning, (), borrowing=None) if planning.fits_at_once else None
+    place = {workload.key: i for i, workload in enumerate(planning.problem.workloads)}
+    if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
+        return None
+    positions = [place[key] for key in victims]
+    if not planning.candidates[positions].all():
+        return None
+    found = (
+        _verified(planning, positions, borrowing=borrowing)
+        for borrowing in attempts(planning.problem, planning.eligible)
+    )
+    return next((served for served in found if served is not None), None)
+
+
+def _verified(
+    planning: Planning, positions: Sequence[int], *, borrowing: bool | None
+) -> Served | None:
+    plan = planning.subject.plan(
+        "optimum",
+        "feasible",
+        "one step of a joint plan",
+        objective=CODE,
+        victims=planning.describe_in_order(positions),
+        borrowing=borrowing,
+        terms=planning.table.evaluate(positions),
+    )
+    verification = verify_plan(planning.state, plan, snapshot=planning.snapshot)
+    return Served(planning, plan, verification) if verification.accepted else None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of serving greedily: Kueue's own decision, and who is evicted for it.
+
+    ``evicted`` includes preemptors that an earlier turn admitted.
+    """
+
+    planning: Planning
+    admitted: bool
+    evicted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """All turns of serving greedily, and the snapshot that they leave."""
+
+    turns: tuple[Turn, ...]
+    left: Snapshot
+
+    @property
+    def holding(self) -> list[str]:
+        """The preemptors that were admitted and not evicted by a later turn."""
+        held = [turn.planning.preemptor.key for turn in self.turns if turn.admitted]
+        gone = {key for turn in self.turns for key in turn.evicted}
+        return [key for key in held if key not in gone]
+
+
+def serve_greedily(state: State, snapshot: Snapshot, preemptors: Iterable[Preemptor]) -> OneByOne:
+    """Serve preemptors in the order given, each as Kueue would serve it in the state reached."""
+    turns = []
+    for preemptor in preemptors:
+        planning = Planning(state, snapshot, preemptor)
+        targets = tuple(one.workload.key for one in planning.decision.search.targets)
+        at_once = settled(planning)
+        admitted = bool(targets) if at_once is None else at_once[0] == "optimal"
+        turns.append(Turn(planning, admitted, targets if admitted and at_once is None else ()))
+        if admitted:
+            snapshot = after(planning, turns[-1].evicted)
+    return OneByOne(tuple(turns), snapshot)
+
+
+def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:
+    """Return which victims would fit again, where they were, one after the other in this order.
+
+    What they held is compared with what is available in the end: they were evicted for nothing.
+    """
+    usage, found = left.usage.copy(), []
+    for victim in victims:
+        room = (
+            amount <= max(0, usage.available(victim.queue, fr)) or not amount
+            for fr, amount in victim.usage.items()
+        )
+        if all(room):
+            usage.add(victim.queue, victim.usage)
+            found.append(victim)
+    return found
+
+
+def _held(snapshot: Snapshot, keys: Iterable[str]) -> list[Admitted]:
+    wanted = set(keys)
+    return [one for held in snapshot.admitted.values() for one in held if one.key in wanted]

@@ -1,0 +1,174 @@
+"""The disruption terms of a joint plan: one table over the workloads of all trees concerned.
+
+Ranks of priority count the candidates of every pending workload. Candidates have a common order:
+those being evicted first, then lower priority, later reservation, smaller UID; whose queue or
+advantage it is depends on the preemptor and does not count. What is over-freed (D7) is measured,
+in each tree of cohorts, against what all admitted ask for together beyond what is available to
+the one of them that has most available, in the flavors that Kueue assigns them today.
+
+Source: objectives.md; kueue-semantics.md, section 5.4 for the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.models.kueue.joint import Entrant
+from planner.objective.kueue import term_table
+from planner.objective.terms import TermTable
+from planner.problem.alike import alike
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue import Problem
+from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.tree import NO_PARENT, FlavorResource
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The workloads of all trees that some entrant is in, one tree after the other.
+
+    Attributes
+    ----------
+    workloads, allowed
+        (W,) what holds quota there; whether some way of some entrant may take it.
+    problem
+        What the terms look at, for all trees together. Its flavor-resources are those that may
+        be short, once for each tree; its request is that of the entrants in ``counted``.
+    alike
+        (W, X) what must be equal of workloads that nothing tells apart, besides costs.
+    """
+
+    entrants: Sequence[Entrant]
+    today: Sequence[Mapping[FlavorResource, int]]
+    snapshot: Snapshot
+    problem: Problem
+    allowed: BoolArray
+    alike: IntArray
+
+    @property
+    def workloads(self) -> Sequence[Admitted]:
+        """(W,) all workloads."""
+        return self.problem.workloads
+
+    def table(self, costs: Mapping[str, int] | None, counted: Collection[int] = ()) -> TermTable:
+        """Return the terms; over-freed is measured against the need of some entrants."""
+        request, available = _asked(self, counted)
+        problem = replace(self.problem, request=request, available=available)
+        return term_table(problem, self.snapshot, self.allowed, costs)
+
+
+def plant(
+    snapshot: Snapshot, entrants: Sequence[Entrant], today: Sequence[Mapping[FlavorResource, int]]
+) -> Forest:
+    """Return the workloads of all entrants; ``today`` is what each asks for in its flavors today.
+
+    Entrants without a way have no tree. There must be one with some.
+    """
+    trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
+    offsets = _offsets([len(problem.names) for problem in trees.values()])
+    workloads = [w for problem in trees.values() for w in problem.workloads]
+    allowed = np.zeros(len(workloads), dtype=np.bool_)
+    for entrant in entrants:
+        for way in entrant.ways:
+            allowed[entrant.first : entrant.first + len(way.allowed)] |= way.allowed
+    frs = _short_in(entrants)
+    index = snapshot.fr_index
+    tree_of = [tree for tree, problem in trees.items() for _ in problem.workloads]
+    holding = [
+        [w.usage.get(index[fr], 0) if tree == of else 0 for of, fr in frs]
+        for w, tree in zip(workloads, tree_of, strict=True)
+    ]
+    first = next(iter(trees.values()))
+    problem = replace(
+        first,
+        frs=[fr for _, fr in frs],
+        contested=list(range(len(frs))),
+        names=[name for problem in trees.values() for name in problem.names],
+        parent=[
+            node if node == NO_PARENT else node + offset
+            for problem, offset in zip(trees.values(), offsets, strict=True)
+            for node in problem.parent
+        ],
+        workloads=workloads,
+        queue=_joined(
+            [p.queue + offset for p, offset in zip(trees.values(), offsets, strict=True)]
+        ),
+        holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
+        priority=_joined([p.priority for p in trees.values()]),
+        evicted=np.array([w.evicted for w in workloads], dtype=np.bool_),
+        order=_common_order(workloads),
+    )
+    return Forest(entrants, today, snapshot, problem, allowed, _alike(problem, entrants))
+
+
+def _asked(forest: Forest, counted: Collection[int]) -> tuple[list[int], list[int]]:
+    """Return what some entrants ask for together, and what is available to one of them."""
+    request, available = [], []
+    for tree, fr in _short_in(forest.entrants):
+        asking = [
+            e
+            for e in sorted(counted)
+            if forest.entrants[e].tree == tree and forest.today[e].get(fr)
+        ]
+        request.append(sum(forest.today[e][fr] for e in asking))
+        rooms = (_available(forest.entrants[e], fr) for e in asking)
+        available.append(max(rooms, default=0))
+    return request, available
+
+
+def _available(entrant: Entrant, fr: FlavorResource) -> int:
+    found = (
+        way.problem.available[way.problem.frs.index(fr)]
+        for way in entrant.ways
+        if fr in way.problem.frs
+    )
+    return max(0, next(found, 0))
+
+
+def _short_in(entrants: Sequence[Entrant]) -> list[tuple[int, FlavorResource]]:
+    """Return the flavor-resources that may be short, with their trees."""
+    found = {
+        (entrant.tree, way.problem.frs[fr])
+        for entrant in entrants
+        for way in entrant.ways
+        for fr in way.problem.contested
+    }
+    return sorted(found)
+
+
+def _common_order(workloads: Sequence[Admitted]) -> IntArray:
+    ranked = sorted(
+        range(len(workloads)),
+        key=lambda i: (
+            not workloads[i].evicted,
+            workloads[i].priority,
+            -workloads[i].reserved_s,
+            workloads[i].uid,
+        ),
+    )
+    order = np.empty(len(workloads), dtype=np.int64)
+    order[ranked] = np.arange(len(workloads))
+    return order
+
+
+def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
+    """Return what the laws of any entrant look at of each workload: (W, X)."""
+    _, shape = alike(problem.workloads)
+    later = np.zeros((len(problem.workloads), len(entrants)), dtype=np.int64)
+    for number, entrant in enumerate(entrants):
+        if entrant.ways:
+            of_tree = entrant.ways[0].problem.queued_later
+            later[entrant.first : entrant.first + len(of_tree), number] = of_tree
+    known = [problem.queue, shape, problem.evicted, problem.priority]
+    return np.column_stack([*(column.astype(np.int64) for column in known), later])
+
+
+def _joined(parts: Sequence[IntArray]) -> IntArray:
+    return np.concatenate(parts).astype(np.int64)
+
+
+def _offsets(sizes: Sequence[int]) -> list[int]:
+    return [sum(sizes[:n]) for n in range(len(sizes))]

@@ -1,0 +1,162 @@
+"""Joint plans by the definition: all orders of serving, and in each step all sets.
+
+After a step the state is read anew from its objects: victims are deleted, the preemptor is
+written as admitted. Flavors are those of the reference, which recorded answers keep honest; the
+sets of a step are those of the brute force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.assignment import Assignment
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reader import read_kueue_objects
+from planner.reference.decision import decide
+from planner.state import State
+from tests.brute_force import Gone, Simulation
+from tests.brute_force_fair import FairSimulation
+from tests.random_trees import NOW
+
+Json = dict[str, Any]
+Order = tuple[str, ...]
+
+
+@dataclass
+class JointTruth:
+    """What can be reached from some objects: per order of those served, all that can be gone.
+
+    ``within`` bounds how many states are looked at; ``complete`` says that these were all.
+    """
+
+    objects: Sequence[Json]
+    within: int = 3000
+    reached: dict[Order, set[Gone]] = field(default_factory=dict)
+    looked: int = 0
+
+    def __post_init__(self) -> None:
+        """Look at every order and every set."""
+        self.state = self._state(self.objects)
+        pending = [w.key for w in self.state.workloads if w.is_pending]
+        self.pending = sorted(pending, key=self._precedence)
+        self._seen: set[tuple[Order, Gone, str]] = set()
+        self._go(self.objects, (), frozenset(), "")
+
+    @property
+    def complete(self) -> bool:
+        """Whether every state was looked at."""
+        return self.looked <= self.within
+
+    def sets(self, *, in_order: bool = False) -> dict[frozenset[str], set[Gone]]:
+        """Return, per set of those admitted, what can be gone; in order of precedence or any."""
+        found: dict[frozenset[str], set[Gone]] = {}
+        for order, gone in self.reached.items():
+            if not in_order or list(order) == sorted(order, key=self.pending.index):
+                found.setdefault(frozenset(order), set()).update(gone)
+        return found
+
+    def admitted(self) -> frozenset[str]:
+        """Return who is admitted at best: lexicographically, the first in precedence first."""
+        return max(self.sets(), key=lambda who: [key in who for key in self.pending])
+
+    def _precedence(self, key: str) -> tuple[int, str, str]:
+        item = next(w for w in self.state.workloads if w.key == key)
+        created = item.metadata.creation_timestamp
+        return -(item.spec.priority or 0), str(created), item.metadata.uid
+
+    def _state(self, objects: Sequence[Json]) -> State:
+        return read_kueue_objects(list(objects), where="joint", now=NOW)
+
+    def _go(self, objects: Sequence[Json], order: Order, gone: Gone, told: str) -> None:
+        if (order, gone, told) in self._seen or not self.complete:
+            return
+        self._seen.add((order, gone, told))
+        self.looked += 1
+        self.reached.setdefault(order, set()).add(gone)
+        state = self._state(objects)
+        snapshot = take_snapshot(state)
+        for key in self.pending:
+            if key in order:
+                continue
+            preemptor = find_preemptor(state, snapshot, key)
+            assignment = decide(snapshot, preemptor).assignment
+            for victims in legal(snapshot, preemptor, assignment):
+                if victims.isdisjoint(order):
+                    after = _after(objects, key, snapshot, preemptor, assignment, victims)
+                    flavors = f"{told}{key}{assignment.model_dump_json()}"
+                    self._go(after, (*order, key), gone | victims, flavors)
+
+
+def legal(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> set[Gone]:
+    """Return every set that may go for a preemptor: nobody if it fits, else by preemption."""
+    if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(preemptor.pod_sets):
+        return set()
+    found: set[Gone] = set()
+    if snapshot.configuration.fair_sharing_on:
+        simulation = FairSimulation(snapshot, preemptor, assignment)
+        if assignment.mode == "Preempt":
+            found = set(simulation.legal_sets)
+    else:
+        simulation = Simulation(snapshot, preemptor, assignment)  # type: ignore[assignment]
+        for borrowing in simulation.attempts if assignment.mode == "Preempt" else ():
+            found |= simulation.legal(borrowing=borrowing)
+    nobody: Gone = frozenset()
+    found.discard(nobody)
+    return found | {nobody} if simulation.fits(nobody, borrowing=True) else found
+
+
+def _after(  # noqa: PLR0913, PLR0917 - a step
+    objects: Sequence[Json],
+    key: str,
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment,
+    victims: Gone,
+) -> list[Json]:
+    """Return the objects with the victims deleted and the preemptor admitted."""
+    kept = []
+    for item in objects:
+        metadata = item.get("metadata", {})
+        name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+        if item["kind"] == "Workload" and name in victims:
+            continue
+        if item["kind"] == "Workload" and name == key:
+            kept.append({**item, "status": _admission(snapshot, preemptor, assignment)})
+        else:
+            kept.append(item)
+    return kept
+
+
+def _admission(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment
+) -> Mapping[str, Any]:
+    reserved = {
+        "type": "QuotaReserved",
+        "status": "True",
+        "reason": "QuotaReserved",
+        "lastTransitionTime": NOW,
+    }
+    pod_sets = [
+        {
+            "name": request.name,
+            "count": request.count,
+            "flavors": {resource: one.flavor for resource, one in pods.flavors.items()},
+            "resourceUsage": {
+                resource: str(_text(resource, request.totals[resource]))
+                for resource in pods.flavors
+            },
+        }
+        for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True)
+    ]
+    queue = snapshot.queue_name(preemptor.queue)
+    return {
+        "admission": {"clusterQueue": queue, "podSetAssignments": pod_sets},
+        "conditions": [reserved],
+    }
+
+
+def _text(resource: str, units: int) -> str:
+    return f"{units}m" if resource == "cpu" else str(units)

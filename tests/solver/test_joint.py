@@ -1,0 +1,123 @@
+"""Joint plans against the definition: all orders of serving, all sets, on small random states."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import combinations, count, islice
+
+import pytest
+
+import planner
+from planner.objective.profiles import PROFILES, Profile
+from planner.plan import JointPlan
+from planner.quota.snapshot import take_snapshot
+from planner.solver.joint.question import Question, ask
+from planner.solver.joint.rules import JointRules
+from tests.brute_force import Gone
+from tests.conftest import TEST_ALL
+from tests.random_trees import random_waiting
+from tests.solver.joint_truth import JointTruth
+from tests.solver.truth import value_of
+
+MORE = 12 if TEST_ALL else 1
+KINDS = [
+    # waiting, fair, flavors, how many
+    (2, False, 1, 12),
+    (2, True, 1, 12),
+    (3, False, 1, 6),
+    (3, True, 1, 4),
+    (2, False, 2, 6),
+    (2, True, 2, 4),
+]
+
+
+def telling(waiting: int, *, fair: bool, flavors: int) -> Iterator[JointTruth]:
+    """Yield random states in which more than one is admitted, or somebody must go for one."""
+    for seed in count():
+        chance = random.Random(seed)  # noqa: S311 - test data
+        truth = JointTruth(random_waiting(chance.randint, waiting, fair=fair, flavors=flavors))
+        best = truth.admitted()
+        must_go = best and frozenset() not in truth.sets()[best]
+        if truth.complete and must_go and (len(best) > 1 or seed % 3 == 0):
+            yield truth
+
+
+def asked(truth: JointTruth) -> Question:
+    """Return the question of a joint plan for all that is pending."""
+    return ask(truth.state, take_snapshot(truth.state), truth.pending)
+
+
+class Values:
+    """The values of all levels of a victim set, and of the number of names."""
+
+    def __init__(self, question: Question, admitted: frozenset[str], profile: Profile) -> None:
+        counted = [e for e, p in enumerate(question.preemptors) if p.key in admitted]
+        self.table = question.forest.table(None, counted)
+        self.place = {w.key: i for i, w in enumerate(question.forest.workloads)}
+        self.profile = profile
+
+    def of(self, gone: Gone) -> list[int]:
+        """Return the values of a set."""
+        terms = self.table.evaluate([self.place[key] for key in gone])
+        return [*(value_of(terms, level) for level in self.profile.levels), len(gone)]
+
+
+@pytest.mark.parametrize(("waiting", "fair", "flavors", "how_many"), KINDS)
+def test_admitted_and_every_level_equal_brute_force(
+    waiting: int, how_many: int, flavors: int, *, fair: bool
+) -> None:
+    for truth in islice(telling(waiting, fair=fair, flavors=flavors), how_many * MORE):
+        best = truth.admitted()
+        sets = truth.sets()[best]
+        for name in ("least-disruption", "min-lost-work"):
+            plan = planner.solve_joint(truth.state, truth.pending, name)
+            values = Values(asked(truth), best, PROFILES[name])
+            gone = gone_in(plan)
+            assert plan.status == "optimal"
+            assert frozenset(plan.admitted) == best
+            assert gone in truth.reached[plan.admitted]
+            assert values.of(gone) == min(map(values.of, sets))
+            levels = [level.value for level in plan.certificate.levels]
+            assert levels == values.of(gone)
+            assert [level.bound for level in plan.certificate.levels] == levels
+
+
+@pytest.mark.parametrize(
+    ("waiting", "fair", "flavors"), [kind[:3] for kind in KINDS if kind[0] == 2 or TEST_ALL]
+)
+def test_what_may_go_equals_brute_force_set_by_set(
+    waiting: int, flavors: int, *, fair: bool
+) -> None:
+    """For everyone admitted: exactly the sets that some order, or that of precedence, permits."""
+    for truth in islice(telling(waiting, fair=fair, flavors=flavors), MORE):
+        question = asked(truth)
+        for in_order in (False, True):
+            rules = JointRules(question, question.forest.table(None), in_order)
+            expected = truth.sets(in_order=in_order)
+            for admitted in subsets(waiting):
+                rules.admit = frozenset(admitted)
+                rules.refuse = frozenset(range(waiting)) - rules.admit
+                who = frozenset(question.preemptors[e].key for e in admitted)
+                assert sets_of(rules) == expected.get(who, set())
+
+
+def gone_in(plan: JointPlan) -> Gone:
+    """Return the victims of all steps."""
+    return frozenset(victim.workload for victim in plan.victims)
+
+
+def subsets(size: int) -> Iterator[tuple[int, ...]]:
+    """Yield every subset of the first numbers."""
+    for length in range(size + 1):
+        yield from combinations(range(size), length)
+
+
+def sets_of(rules: JointRules) -> set[Gone]:
+    """Return every victim set that some steps have."""
+    keys = [workload.key for workload in rules.question.forest.workloads]
+    return {
+        frozenset(keys[i] for i in chosen)
+        for chosen in subsets(len(keys))
+        if rules.steps(chosen) is not None
+    }
