@@ -1,14 +1,11 @@
 """What people read first is true: the README's commands and tables, and the notebooks.
 
-``PLANNER_UPDATE_README=1 pytest tests/test_readme.py`` writes what the commands print into the
+``PLANNER_UPDATE_PAGES=1 pytest tests/test_readme.py`` writes what the commands print into the
 README, to be looked at before it is committed.
 """
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from inspect import signature
 from pathlib import Path
@@ -28,6 +25,7 @@ from planner.objective.profiles import PROFILES, measure_id
 from planner.objective.terms import TERMS
 from planner.replay import replay
 from tests.conftest import ROOT
+from tests.page import Block, blocks, check_printed, run
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -43,22 +41,6 @@ RECORDINGS = (
     *(f"upstream/{kind}" for kind in ("classical", "cycle", "fair", "flavor", "hierarchical")),
 )
 
-# A fenced block, at the margin or inside a list: what stands before each line, language, content.
-FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-
-# What differs from run to run, and from one patch release of the solver to the next.
-VOLATILE = ((r"\b\d+\.\d\d s$", "0.00 s"), (r"CP-SAT 9\.15\.\d+", "CP-SAT 9.15"))
-
-
-def blocks(language: str) -> list[re.Match[str]]:
-    """Find the fenced blocks of a language."""
-    return [match for match in FENCE.finditer(TEXT) if match[2] == language]
-
-
-def content(block: re.Match[str]) -> str:
-    """Return what stands in a block, without the indentation of a list around it."""
-    return re.sub(f"^{block[1]}", "", block[3], flags=re.MULTILINE)
-
 
 def rows(header: str) -> list[list[str]]:
     """Return the rows of the table whose header starts so, cell by cell."""
@@ -67,48 +49,15 @@ def rows(header: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
-def printed_by(command: str) -> str:
-    """Return what a shell prints for a command, 108 columns wide."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "COLUMNS": "108"}
-    done = subprocess.run(  # the command is one of our own README
-        ["bash", "-c", f"set -o pipefail; {command}"],  # noqa: S607
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stderr}"
-    return done.stdout
-
-
-def steady(text: str) -> str:
-    """Return the text with everything equal that may differ from run to run."""
-    for pattern, same in VOLATILE:
-        text = re.sub(pattern, same, text, flags=re.MULTILINE)
-    return text
-
-
-@pytest.mark.parametrize(
-    "block", blocks("console"), ids=lambda block: content(block).split("\n")[0]
-)
-def test_commands_print_what_the_readme_shows(block: re.Match[str]) -> None:
-    first, _, shown = content(block).partition("\n")
-    printed = printed_by(first.removeprefix("$ "))
-    if os.environ.get("PLANNER_UPDATE_README") and steady(printed) != steady(shown):
-        renewed = "".join(f"{block[1]}{line}".rstrip() + "\n" for line in printed.splitlines())
-        old = block[0]
-        new = f"{block[1]}```console\n{block[1]}{first}\n{renewed}{block[1]}```"
-        README.write_text(README.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-        return
-    assert steady(printed) == steady(shown)
+@pytest.mark.parametrize("block", blocks(README, "console"), ids=str)
+def test_commands_print_what_the_readme_shows(block: Block) -> None:
+    check_printed(block, run(block.command, ROOT))
 
 
 def test_python_session_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    (session,) = blocks("pycon")
-    test = doctest.DocTestParser().get_doctest(content(session), {}, "README.md", None, 0)
+    (session,) = blocks(README, "pycon")
+    test = doctest.DocTestParser().get_doctest(session.content, {}, "README.md", None, 0)
     assert doctest.DocTestRunner().run(test).failed == 0
 
 

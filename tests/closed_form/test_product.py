@@ -17,7 +17,7 @@ from tests.closed_form.translate import Plain
 from tests.conftest import TEST_ALL
 from tests.random_trees import Instance, random_instance
 
-TREES = 2000 if TEST_ALL else 60
+TREES = 2000 if TEST_ALL else 40
 OTHER_LAWS = {"KQ-01", "KQ-02", "KQ-03", "KQ-04", "KQ-05", "KQ-06", "KQ-08"}
 OTHER_FAIR_LAWS = {"FS-01", "FS-02", "FS-03", "FS-04", "FS-05"}
 

@@ -13,7 +13,7 @@ from tests.closed_form import condition, steps
 from tests.closed_form.draw import draw_fairness, draw_tree
 from tests.conftest import TEST_ALL
 
-TREES = 8000 if TEST_ALL else 300
+TREES = 8000 if TEST_ALL else 150
 BATCHES = range(4)
 
 

@@ -1,0 +1,86 @@
+"""The laws as a page: statement and source from the registry, mathematics from the models.
+
+The mathematics is the docstring of the function that states a law, or checks it where no model
+states it. Functions are found by the ids at the beginning of their docstrings.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import planner.models
+import planner.verifier
+from planner.laws import RULE_SETS, Law
+
+HEAD = """# Laws
+
+A law is one rule of a scheduler, with a stable id: the same here, in plans and certificates, in
+error texts, in the code and in its tests. Each is stated three times, independently: as constraints
+of the [model](../explanation/engine.md), as a check by the verifier, which has no solver, and step
+by step in the replay of the scheduler's own algorithm.
+
+Sources name files of the schedulers at the commits that were read: Kueue ff69552e, YuniKorn core
+be3bb487. References to design.md and to the semantics pages are to the project's own notes on them.
+"""
+IDS = re.compile(r"\b(?:KQ|FS|KF|YK|K83)-\d\d\b")
+
+
+def page() -> str:
+    """Return the page of all rule sets; a law of several is described once."""
+    parts = [HEAD]
+    described: set[str] = set()
+    for name, laws in RULE_SETS.items():
+        parts.append(f"## {name}")
+        parts.append("\n".join(["| law | what |", "|---|---|", *map(_row, laws)]))
+        for law in laws:
+            if law.id not in described:
+                parts.extend(_law(law))
+                described.add(law.id)
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(law: Law) -> str:
+    return f"| [{law.id}](#{law.id.lower()}) | {law.title} |"
+
+
+def _law(law: Law) -> Iterator[str]:
+    yield f"### {law.id} {law.title} {{ #{law.id.lower()} }}"
+    yield _safe(law.statement)
+    for where, text in _mathematics().get(law.id, ()):
+        yield f'??? note "As stated in `{where}`"\n\n' + _indented(text)
+    yield f"Source: {_safe(law.source)}"
+
+
+@cache
+def _mathematics() -> dict[str, list[tuple[str, str]]]:
+    """Return per law where it is stated, and the docstring there."""
+    models, verifier = (Path(p.__path__[0]) for p in (planner.models, planner.verifier))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for folder, package in ((models, "planner.models"), (verifier, "planner.verifier")):
+        here: dict[str, list[tuple[str, str]]] = {}
+        for path in sorted(folder.rglob("*.py")):
+            module = ".".join([package, *path.relative_to(folder).with_suffix("").parts])
+            for name, text in _docstrings(ast.parse(path.read_text(encoding="utf-8"))):
+                for law in IDS.findall(text.partition(":")[0]):
+                    here.setdefault(law, []).append((f"{module}.{name}", text))
+        found = here | found  # what a model states comes before what the verifier checks
+    return found
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield node.name, text
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+
+
+def _safe(text: str) -> str:
+    """Return plain text for Markdown, which would take < and _ for its own."""
+    return text.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")

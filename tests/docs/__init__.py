@@ -1,0 +1,1 @@
+"""The documentation: the site builds, and what its pages show is what the commands print."""

@@ -1,0 +1,66 @@
+"""Every command of the tutorial and of the how-to guides runs, and prints what the page shows.
+
+The blocks of a page run one after the other in an empty folder, with ``instances`` beside it, and a
+kubectl that serves the quickstart cluster. What a block shows under its title becomes a file.
+``PLANNER_UPDATE_PAGES=1 pytest tests/docs`` writes what the commands print into the pages.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.kubectl.stand_in import StandIn
+from tests.page import blocks, check_printed, run
+
+DOCS = ROOT / "docs"
+PAGES = sorted([*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")])
+DASK_PORT = "8786"
+"""The port of Dask's scheduler on the page, which something else may have here."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give the folder in which the commands of a page run."""
+    (tmp_path / "instances").symlink_to(ROOT / "instances")
+    return tmp_path
+
+
+@pytest.fixture
+def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of a kubectl that serves the quickstart cluster."""
+    dump = json.loads((ROOT / "instances" / "quickstart" / "cluster.json").read_bytes())
+    return StandIn.make(tmp_path_factory.mktemp("path") / "bin", dump["items"]).folder
+
+
+def free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return str(server.getsockname()[1])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_run_and_print_what_the_page_shows(
+    page: Path, folder: Path, kubectl: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    port, session = free_port(), {"__name__": page.stem}
+    for block in blocks(page):
+        if block.title:
+            (folder / block.title).write_text(block.content, encoding="utf-8")
+        elif block.language == "sh":
+            run(block.content.replace(DASK_PORT, port), folder, [kubectl])
+        elif block.language == "console":
+            check_printed(block, run(block.command, folder, [kubectl]))
+        elif block.language == "pycon":
+            test = doctest.DocTestParser().get_doctest(
+                block.content, session, page.name, str(page), 0
+            )
+            assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
+            session = test.globs
+        else:
+            assert block.language == "text", f"{page.name}: who runs {block.language}?"

@@ -1,0 +1,103 @@
+"""The site builds strictly, and its reference has everything that the code has."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import planner
+from planner.cli.exit_code import MEANINGS
+from planner.cli.main import COMMANDS
+from planner.cli.schemas import SCHEMAS, schema_text
+from planner.laws import RULE_SETS
+from planner.objective.profiles import PROFILES
+from planner.objective.terms import TERMS
+from tests.conftest import ROOT
+
+FROM_ELSEWHERE = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="//')
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site, as a visitor gets it."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def shown(site: Path, page: str) -> str:
+    """Return the text of a page, without its marks."""
+    text = (site / page).read_text(encoding="utf-8")
+    return html.unescape(re.sub(r"<[^>]+>", "", text))
+
+
+def ids(site: Path, page: str) -> set[str]:
+    """Return what links can lead to on a page."""
+    return set(re.findall(r' id="([^"]+)"', (site / page).read_text(encoding="utf-8")))
+
+
+def test_commands_and_exit_codes(site: Path) -> None:
+    assert {f"planner-{name}" for name in COMMANDS} <= ids(site, "reference/cli.html")
+    assert all(meaning in shown(site, "reference/exit-codes.html") for meaning in MEANINGS.values())
+
+
+def test_options_and_their_variables(site: Path) -> None:
+    page = shown(site, "reference/cli.html")
+    assert "--time-limit SECONDS" in page
+    assert "PLANNER_SOLVE_TIME_LIMIT" in page
+
+
+def test_public_names(site: Path) -> None:
+    known = (getattr(planner, name) for name in planner.__all__ if name != "__version__")
+    expected = {f"{thing.__module__}.{thing.__qualname__}" for thing in known}
+    assert expected <= ids(site, "reference/library.html")
+
+
+def test_laws(site: Path) -> None:
+    laws = {law.id: law for rules in RULE_SETS.values() for law in rules}
+    assert {law.lower() for law in laws} <= ids(site, "reference/laws.html")
+    page = " ".join(shown(site, "reference/laws.html").split())
+    assert [law.id for law in laws.values() if law.statement not in page] == []
+    # The mathematics of a law, from the docstring of its model.
+    assert "touched(n) => w(n, fr) >= subtree(n, fr) + 1" in page
+
+
+def test_terms_and_objectives(site: Path) -> None:
+    page = shown(site, "reference/objectives.html")
+    assert [term.id for term in TERMS.values() if term.title not in page] == []
+    assert [profile.name for profile in PROFILES.values() if profile.summary not in page] == []
+
+
+def test_schemas(site: Path) -> None:
+    assert ids(site, "reference/schemas.html") >= set(SCHEMAS)
+    for name in SCHEMAS:
+        file = site / "reference" / "schema" / f"{name}.schema.json"
+        assert file.read_text(encoding="utf-8") == schema_text(name)
+
+
+def test_every_page_is_in_the_navigation(site: Path) -> None:
+    pages = {p.relative_to(site).as_posix() for p in site.rglob("*.html")} - {"404.html"}
+    home = (site / "index.html").read_text(encoding="utf-8")
+    linked = set(re.findall(r'href="([^"#:]+\.html)"', home))
+    assert pages <= linked
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    pages = (page for page in site.rglob("*.html"))
+    assert [str(p) for p in pages if FROM_ELSEWHERE.search(p.read_text(encoding="utf-8"))] == []
+    styles = (style for style in site.rglob("*.css"))
+    assert [str(s) for s in styles if "url(http" in s.read_text(encoding="utf-8")] == []

@@ -1,0 +1,109 @@
+"""Pages that people read: their fenced blocks, and what a shell prints for their commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+UPDATE: Final = bool(os.environ.get("PLANNER_UPDATE_PAGES"))
+"""Whether what the commands print is written into the pages, to be looked at and committed."""
+
+# A fenced block, at the margin or inside a list: what stands before each line, language and title.
+FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
+
+# What differs from run to run, and from one patch release of the solver to the next.
+VOLATILE = ((r"\b\d+\.\d\d s$", "0.00 s"), (r"CP-SAT 9\.15\.\d+", "CP-SAT 9.15"))
+
+
+class Block(NamedTuple):
+    """A fenced block; ``content`` is without the indentation of a list around it."""
+
+    page: Path
+    text: str
+    indent: str
+    language: str
+    title: str
+    content: str
+
+    def __str__(self) -> str:
+        """Name it by its page and its first line."""
+        return f"{self.page.stem}: {self.content.partition(chr(10))[0]}"
+
+    @property
+    def command(self) -> str:
+        """The command of a console block."""
+        return self.content.partition("\n")[0].removeprefix("$ ")
+
+    @property
+    def shown(self) -> str:
+        """What a console block shows as printed by its command."""
+        return self.content.partition("\n")[2]
+
+    def renew(self, printed: str) -> None:
+        """Write what the command prints into the page."""
+        lines = (f"{self.indent}{line}".rstrip() for line in printed.splitlines())
+        renewed = "".join(f"{line}\n" for line in (f"{self.indent}$ {self.command}", *lines))
+        new = f"{self.indent}```console\n{renewed}{self.indent}```"
+        page = self.page.read_text(encoding="utf-8")
+        self.page.write_text(page.replace(self.text, new), encoding="utf-8")
+
+
+def blocks(page: Path, *languages: str) -> list[Block]:
+    """Find the fenced blocks of a page, of any language unless some are named."""
+    found = []
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        indent, language, title, text = match.groups()
+        if not languages or language in languages:
+            content = re.sub(f"^{indent}", "", text, flags=re.MULTILINE)
+            found.append(Block(page, match[0], indent, language, title or "", content))
+    return found
+
+
+def run(
+    commands: str,
+    folder: Path,
+    programs: Sequence[Path] = (),
+    variables: Mapping[str, str] | None = None,
+) -> str:
+    """Return what bash prints for commands in a folder, 108 columns wide; they must not fail.
+
+    Parameters
+    ----------
+    programs
+        Folders whose programs come before all others.
+    variables
+        What is set in the environment besides.
+    """
+    path = map(str, (*programs, Path(sys.executable).parent, os.environ["PATH"]))
+    environment = os.environ | {"PATH": os.pathsep.join(path), "COLUMNS": "108"}
+    done = subprocess.run(  # the commands are those of our own pages
+        ["bash", "-c", f"set -e -o pipefail; {commands}"],  # noqa: S607
+        cwd=folder,
+        env=environment | dict(variables or {}),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stderr}"
+    return done.stdout
+
+
+def check_printed(block: Block, printed: str) -> None:
+    """Compare what a console block shows with what its command prints, or renew it."""
+    same = steady(printed) == steady(block.shown)
+    if UPDATE and not same:
+        block.renew(printed)
+    else:
+        assert steady(printed) == steady(block.shown)
+
+
+def steady(text: str) -> str:
+    """Return the text with everything equal that may differ from run to run."""
+    for pattern, same in VOLATILE:
+        text = re.sub(pattern, same, text, flags=re.MULTILINE)
+    return text
