@@ -7,6 +7,7 @@ summary.py    many rows to distributions, and to wins against the first algorith
 many.py       all of it for states in memory, or for many in files, as a batch
 table.py      the rows as a flat table, and as a pandas DataFrame
 extra.py      packages that only some outputs need
+confidence.py intervals of shares and means over many states
 
 Source: user-needs.md (researchers); objectives.md, "Notation" (the ratio) and the terms.
 """

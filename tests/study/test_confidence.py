@@ -1,0 +1,57 @@
+"""Confidence intervals, against what can be worked out by hand."""
+
+from itertools import pairwise
+
+import pytest
+
+from planner.study import confidence
+from planner.study.confidence import mean, share
+
+
+def test_share_of_none_and_of_all() -> None:
+    """None of n: the largest p at which (1 - p)^n is 2.5%."""
+    bound = 1 - 0.025 ** (1 / 10)
+    assert share(0, 10) == pytest.approx((0, 0, bound))
+    assert share(10, 10) == pytest.approx((1, 1 - bound, 1))
+
+
+def test_share_of_one_in_two() -> None:
+    """1 of 2 at level 0.5: at least one of two has p with 1 - (1 - p)^2 = 1/4."""
+    assert share(1, 2, level=0.5) == pytest.approx((0.5, 1 - 0.75**0.5, 0.75**0.5))
+
+
+@pytest.mark.parametrize(("count", "of"), [(0, 0), (3, 2), (-1, 2)])
+def test_share_of_nothing(count: int, of: int) -> None:
+    with pytest.raises(ValueError, match=r"k|n|trials|greater"):
+        share(count, of)
+
+
+def test_mean_of_equal_values_is_certain() -> None:
+    assert mean([3, 3, 3]) == (3, 3, 3)
+
+
+def test_mean_is_about_that_of_the_normal_distribution() -> None:
+    """Of 0, 1, ..., 99, four times: 49.5, and 1.96 · 28.87 / √400 = 2.83 around it."""
+    value, low, high = mean(list(range(100)) * 4)
+    assert value == 49.5
+    assert value - low == pytest.approx(2.83, rel=0.1)
+    assert high - value == pytest.approx(2.83, rel=0.1)
+    narrow = mean(list(range(100)) * 4, level=0.5)
+    assert low < narrow.low < value < narrow.high < high
+
+
+def test_mean_is_repeatable_however_it_is_calculated(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [(n * n % 37) / 10 for n in range(50)]
+    once = mean(values, seed=1)
+    assert mean(values, seed=1) == once
+    assert mean(values, seed=2) != once
+    monkeypatch.setattr(confidence, "_VALUES_AT_ONCE", 120)
+    assert all(
+        abs(one - other) < 0.2 for one, other in zip(mean(values, seed=1), once, strict=True)
+    )
+    assert all(low <= high for low, high in pairwise((once.low, once.value, once.high)))
+
+
+def test_mean_of_nothing() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        mean([])
