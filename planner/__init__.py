@@ -17,6 +17,7 @@ __all__ = [
     "audit",
     "explain",
     "front",
+    "generate",
     "greedy",
     "read",
     "risk",
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from planner.auditing import audit
     from planner.errors import PlannerError
     from planner.exposure import risk
+    from planner.generation import generate
     from planner.joint import solve_joint
     from planner.plan import Certificate, Front, JointPlan, Plan, Victim
     from planner.reader import read
@@ -53,6 +55,7 @@ else:
         "audit": "planner.auditing",
         "explain": "planner.api",
         "front": "planner.api",
+        "generate": "planner.generation",
         "greedy": "planner.api",
         "read": "planner.reader",
         "risk": "planner.exposure",

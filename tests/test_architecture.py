@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "reader": "errors quantity state",
         "dump": "errors quantity",
         "trace": "dump errors objective reader replay",
+        "generation": "dump errors objective reader state",
         "kubectl": "dump errors reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
@@ -59,8 +60,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure simulation api kubectl study trace joint",
-        FACE: "errors state reader plan auditing exposure simulation api joint",
+        " explanation exposure simulation api kubectl study trace generation joint",
+        FACE: "errors state reader plan auditing exposure simulation generation api joint",
     }.items()
 }
 

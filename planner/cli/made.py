@@ -119,4 +119,5 @@ def _fill(folder: Path, states: Iterable[MadeState]) -> None:
         raise InputError(f"-o {folder}", f"cannot be made: {error.strerror or error}") from None
     for state in states:
         path = folder / f"{state.name}.json"
+        path.parent.mkdir(exist_ok=True)  # a dump of YuniKorn has a folder of its own
         write_file("-o", path, _text(state, path))

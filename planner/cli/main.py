@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "explain": "Say why a workload must go, why another need not, or why nothing.",
     "audit": "Judge the scheduler's own answers, on one state or thousands.",
     "compare": "Compare algorithms, on one state or thousands.",
+    "generate": "Make up clusters: seeded, consistent, of any size.",
     "import": "Make states of Kueue from a public trace.",
     "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
     "laws": "List the rules, the disruption terms and the objectives.",

@@ -1,0 +1,130 @@
+"""``planner generate``: made-up clusters to study, test and measure with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from planner.cli.exit_code import OPTIMAL, epilog
+from planner.cli.made import MadeState, MadeTarget, made_output_option
+from planner.generation import PRESETS, KueueKnobs, YuniKornKnobs, generate_objects, knobs_of
+from planner.generation.knobs import Told
+
+KNOBS: Final = (("Kueue", KueueKnobs), ("YuniKorn", YuniKornKnobs))
+
+
+def _presets() -> str:
+    width = max(map(len, PRESETS))
+    return "\n".join(f"  {one.name:<{width}}  {one.summary}" for one in PRESETS.values())
+
+
+EPILOG: Final = f"""\b
+Examples:
+  planner generate flat -o cluster.json
+  planner generate hierarchical --seed 7 --queues 20 --workloads 1000 | planner solve -
+  planner generate fair --count 100 --hard 25 -o states
+  planner audit states
+  planner generate yunikorn --count 100 -o states.jsonl.gz
+
+\b
+Presets; what their knobs are where no option says otherwise:
+{_presets()}
+
+The same preset, seed and knobs give the same bytes, on every machine and with every Python. Usage
+never exceeds the quota unless --fill does, and the pending workload never fits unless --fits says
+so. The clock of every state is 2026-11-12T09:42:10Z. A hard state is one by construction: the
+scheduler takes many where one would do.
+
+""" + epilog()
+
+
+def knob_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command an option for each knob, those of both schedulers but once."""
+    told: dict[str, list[tuple[str, Told]]] = {}
+    for scheduler, record in KNOBS:
+        for one in knobs_of(record):
+            told.setdefault(one.name, []).append((scheduler, one))
+    for name, each in reversed(told.items()):
+        command = _option(name, each)(command)
+    return command
+
+
+def _option(
+    name: str, told: list[tuple[str, Told]]
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    parts = []
+    for scheduler, one in told:
+        least, most = one.knob.least, one.knob.most
+        limits = f", {least} to {most}" if one.kind is int else ""
+        parts.append(f"{scheduler}: {one.knob.what}{limits}.")
+    # The words that one scheduler knows may be more than those of the other.
+    kind = max((one.kind for _, one in told if isinstance(one.kind, tuple)), key=len, default=None)
+    written, text = name.replace("_", "-"), " ".join(parts)
+    if kind is not None:
+        return click.option(f"--{written}", name, type=click.Choice(kind), help=text)
+    if told[0][1].kind is bool:
+        return click.option(f"--{written}/--no-{written}", name, default=None, help=text)
+    return click.option(f"--{written}", name, metavar="N", type=int, help=text)
+
+
+@click.command(epilog=EPILOG, short_help="Make up clusters: seeded, consistent, of any size.")
+@click.argument("preset", metavar="PRESET", type=click.Choice(list(PRESETS)))
+@click.option(
+    "--seed", metavar="N", type=int, default=0, show_default=True, help="Which one of its kind."
+)
+@click.option(
+    "--count",
+    metavar="N",
+    type=click.IntRange(1, 1_000_000),
+    default=1,
+    show_default=True,
+    help="How many states, of as many seeds from --seed on.",
+)
+@made_output_option
+@knob_options
+def command(
+    *,
+    preset: str,
+    seed: int,
+    count: int,
+    output: Path | None,
+    **options: Any,  # noqa: ANN401 - knobs, each of its own type
+) -> int:
+    """Make up the state of a cluster in which a pending workload needs preemption.
+
+    PRESET names a cluster to start from; every knob of it can be turned. What is written is what
+    kubectl would print of a cluster of Kueue, or the state dump of a cluster of YuniKorn, and the
+    other commands read it as STATE.
+    """
+    from planner.cli.message import say
+    from planner.report.text import plural
+
+    knobs = {name: value for name, value in options.items() if value is not None}
+    target = MadeTarget.choose(output, several=count > 1)
+    first = MadeState(_name(preset, seed), generate_objects(preset, seed, knobs))
+    target.emit(_states(first, preset, range(seed + 1, seed + count), knobs))
+    if target.path is not None:
+        say("generate", f"{plural(count, 'state')} of {preset}, from seed {seed} on")
+    return OPTIMAL
+
+
+def _states(
+    first: MadeState, preset: str, seeds: range, knobs: dict[str, Any]
+) -> Iterator[MadeState]:
+    """Yield the states; the first has shown that the knobs can be used."""
+    from planner.cli.progress import Progress
+
+    yield first
+    with Progress() as progress:
+        for done, seed in enumerate(seeds, start=1):
+            progress.update(done / (len(seeds) + 1), _name(preset, seed))
+            yield MadeState(_name(preset, seed), generate_objects(preset, seed, knobs))
+
+
+def _name(preset: str, seed: int) -> str:
+    """Return the name of a state's file; dumps of YuniKorn have a folder each, as they are read."""
+    stem = f"{preset}-{seed}"
+    return stem if isinstance(PRESETS[preset].knobs, KueueKnobs) else f"{stem}/statedump"

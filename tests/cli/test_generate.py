@@ -1,0 +1,102 @@
+"""``planner generate``: files, lines and folders that the other commands read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import planner
+from planner.generation import PRESETS, KueueKnobs, YuniKornKnobs, generate, knobs_of
+from planner.state import State
+from tests.cli.running import call
+
+SMALL = ("generate", "small", "--seed", "3")
+
+
+def test_standard_output_is_a_dump(tmp_path: Path) -> None:
+    result = call(*SMALL)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["kind"] == "List"
+    solved = call("solve", "-", "--format", "json", stdin=result.stdout)
+    assert solved.exit_code == 0
+    assert json.loads(solved.stdout)["greedy"]["victims"]
+    file = tmp_path / "cluster.json"
+    assert call(*SMALL, "-o", file).stderr == "generate: 1 state of small, from seed 3 on\n"
+    assert file.read_text() == result.stdout
+
+
+def test_yaml_is_the_same_state(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    assert call(*SMALL, "-o", file).exit_code == 0
+    state, made = planner.read(file), generate("small", 3)
+    assert isinstance(state, State)
+    assert isinstance(made, State)
+    assert state.workloads == made.workloads
+    assert state.cluster_queues == made.cluster_queues
+    assert state.now == made.now
+
+
+@pytest.mark.parametrize("preset", ["small", "yunikorn-small"])
+@pytest.mark.parametrize("name", ["states", "states.jsonl", "states.jsonl.gz"])
+def test_audit_reads_many(preset: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    assert call("generate", preset, "--count", "4", "-o", path).exit_code == 0
+    result = call("audit", path, "--format", "json", "--fail-on", "never")
+    assert result.exit_code == 0, result.stderr
+    value = json.loads(result.stdout)
+    assert (value["summary"]["states"], len(value["cases"])) == (4, 4)
+    assert value["failures"] == []
+
+
+def test_a_state_of_many_is_the_one_of_its_seed(tmp_path: Path) -> None:
+    assert call("generate", "small", "--count", "3", "-o", tmp_path / "all").exit_code == 0
+    assert (tmp_path / "all" / "small-2.json").read_text() == call(
+        "generate", "small", "--seed", "2"
+    ).stdout
+
+
+def test_every_knob_is_an_option() -> None:
+    page = call("generate", "--help").stdout
+    for record in (KueueKnobs, YuniKornKnobs):
+        for told in knobs_of(record):
+            assert f"--{told.name.replace('_', '-')}" in page
+    assert all(f"  {name}  " in page for name in PRESETS)
+    (line,) = call("generate", "small", "--workloads", "20", "--count", "1").stdout.splitlines()[
+        -1:
+    ]
+    assert line == "]}"
+
+
+def test_options_turn_knobs(tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    assert (
+        call(*SMALL, "--workloads", "20", "--last-tier", "100", "--fair", "-o", file).exit_code == 0
+    )
+    state = planner.read(file)
+    assert isinstance(state, State)
+    assert len(state.workloads) == 21
+    assert state.configuration.fair_sharing_on
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("flat", "--workloads", "0"), "--workloads: 0 is outside the limits\n  expected 1 to"),
+        (("flat", "--fences", "3"), "--fences: there is no such knob for Kueue"),
+        (("yunikorn", "--shapes", "kueue-baseline"), "--shapes: 'kueue-baseline' is not one of"),
+        (("flat", "--cohorts", "9"), "--cohorts: 9 root cohorts for 6 queues"),
+        (("flat", "--seed", "-1"), "--seed: -1 is outside the limits"),
+        (("nonesuch",), "'nonesuch' is not one of"),
+        (("flat", "--count", "2", "-o", "two.json"), "holds one state, and there are several"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    options: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call("generate", *options)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
