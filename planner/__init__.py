@@ -19,6 +19,7 @@ __all__ = [
     "front",
     "generate",
     "greedy",
+    "lint",
     "read",
     "risk",
     "simulate",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from planner.exposure import risk
     from planner.generation import generate
     from planner.joint import solve_joint
+    from planner.linting import lint
     from planner.plan import Certificate, Front, JointPlan, Plan, Victim
     from planner.reader import read
     from planner.simulation import simulate
@@ -57,6 +59,7 @@ else:
         "front": "planner.api",
         "generate": "planner.generation",
         "greedy": "planner.api",
+        "lint": "planner.linting",
         "read": "planner.reader",
         "risk": "planner.exposure",
         "simulate": "planner.simulation",

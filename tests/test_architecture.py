@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",
         "simulation": "errors quantity plan quota assignment objective reference solver state",
+        "linting": "errors quantity state reader quota reference plan solver",
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
         "auditing": "errors batch objective plan reader replay solver state",
@@ -54,14 +55,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
-        " explanation exposure study simulation",
+        " explanation exposure study simulation linting",
         "api": "errors quantity laws state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure simulation api kubectl study trace generation joint",
-        FACE: "errors state reader plan auditing exposure simulation generation api joint",
+        " explanation exposure simulation api kubectl study trace generation joint linting",
+        FACE: "errors state reader plan auditing exposure simulation generation api joint linting",
     }.items()
 }
 

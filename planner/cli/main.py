@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "whatif": "Show what an edit of the state, or a new workload, changes.",
     "risk": "Count how often everything that runs would be a victim.",
     "explain": "Say why a workload must go, why another need not, or why nothing.",
+    "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
     "audit": "Judge the scheduler's own answers, on one state or thousands.",
     "compare": "Compare algorithms, on one state or thousands.",
     "generate": "Make up clusters: seeded, consistent, of any size.",

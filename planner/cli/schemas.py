@@ -16,6 +16,7 @@ from planner.boosting.answer import Boosts
 from planner.explanation.kueue.record import Explanation, PreemptionMessage
 from planner.explanation.yunikorn.record import YuniKornExplanation
 from planner.exposure.record import Risk
+from planner.linting.record import Lint
 from planner.plan import AnyPlan, Front
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
@@ -169,6 +170,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "comparison": Published("the output of compare --format json", lambda: _written(Comparison)),
     "risk": Published("the output of risk --format json", lambda: _written(Risk)),
     "explanation": Published("the output of explain --format json", _explanation),
+    "lint": Published("the output of lint --format json", lambda: _written(Lint)),
     "message": Published(
         "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
     ),

@@ -11,7 +11,7 @@ table_parts.py, plain_lines.py
                               what the plans of all schedulers have
 compare.py, compare_plots.py  algorithms beside each other: in words and numbers, and drawn
 front.py                      a Pareto front, in every format
-boost.py, replay.py, risk.py, whatif.py
+boost.py, lint.py, replay.py, risk.py, whatif.py
                               the output of these commands; catalogue.py that of ``planner laws``
 style.py                      one result in any style; paper.py what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts
