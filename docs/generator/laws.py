@@ -51,7 +51,7 @@ def _law(law: Law) -> Iterator[str]:
     yield f"### {law.id} {law.title} {{ #{law.id.lower()} }}"
     yield _safe(law.statement)
     for where, text in _mathematics().get(law.id, ()):
-        yield f'??? note "As stated in `{where}`"\n\n' + _indented(text)
+        yield f'!!! note "As stated in `{where}`"\n\n' + _indented(text)
     yield f"Source: {_safe(law.source)}"
 
 
@@ -78,7 +78,9 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+    """Return a docstring as the text of a box; the titles of its sections are no headings."""
+    plain = re.sub(r"^(\w+)\n-+$", r"**\1**\n", text, flags=re.MULTILINE)
+    return "\n".join(f"    {line}".rstrip() for line in plain.splitlines())
 
 
 def _safe(text: str) -> str:
