@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from planner.plan import AnyPlan, Front
+    from planner.plan import AnyPlan, Front, JointPlan
 
 OPTIMAL: Final = 0
 FINDINGS: Final = 1
@@ -51,8 +51,8 @@ _OF_STATUS: Final = {
 }
 
 
-def exit_code(answer: AnyPlan | Front) -> int:
-    """Return the code that a plan or a front ends with, by its status."""
+def exit_code(answer: AnyPlan | Front | JointPlan) -> int:
+    """Return the code that an answer ends with, by its status."""
     return _OF_STATUS[answer.status]
 
 

@@ -55,8 +55,10 @@ def build() -> click.Command:
     def run(**options: Any) -> int:  # noqa: ANN401
         del options["debug"]  # read where errors are caught
         pending, namespace = options["pending"], options["namespace"]
-        if pending and namespace and "/" not in pending:
-            options["pending"] = f"{namespace}/{pending}"
+        if namespace:
+            options["pending"] = tuple(
+                key if "/" in key else f"{namespace}/{key}" for key in pending
+            )
         how = {name: options[name] for name in of_snapshot if name != "output"}
 
         def reading(*, now: datetime | None, ignored: Ignored | None) -> AnyState:

@@ -196,6 +196,13 @@ pending_option = click.option(
     help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
     "allocation key or pod.",
 )
+several_pending_option = click.option(
+    "--pending",
+    metavar="NAME",
+    multiple=True,
+    help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
+    "allocation key or pod. With --joint it may be repeated.",
+)
 queue_option = click.option(
     "--queue",
     metavar="NAMESPACE/NAME",

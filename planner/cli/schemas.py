@@ -17,7 +17,7 @@ from planner.explanation.kueue.record import Explanation, PreemptionMessage
 from planner.explanation.yunikorn.record import YuniKornExplanation
 from planner.exposure.record import Risk
 from planner.linting.record import Lint
-from planner.plan import AnyPlan, Front
+from planner.plan import AnyPlan, Front, JointPlan
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
 from planner.report.catalogue import Catalogue
@@ -164,6 +164,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "fronts": Published(
         "the output of solve --all --objective pareto:A,B --format json", lambda: _written(Fronts)
     ),
+    "joint": Published("the output of solve --joint --format json", lambda: _written(JointPlan)),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),

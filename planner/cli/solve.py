@@ -1,4 +1,4 @@
-"""``planner solve``: the plan for one pending workload, or for each."""
+"""``planner solve``: the plan for one pending workload, for each, or for several together."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import gc
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from planner.cli.exit_code import epilog, exit_code, worst
+from planner.cli.joint import only_one, plan_together, refuse_for_joint
 from planner.cli.option import (
     FORMATS,
     assignment_option,
@@ -22,8 +23,8 @@ from planner.cli.option import (
     objective_or_front_option,
     output_option,
     page_format_option,
-    pending_option,
     rules_option,
+    several_pending_option,
     time_limit_option,
 )
 from planner.errors import PlannerError
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from planner.plan import AnyPlan, Front
     from planner.state import AnyState
 
-    AnswerT = TypeVar("AnswerT", bound=AnyPlan | Front)
-
 EPILOG = """\b
 Examples:
   planner solve cluster.json
@@ -47,6 +46,7 @@ Examples:
   planner solve cluster.json --stability
   planner solve cluster.json --stable
   planner solve dump/ --all --format json -o plans.json
+  planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
   planner solve cluster.json --format html -o plan.html
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve instances/yunikorn/quickstart --laws code
@@ -73,8 +73,14 @@ MAX_LINES_IGNORED = 50
 
 @click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
 @click.argument("state", metavar="STATE")
-@pending_option
+@several_pending_option
 @click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
+@click.option(
+    "--joint",
+    is_flag=True,
+    help="Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
+    "served one after another.",
+)
 @objective_or_front_option
 @costs_option
 @time_limit_option(
@@ -123,8 +129,9 @@ def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa
 def solve(  # noqa: PLR0913 - one parameter an option
     reading: Callable[..., AnyState],
     *,
-    pending: str | None,
+    pending: Sequence[str],
     each: bool,
+    joint: bool,
     profile: str,
     costs: Path | None,
     time_limit: float | None,
@@ -146,6 +153,11 @@ def solve(  # noqa: PLR0913 - one parameter an option
     """
     if each and (pending or assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
+    alone = only_one(pending, joint=joint)
+    if joint:
+        others: dict[str, object] = {"--assignment": assignment, "--laws": laws, "--rules": rules}
+        more = {"--stability": stability, "--stable": stable}
+        refuse_for_joint(pending, profile, style, flavors, others | more, each=each)
     measures = front_measures(profile)
     if measures is not None:
         _refuse_for_front(style, flavors, stability=stability or stable)
@@ -154,33 +166,28 @@ def solve(  # noqa: PLR0913 - one parameter an option
     from planner.cli.output import Target
 
     target = Target.choose(style, output)
-    given = {
-        "costs": read_optional(costs),
-        "assignment": read_optional(assignment),
-        "laws": laws,
-        "rules": rules,
-    }
+    known: dict[str, Any] = {"costs": read_optional(costs), "time_limit": time_limit}
+    given = {**known, "assignment": read_optional(assignment), "laws": laws, "rules": rules}
+    wanted: dict[str, Any] = {"flavors": flavors, "stability": stability, "stable": stable}
     read_state = _read(reading, now, verbose=verbose)
     # What was read stays until the end. Otherwise each later full collection walks it all, and
     # over a large dump that takes seconds.
     gc.freeze()
-
-    keys = api.pending_workloads(read_state) if each else None
     named = partial(file_named, {"costs": costs, "assignment": assignment})
 
-    def plan_for(key: str | None) -> AnyPlan:
+    def answer_for(key: str | None) -> AnyPlan | Front:
         with named():
-            more = {"time_limit": time_limit, "flavors": flavors, **given}
-            return api.solve(read_state, key, profile, stability=stability, stable=stable, **more)
+            if measures is not None:
+                return api.front(read_state, key, *measures, **given)
+            return api.solve(read_state, key, profile, **wanted, **given)
 
-    def front_for(first: str, second: str, key: str | None) -> Front:
+    if joint:
+        several = None if each else pending
         with named():
-            return api.front(read_state, key, first, second, time_limit=time_limit, **given)
-
-    if measures is not None:
-        front = partial(front_for, *measures)
-        return _answer(front, partial(_print_fronts, target=target), pending, keys)
-    return _answer(plan_for, partial(_print, target=target), pending, keys)
+            return plan_together(read_state, target, several, objective=profile, **known)
+    keys = api.pending_workloads(read_state) if each else None
+    show: Callable[..., None] = _print if measures is None else _print_fronts
+    return _answer(answer_for, partial(show, target=target), alone, keys)
 
 
 def _refuse_for_front(style: str | None, flavors: str, *, stability: bool) -> None:
@@ -193,7 +200,7 @@ def _refuse_for_front(style: str | None, flavors: str, *, stability: bool) -> No
 
 
 def _answer(
-    answer_for: Callable[[str | None], AnswerT],
+    answer_for: Callable[[str | None], AnyPlan | Front],
     show: Callable[..., None],
     pending: str | None,
     keys: Sequence[str] | None,
@@ -227,8 +234,8 @@ def _read(reading: Callable[..., AnyState], now: datetime | None, *, verbose: bo
 
 
 def _answer_each(
-    keys: Sequence[str], answer_for: Callable[[str], AnswerT]
-) -> tuple[list[AnswerT], list[int]]:
+    keys: Sequence[str], answer_for: Callable[[str], AnyPlan | Front]
+) -> tuple[list[AnyPlan | Front], list[int]]:
     """Answer for every workload; one that cannot be planned for does not stop the others."""
     from planner.cli.message import say
     from planner.cli.progress import Progress

@@ -38,7 +38,8 @@ class JointStep(Record):
 
     ``victims`` go in this step, ``borrowing`` is the attempt it belongs to. ``assignment`` is
     what Kueue assigns then. ``verdicts`` and ``removal_order`` are the verifier's, in the state
-    that the steps before leave.
+    that the steps before leave. The ``costs`` of victims are on the scale of the whole plan, their
+    ``position`` is that in the candidate order of the step.
     """
 
     preemptor: str

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from planner.plan import AnyPlan, Certificate
 from planner.report.contrast import contrast
 from planner.report.text import clean, hours, moment, word
-from planner.report.words import WORK_UNIT, laws_held, outside_rules, term_rows
+from planner.report.words import WORK_UNIT, TermRow, laws_held, outside_rules, term_rows
 
 LABEL_WIDTH: Final = 16
 
@@ -58,11 +58,16 @@ def outside(label: str, plan: AnyPlan) -> Iterator[str]:
 
 
 def terms(plan: AnyPlan) -> Iterator[str]:
-    """Yield every term of the plan, and of the scheduler's own, the levels first."""
-    for row in term_rows(plan):
+    """Return every term of the plan, and of the scheduler's own, the levels first."""
+    return term_lines(term_rows(plan), plan.scheduler)
+
+
+def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
+    """Yield a line for each row of terms; ``scheduler`` names whose values stand beside them."""
+    for row in rows:
         facts = [f"plan={row.value}"]
         if row.greedy is not None:
-            facts.append(f"{plan.scheduler}={row.greedy}")
+            facts.append(f"{scheduler}={row.greedy}")
         if row.level is not None:
             facts += [f"level={row.level}", f"bound={row.bound}"]
         if row.unit == WORK_UNIT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -126,26 +126,42 @@ def term_rows(plan: AnyPlan) -> list[TermRow]:
     """Return the levels of the objective in order, then every term that is no level itself."""
     levels = plan.certificate.levels if plan.certificate else ()
     greedy = plan.greedy.terms if plan.greedy and plan.greedy.victims else None
-    rows = [_level_row(plan, level, i, greedy) for i, level in enumerate(levels, start=1)]
+    return level_rows(levels, plan.terms, greedy, _texts(plan))
+
+
+def level_rows(
+    levels: Iterable[Level],
+    terms: Mapping[str, int],
+    greedy: Mapping[str, int] | None,
+    texts: Mapping[str, tuple[str, str]] = TERM_TEXTS,
+) -> list[TermRow]:
+    """Return levels in order, then every term that is no level itself, beside those of another.
+
+    ``texts`` are title and unit of each term; ``greedy`` the terms of the other plan, if any.
+    """
+    rows = []
+    for number, level in enumerate(levels, start=1):
+        title, unit = _text_of(texts, level.term) or (level.title, level.unit)
+        theirs = _sum_of(level.term, greedy)
+        rows.append(TermRow(level.term, title, unit, level.value, theirs, number, level.bound))
     shown = {row.id for row in rows}
-    for term, value in plan.terms.items():
+    for term, value in terms.items():
         if term not in shown:
-            title, unit = texts_of(plan, term) or (term, "")
+            title, unit = _text_of(texts, term) or (term, "")
             rows.append(TermRow(term, title, unit, value, _sum_of(term, greedy)))
     return rows
 
 
-def _level_row(
-    plan: AnyPlan, level: Level, number: int, greedy: Mapping[str, int] | None
-) -> TermRow:
-    title, unit = texts_of(plan, level.term) or (level.title, level.unit)
-    theirs = _sum_of(level.term, greedy)
-    return TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
-
-
 def texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
     """Return title and unit of a measure such as ``D4+D5``; ``None`` if a term is not known."""
-    texts = YUNIKORN_TEXTS if isinstance(plan, YuniKornPlan) else TERM_TEXTS
+    return _text_of(_texts(plan), measure)
+
+
+def _texts(plan: AnyPlan) -> Mapping[str, tuple[str, str]]:
+    return YUNIKORN_TEXTS if isinstance(plan, YuniKornPlan) else TERM_TEXTS
+
+
+def _text_of(texts: Mapping[str, tuple[str, str]], measure: str) -> tuple[str, str] | None:
     terms = measure.split("+")
     if not all(term in texts for term in terms):
         return None

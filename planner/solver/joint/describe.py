@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,7 +61,7 @@ def describe(question: Question, profile: Profile, told: Told, started: float) -
         now=question.snapshot.now,
         pending=tuple(_pending(question, told)),
         skipped=tuple(question.skipped),
-        steps=tuple(map(_step, told.steps)),
+        steps=tuple(_step(step, told.table, place) for step in told.steps),
         fit_again=_fit_again(question, told.steps, victims),
         terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
         greedy=_greedy(question, told.table),
@@ -107,7 +107,7 @@ def _explained(question: Question, told: Told, victims: int) -> str:
             else "nothing found that admits one of them, and nothing proved"
         )
     room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
-    who = f"for {count} of {all_} pending workloads"
+    who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
     if _status(told) == "optimal":
         proof = "proved best over all orders of serving them"
     elif told.in_order:
@@ -139,18 +139,27 @@ def _why_not(question: Question, told: Told | None, entrant: int) -> str:
     return IN_ORDER if told.in_order else PROVED
 
 
-def _step(served: Served) -> JointStep:
+def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:
+    """Return a step; what its victims cost is on the scale of the whole plan."""
     plan = served.plan
+    victims = (
+        victim.model_copy(update={"costs": _costs(table, place[victim.workload])})
+        for victim in plan.victims
+    )
     return JointStep(
         preemptor=plan.preemptor,
         cluster_queue=plan.cluster_queue,
         priority=plan.priority,
         assignment=plan.assignment,
         borrowing=plan.borrowing,
-        victims=plan.victims,
+        victims=tuple(victims),
         verdicts=served.verification.verdicts,
         removal_order=served.verification.removal_order,
     )
+
+
+def _costs(table: TermTable, position: int) -> dict[str, int]:
+    return {term: int(costs[position]) for term, costs in table.separable.items()}
 
 
 def _fit_again(

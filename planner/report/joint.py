@@ -1,0 +1,297 @@
+"""A joint plan: as tables, as plain lines, or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from planner.plan import JointPending, JointPlan, Victim
+from planner.report.kueue_table import EVICTING
+from planner.report.paper import Column, grid, table_of
+from planner.report.plain_lines import line, quoted, term_lines, yes
+from planner.report.style import in_style
+from planner.report.table_parts import (
+    ANSWERS,
+    BOTH,
+    CLOSED,
+    INSTEAD,
+    NOTHING,
+    RARELY_SHOWN,
+    SHORT_DIGEST,
+    SPARED,
+    in_units,
+    listed,
+    unit_in_words,
+)
+from planner.report.text import age, clean, clean_lines, hours, moment, plural, short, word
+from planner.report.words import RULES, SCHEDULERS, TermRow, level_rows
+
+ADMITTED: Final = "admitted"
+EVICTED_AGAIN: Final = "evicted again"
+LEFT_OUT: Final = "left out"
+NOBODY: Final = "(it fits: nobody)"
+BESIDE: Final = "Served one by one, Kueue would admit {greedy} and evict {theirs}; this plan {ours}"
+FOR_NOTHING: Final = "{who}: in the end {victims} would fit again, evicted for nothing"
+PREEMPTORS: Final = "One by one, {preemptors} would be admitted and then evicted for another"
+
+
+class _Row(NamedTuple):
+    """One line of the steps: the first of a step names its preemptor."""
+
+    step: str
+    preemptor: str
+    victim: Victim | None
+
+
+def render(answer: JointPlan, style: str, *, width: int, color: bool) -> str:
+    """Return a joint plan in a style: ``table``, ``plain`` or ``json``."""
+    return in_style(answer, style, _lines, _parts, width=width, color=color)
+
+
+def _parts(answer: JointPlan) -> Iterator[RenderableType]:
+    yield _header(answer)
+    yield _pending_table(answer)
+    if answer.steps:
+        yield _step_table(answer)
+    yield _beside(answer)
+    if answer.terms:
+        yield _disruption(answer)
+    yield _certificate(answer)
+
+
+def _header(answer: JointPlan) -> Table:
+    said, style = ANSWERS[answer.status]
+    rules = f"{SCHEDULERS[answer.scheduler]}, {RULES[answer.rules]}   at {moment(answer.now)}"
+    table = grid(
+        [
+            ("Joint plan", Text(plural(len(answer.pending), "pending workload"), "bold")),
+            ("Scheduler", rules),
+            ("Objective", clean(answer.objective)),
+            ("Answer", Text(said, style)),
+            ("", Text(clean_lines(answer.explanation))),
+        ]
+    )
+    for one in answer.skipped:
+        text = f"{short(one.workload)}: {clean_lines(one.explanation)}"
+        table.add_row("Left out", Text(text, "yellow"))
+    return table
+
+
+def _pending_table(answer: JointPlan) -> Table:
+    places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
+    lost = set(answer.greedy.preemptors_evicted)
+
+    def one_by_one(row: JointPending) -> Text:
+        if row.greedy:
+            return Text(ADMITTED)
+        again = row.workload in lost
+        return Text(EVICTED_AGAIN if again else LEFT_OUT, "yellow")
+
+    def here(row: JointPending) -> Text:
+        return Text(ADMITTED, "green") if row.admitted else Text(LEFT_OUT, "yellow")
+
+    columns: list[Column[JointPending]] = [
+        Column("Pending", lambda row: Text(short(row.workload)), folds=True),
+        Column("ClusterQueue", lambda row: Text(short(row.cluster_queue)), folds=True),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        Column("This plan", here),
+        Column("Step", lambda row: places.get(row.workload, NOTHING), number=True),
+        Column("One by one", one_by_one),
+    ]
+    return table_of(columns, answer.pending)
+
+
+def _step_table(answer: JointPlan) -> Table:
+    rows = []
+    for number, step in enumerate(answer.steps, start=1):
+        label = str(number), short(step.preemptor)
+        for victim in step.victims or (None,):
+            rows.append(_Row(*label, victim))
+            label = "", ""
+    victims = answer.victims
+    lost = sum(victim.costs.get("D4", 0) for victim in victims)
+    columns: list[Column[_Row]] = [
+        Column("Step", lambda row: row.step, number=True),
+        Column("Serves", lambda row: Text(row.preemptor), folds=True),
+        Column("Victim", _victim, plural(len(victims), "victim"), folds=True),
+        Column("ClusterQueue", lambda row: _of(row, lambda v: short(v.cluster_queue)), folds=True),
+        Column("Priority", lambda row: _of(row, lambda v: str(v.priority)), number=True),
+        Column("Age", lambda row: _of(row, lambda v: age(v.age_s)), number=True),
+        Column("Reason", lambda row: _of(row, lambda v: clean(v.reason))),
+        Column(
+            "Lost GPU-h",
+            lambda row: _of(row, lambda v: hours(v.costs.get("D4", 0))),
+            hours(lost),
+            number=True,
+        ),
+    ]
+    return table_of(columns, rows)
+
+
+def _of(row: _Row, show: Callable[[Victim], str]) -> Text:
+    return Text(NOTHING if row.victim is None else show(row.victim))
+
+
+def _victim(row: _Row) -> Text:
+    if row.victim is None:
+        return Text(NOBODY, "dim")
+    name = Text(short(row.victim.workload))
+    return name.append(f" {EVICTING}", "dim") if row.victim.evicted else name
+
+
+def _beside(answer: JointPlan) -> RenderableType:
+    """Say what serving one by one gives: in common, in addition, instead, and for nothing."""
+    greedy = answer.greedy
+    ours = [victim.workload for victim in answer.victims]
+    admitted = sum(one.greedy for one in answer.pending)
+    said = BESIDE.format(
+        greedy=f"{admitted:,} of {len(answer.pending):,}",
+        theirs=plural(len(greedy.victims), "workload"),
+        ours=f"admits {len(answer.steps):,} and evicts {len(ours):,}",
+    )
+    lists = (
+        (BOTH, [key for key in ours if key in greedy.victims], ""),
+        (SPARED, [key for key in greedy.victims if key not in ours], "green"),
+        (INSTEAD, [key for key in ours if key not in greedy.victims], "yellow"),
+    )
+    facts = [
+        (f"  {label}", listed(keys, {key: key for key in keys}, style))
+        for label, keys, style in lists
+        if keys
+    ]
+    return Group(Text(f"{said}:" if facts else f"{said}."), grid(facts), *_in_vain(answer))
+
+
+def _in_vain(answer: JointPlan) -> Iterator[Text]:
+    """Say what is evicted, or admitted, in vain."""
+    greedy = answer.greedy
+    for who, keys in (("One by one", greedy.fit_again), ("This plan", answer.fit_again)):
+        if keys:
+            names = listed(keys, {key: key for key in keys}, "").plain
+            yield Text(FOR_NOTHING.format(who=who, victims=names), "yellow")
+    if keys := greedy.preemptors_evicted:
+        names = listed(keys, {key: key for key in keys}, "").plain
+        yield Text(PREEMPTORS.format(preemptors=names), "yellow")
+
+
+def _rows(answer: JointPlan) -> list[TermRow]:
+    """Return the levels of the objective, then the other terms, beside those of one by one."""
+    comparable = all(one.greedy == one.admitted for one in answer.pending)
+    greedy = answer.greedy.terms if comparable and answer.greedy.victims else None
+    return level_rows(answer.certificate.levels, answer.terms, greedy)
+
+
+def _disruption(answer: JointPlan) -> Table:
+    rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
+    columns: list[Column[TermRow]] = [
+        Column("Level", lambda row: str(row.level or ""), number=True),
+        Column("Term", lambda row: Text(clean(row.id))),
+        Column("Disruption", lambda row: Text(clean(row.title)), folds=True),
+        Column("This plan", lambda row: in_units(row, row.value), number=True),
+        Column("One by one", lambda row: in_units(row, row.greedy), number=True),
+        Column("Bound", lambda row: in_units(row, row.bound), number=True),
+        Column("Unit", unit_in_words),
+    ]
+    if all(row.greedy is None for row in rows):
+        del columns[4]
+    return table_of(columns, rows)
+
+
+def _laws(answer: JointPlan) -> tuple[int, int]:
+    verdicts = [verdict for step in answer.steps for verdict in step.verdicts]
+    return sum(verdict.holds for verdict in verdicts), len(verdicts)
+
+
+def _certificate(answer: JointPlan) -> Table:
+    certificate = answer.certificate
+    levels = certificate.levels
+    closed = sum(level.value == level.bound for level in levels)
+    held, checked = _laws(answer)
+    said = [
+        answer.status,
+        CLOSED.format(closed=closed, levels=plural(len(levels), "level")) if levels else "",
+        f"laws {held}/{checked} hold in {plural(len(answer.steps), 'step')}" if checked else "",
+        f"{certificate.wall_time_s:.2f} s",
+    ]
+    table = grid([("CERTIFICATE", Text("   ".join(part for part in said if part)))])
+    if certificate.cut_off:
+        steps = plural(certificate.cut_off, "step")
+        text = f"{steps} that the model permits and Kueue's own replay does not"
+        table.add_row("Cut off", Text(text))
+    solver = f"{clean(certificate.solver)}, seed {certificate.seed}"
+    table.add_row("Solver", Text(f"{solver}   input {clean(certificate.digest)[:SHORT_DIGEST]}"))
+    return table
+
+
+def _lines(answer: JointPlan) -> Iterator[str]:
+    yield line("status", answer.status)
+    yield line("explanation", " ".join(map(clean, answer.explanation.split("\n"))))
+    yield line("scheduler", answer.scheduler)
+    yield line("rules", word(answer.rules))
+    yield line("objective", word(answer.objective))
+    yield line("now", moment(answer.now))
+    yield from _pending_lines(answer)
+    yield line("victims", str(len(answer.victims)))
+    for number, step in enumerate(answer.steps, start=1):
+        yield line("step", str(number), word(step.preemptor), f"victims={len(step.victims)}")
+        for victim in step.victims:
+            yield line(
+                "victim",
+                str(number),
+                word(victim.workload),
+                f"cluster_queue={word(victim.cluster_queue)}",
+                f"priority={victim.priority}",
+                f"reason={word(victim.reason)}",
+                f"age_s={victim.age_s}",
+                f"evicting={yes(victim.evicted)}",
+                *(f"{word(term)}={value}" for term, value in victim.costs.items()),
+            )
+    yield from (line("fit_again", word(key)) for key in answer.fit_again)
+    yield from _greedy_lines(answer)
+    yield from term_lines(_rows(answer), answer.scheduler)
+    yield _certificate_line(answer)
+
+
+def _pending_lines(answer: JointPlan) -> Iterator[str]:
+    for one in answer.pending:
+        yield line(
+            "pending",
+            word(one.workload),
+            f"admitted={yes(one.admitted)}",
+            f"one_by_one={yes(one.greedy)}",
+            f"cluster_queue={word(one.cluster_queue)}",
+            f"priority={one.priority}",
+            quoted(one.explanation),
+        )
+    yield from (line("skipped", word(o.workload), quoted(o.explanation)) for o in answer.skipped)
+
+
+def _greedy_lines(answer: JointPlan) -> Iterator[str]:
+    greedy = answer.greedy
+    for number, turn in enumerate(greedy.turns, start=1):
+        facts = f"admitted={yes(turn.admitted)}", f"victims={len(turn.victims)}"
+        yield line("kueue_turn", str(number), word(turn.preemptor), *facts)
+        yield from (line("kueue_victim", str(number), word(key)) for key in turn.victims)
+    yield from (line("kueue_evicts_again", word(key)) for key in greedy.preemptors_evicted)
+    yield from (line("kueue_fit_again", word(key)) for key in greedy.fit_again)
+
+
+def _certificate_line(answer: JointPlan) -> str:
+    certificate = answer.certificate
+    closed = sum(level.value == level.bound for level in certificate.levels)
+    held, checked = _laws(answer)
+    return line(
+        "certificate",
+        answer.status,
+        f"levels={closed}/{len(certificate.levels)}",
+        f"laws={held}/{checked}",
+        f"cut_off={certificate.cut_off}",
+        f"seconds={certificate.wall_time_s:.3f}",
+        f"seed={certificate.seed}",
+        f"solver={quoted(certificate.solver)}",
+        f"digest={word(certificate.digest)}",
+    )
