@@ -41,6 +41,7 @@ Algorithms; all others are compared with the first that is given:
                       options, see planner solve --help
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
+  kep83/optimum:NAME  the same by the rules of KEP-83, also with options
 
 \b
 All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks

@@ -23,6 +23,8 @@ from planner.report.words import law_behind
 def lines(plan: Plan) -> Iterator[str]:
     """Yield the lines of a plan."""
     yield from heading(plan, line("cluster_queue", word(plan.cluster_queue)))
+    if plan.kep83 is not None:
+        yield line("options", word(plan.kep83.text))
     yield line("borrowing", _borrowing(plan))
     yield from (_demand(demand) for demand in plan.demand)
     if plan.flavors is not None:

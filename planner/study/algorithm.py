@@ -9,6 +9,8 @@ kueue-fair:initial with LessThanInitialShare only
 kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
                    options, see `planner.state.kep83`
 optimum:PROFILE    the best plan under an objective, by the state's own rules
+kep83/optimum:PROFILE
+                   the same by KEP-83's rules, also with options
 
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
@@ -19,7 +21,7 @@ Source: KEP-83; kueue-semantics.md, sections 5 and 6, and 6.7 for the lists that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeVar
 
 from planner.errors import SchemaError
@@ -123,8 +125,8 @@ def find_algorithm(name: str) -> Algorithm:
     InputError
         If there is no such algorithm, or the file of its objective or an option cannot be used.
     """
-    if name.startswith(f"{KEP83}:"):
-        return _kep83(parse_rules(name))
+    if name.startswith(KEP83):
+        return _by_kep83(name)
     if name.startswith(OPTIMUM):
         wanted = name.removeprefix(OPTIMUM)
         if wanted in PROFILES or wanted.endswith(SUFFIX):
@@ -135,6 +137,15 @@ def find_algorithm(name: str) -> Algorithm:
         names = f"{', '.join(algorithm_names())}, or {OPTIMUM}FILE{SUFFIX}"
         raise SchemaError("algorithm", f'there is no algorithm "{name}"', names)
     return found
+
+
+def _by_kep83(name: str) -> Algorithm:
+    rules, slash, wanted = name.partition(f"/{OPTIMUM}")
+    found = _kep83(parse_rules(rules))
+    if not slash:
+        return found
+    best = find_algorithm(f"{OPTIMUM}{wanted}")
+    return replace(found, name=f"{found.name}/{best.name}", profile=best.profile)
 
 
 def find_algorithms(names: Iterable[str]) -> tuple[Algorithm, ...]:

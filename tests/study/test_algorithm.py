@@ -35,6 +35,25 @@ def test_strategies_may_be_written_out(long: str, short: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("kep83:order=ByLowestPriority+ByLowestRuntime", "kep83"),
+        ("kep83:wait=5,cohort=ReclaimAny", "kep83:cohort=ReclaimFromAny,wait=5"),
+        ("kep83:wait=0/optimum:min-count", "kep83/optimum:min-count"),
+    ],
+)
+def test_options_of_kep83_have_one_name(long: str, short: str) -> None:
+    assert find_algorithm(long) == find_algorithm(short)
+    assert find_algorithm(long).name == short
+
+
+@pytest.mark.parametrize("name", ["kep83:wait=soon", "kep83:", "kep83/optimum:none", "kep83/x"])
+def test_options_of_kep83_that_cannot_be_used(name: str) -> None:
+    with pytest.raises(SchemaError):
+        find_algorithm(name)
+
+
+@pytest.mark.parametrize(
     "name",
     ["", "Kueue", "optimum", "optimum:", "optimum:none", "kueue-fair:x", "optimum:pareto:D2,D4"],
 )

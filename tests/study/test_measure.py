@@ -156,6 +156,37 @@ def test_yunikorn() -> None:
         assert "milestone cost" in rows["optimum:milestones"].detail
 
 
+def test_kep83_beside_kueue() -> None:
+    """4 of 8 must be freed. The KEP goes on below queue b at its min, Kueue spares it.
+
+    The KEP takes b1 and b2; so would no plan of Kueue's, which takes b1 and then c1. Under either
+    rules the fewest are 2, and c1 with any of b1 to b3 loses as much as those run.
+    """
+    state = state_of(
+        queue("a", 4, "org", reclaim="Any"),
+        queue("b", 4, "org"),
+        queue("c", 0, "org"),
+        *(running(f"b{i}", "b", 2, minute=10 - i) for i in (1, 2, 3)),
+        running("c1", "c", 2, 5),
+        pending("a", 4),
+    )
+    names = ("kueue", "kep83", "kep83:wait=1", "kep83:cohort=Never", "kep83/optimum:min-count")
+    rows = rows_of(state, *names)
+    assert {row.rules for row in rows.values()} == {"kueue-classical", "kep83"}
+    assert rows["kueue"].victims == ("ns/b1", "ns/c1")
+    assert rows["kep83"].victims == ("ns/b1", "ns/b2")
+    (outside,) = rows["kep83"].outside_rules
+    assert outside.startswith("KQ-07")
+    assert rows["kep83:wait=1"].status == rows["kep83:cohort=Never"].status == "unknown"
+    best = rows["kep83/optimum:min-count"]
+    assert (best.proved, best.measured("victims")) == (True, 2)
+
+
+def test_kep83_means_nothing_for_yunikorn() -> None:
+    (row,) = compare(planner.read(YUNIKORN), ["kep83"]).rows
+    assert row.status == "skipped"
+
+
 def test_laws_are_for_yunikorn_alone() -> None:
     found = compare({"kueue": two_borrowers(), "yunikorn": planner.read(YUNIKORN)}, laws="code")
     assert {row.status for row in found.rows} == {"feasible", "optimal"}
@@ -168,6 +199,7 @@ NAMES = (
     "kueue-fair",
     "kueue-fair:final",
     "kueue-fair:initial",
+    "kep83",
     "optimum:no-regret",
     "optimum:min-lost-work",
     "optimum:kueue-like",
@@ -189,10 +221,10 @@ def test_rows_equal_the_library(name: str) -> None:
             edited = algorithm.state(state)
             assert isinstance(edited, State)
             if algorithm.profile is None:
-                plan = planner.greedy(edited, asked, assignment)
+                plan = planner.greedy(edited, asked, assignment, rules=algorithm.rules)
             else:
                 plan = planner.solve(state, asked, algorithm.profile, assignment=assignment)
-            check(row, plan, same_rules=edited is state)
+            check(row, plan, same_rules=edited is state and algorithm.rules is None)
 
 
 def check(row: Row, plan: Plan, *, same_rules: bool) -> None:

@@ -87,7 +87,9 @@ class Kep83Flavors:
             return None
         for step in (self._available, self._with_preemption):
             for flavor in flavors:
-                modes = {name: step(flavor, name, amount) for name, amount in wanted.items()}
+                modes: dict[str, Mode] = {
+                    name: step(flavor, name, amount) for name, amount in wanted.items()
+                }
                 if "NoFit" not in modes.values():
                     return {name: FlavorChoice(flavor=flavor, mode=m) for name, m in modes.items()}
         return None

@@ -1,0 +1,80 @@
+"""``planner solve --rules kep83``: exit codes, formats, and what cannot be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.schemas import schema_text
+from tests.cli.running import BIG, SMALL, call, cluster, write
+from tests.conftest import ROOT
+
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+def test_plan_obeys_its_schema_and_names_its_options(dump: Path) -> None:
+    result = call("solve", dump, "--rules", "kep83:wait=0", "--format", "json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    plan = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(plan)
+    assert (plan["rules"], plan["status"]) == ("kep83", "optimal")
+    assert plan["kep83"] == {
+        "cohort": None,
+        "queue": None,
+        "order": ["ByLowestPriority", "ByLowestRuntime"],
+        "wait": 0,
+    }
+    assert [victim["workload"] for victim in plan["victims"]] == [BIG]
+    assert {victim["workload"] for victim in plan["greedy"]["victims"]} == set(SMALL)
+
+
+@pytest.mark.parametrize("style", ["table", "plain", "markdown", "html"])
+def test_every_format_says_by_whose_rules(dump: Path, style: str) -> None:
+    rules = "kep83:cohort=ReclaimFromLowerPriority"
+    result = call("solve", dump, "--rules", rules, "--format", style)
+    assert result.exit_code == 0
+    assert BIG in result.stdout
+    assert "K83-05" in result.stdout
+    assert rules in result.stdout.replace("\\", "")
+    assert ("rules            kep83" if style == "plain" else "KEP-83") in result.stdout
+
+
+def test_infeasible_is_an_answer(dump: Path) -> None:
+    result = call("solve", dump, "--rules", "kep83:wait=1000000", "--format", "plain")
+    assert result.exit_code == 3
+    assert "may not preempt before 1000000 s" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ("kueue", "there are no rules"),
+        ("kep83:cohort=Any", "ReclaimFromLowerPriority"),
+        ("kep83:order=ByAge", "ByLowestDisruptionCost"),
+    ],
+)
+def test_what_cannot_be_used(dump: Path, rules: str, told: str) -> None:
+    result = call("solve", dump, "--rules", rules)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "--rules" in result.stderr
+    assert told in result.stderr
+
+
+def test_yunikorn_has_no_rules_to_choose() -> None:
+    result = call("solve", YUNIKORN, "--rules", "kep83")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_front(dump: Path) -> None:
+    result = call("solve", dump, "--rules", "kep83", "--objective", "pareto:D2,D4")
+    assert result.exit_code == 0
+    assert BIG in result.stdout

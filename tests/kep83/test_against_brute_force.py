@@ -1,0 +1,93 @@
+"""What model, checker, algorithm and solver answer on thousands of random small decisions.
+
+The oracle is ``brute_force.py``: KEP-83 by its text, removal by removal, in every order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import planner
+from planner.plan import Plan
+from planner.reference.kep83 import decide_kep83
+from planner.solver.start import Given, start
+from tests.cluster import PENDING
+from tests.conftest import TEST_ALL
+from tests.kep83.brute_force import NOBODY
+from tests.kep83.cases import Decision, by_checker, by_model
+from tests.kep83.random_decisions import random_decision
+
+DECISIONS = 20_000 if TEST_ALL else 2_000
+PARTS = 20 if TEST_ALL else 4
+WORKLOADS = 6 if TEST_ALL else 5
+SOLVED = 400 if TEST_ALL else 40
+
+
+def victims(decision: Decision) -> list[str]:
+    """Return whom the reference preempts, in order; afterwards the snapshot is as before."""
+    usage = [list(row) for row in decision.snapshot.usage.amount]
+    found = decide_kep83(
+        decision.snapshot,
+        decision.preemptor,
+        decision.options,
+        decision.assignment,
+        decision.cost,
+    )
+    assert decision.snapshot.usage.amount == usage
+    return [target.workload.key for target in found.search.targets]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_sets_equal_enumeration(part: int) -> None:
+    """The sets that are permitted are the same for all three, and the algorithm finds one."""
+    seen: Counter[str] = Counter()
+    for seed in range(part, DECISIONS, PARTS):
+        decision = random_decision(seed, WORKLOADS)
+        legal = decision.simulation.legal_sets()
+        assert by_model(decision) == legal, seed
+        assert by_checker(decision) == legal, seed
+        found = victims(decision)
+        assert found == decision.simulation.algorithm(), seed
+        seen["sets"] += len(legal)
+        seen["preempting"] += bool(found)
+        if found:
+            assert frozenset(found) in legal, seed
+    assert seen["sets"] > DECISIONS / PARTS / 4
+    assert seen["preempting"] > DECISIONS / PARTS / 10
+
+
+def test_optimum_is_the_least_of_all() -> None:
+    """The fewest victims, and the proof that there is no plan; each plan is verified anew."""
+    seen: Counter[str] = Counter()
+    for seed in range(SOLVED):
+        decision = random_decision(seed, WORKLOADS)
+        if decision.simulation.fits_in_quota(NOBODY):
+            continue
+        given = Given(PENDING, decision.assignment, rules=decision.options)
+        if start(decision.state, given).fits_at_once:
+            continue  # by borrowing: nobody is asked to go then
+        plan = planner.solve(
+            decision.state,
+            PENDING,
+            "min-count",
+            assignment=decision.assignment,
+            rules=decision.options,
+        )
+        check(plan, decision)
+        seen[plan.status] += 1
+    assert seen.keys() == {"optimal", "infeasible"}
+
+
+def check(plan: Plan, decision: Decision) -> None:
+    """Compare a plan with the enumeration, and the greedy one beside it with the algorithm."""
+    legal = decision.simulation.legal_sets()
+    assert (plan.status == "optimal") == bool(legal)
+    assert planner.verify(decision.state, plan).accepted
+    assert plan.kep83 == decision.options
+    assert plan.greedy is not None
+    assert list(plan.greedy.keys) == decision.simulation.algorithm()
+    if legal:
+        assert frozenset(plan.keys) in legal
+        assert plan.terms["count"] == min(map(len, legal))

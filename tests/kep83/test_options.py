@@ -1,0 +1,121 @@
+"""The options of KEP-83: as text, as a record, and where they cannot be used."""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from planner.errors import InputError, SchemaError, UnsupportedError
+from planner.state import State
+from planner.state.kep83 import Kep83, parse_rules
+from planner.state.queues import Preemption
+from tests.cluster import PENDING, fair_sharing, pending, queue, running, state_of
+from tests.conftest import ROOT
+
+
+def borrowed(*more: list[dict[str, object]]) -> State:
+    """Queue b borrows what queue a wants back."""
+    return state_of(
+        queue("a", 2, "org", reclaim="Any"),
+        queue("b", 1, "org"),
+        running("b1", "b", 1),
+        running("b2", "b", 2, minute=5),
+        pending("a", 2),
+        *more,
+    )
+
+
+def test_defaults_are_those_of_the_text() -> None:
+    """ClusterQueue API changes: both policies Never; Alternatives: the order when it is empty."""
+    options = Kep83()
+    assert options.within_cohort(Preemption()) == "Never"
+    assert options.within_cluster_queue(Preemption()) == "Never"
+    assert options.criteria == Kep83(order=()).criteria == ("ByLowestPriority", "ByLowestRuntime")
+    assert (options.wait, options.borrows) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("kep83", Kep83()),
+        ("kep83:wait=300", Kep83(wait=300)),
+        ("kep83:cohort=ReclaimFromAny,queue=Never", Kep83(cohort="ReclaimFromAny", queue="Never")),
+        (
+            "kep83:order=ByLongestRuntime+ByLowestPriority",
+            Kep83(order=("ByLongestRuntime", "ByLowestPriority")),
+        ),
+    ],
+)
+def test_text_and_back(text: str, options: Kep83) -> None:
+    assert parse_rules(text) == options
+    assert options.text == text
+    assert Kep83.model_validate_json(options.model_dump_json()) == options
+
+
+def test_both_names_of_the_text_for_one_policy() -> None:
+    assert parse_rules("kep83:cohort=ReclaimAny") == parse_rules("kep83:cohort=ReclaimFromAny")
+
+
+def test_the_default_order_said_is_the_default_order() -> None:
+    assert parse_rules("kep83:order=ByLowestPriority+ByLowestRuntime").text == "kep83"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("kep84", "there are no rules"),
+        ("", "there are no rules"),
+        ("kep83:", '"" cannot be used'),
+        ("kep83:wait", '"wait" cannot be used'),
+        ("kep83:speed=1", '"speed=1" cannot be used'),
+        ("kep83:wait=1,wait=2", '"wait=2" cannot be used'),
+        ("kep83:wait=-1", '"-1" is no wait'),
+        ("kep83:wait=soon", '"soon" is no wait'),
+        ("kep83:cohort=Any", '"Any" is no cohort'),
+        ("kep83:queue=ReclaimFromAny", '"ReclaimFromAny" is no queue'),
+        ("kep83:order=ByName+ByLowestPriority", '"ByName.ByLowestPriority" is no order'),
+    ],
+)
+def test_what_cannot_be_used(text: str, told: str) -> None:
+    with pytest.raises(SchemaError, match=told):
+        planner.greedy(borrowed(), PENDING, rules=text)
+
+
+def test_as_text_or_as_a_record() -> None:
+    text = planner.solve(borrowed(), PENDING, rules="kep83:order=ByLongestRuntime")
+    record = planner.solve(borrowed(), PENDING, rules=Kep83(order=("ByLongestRuntime",)))
+    assert text.keys == record.keys == ("ns/b2",)
+    assert text.kep83 == record.kep83
+    assert text.rules == "kep83"
+    assert planner.solve(borrowed(), PENDING).kep83 is None
+
+
+def test_fair_sharing_is_not_looked_at() -> None:
+    """Kueue would compare shares here; the verifier judges the plan in the state as it is."""
+    state = borrowed(fair_sharing())
+    plan = planner.solve(state, PENDING, rules="kep83")
+    assert (plan.rules, plan.shares) == ("kep83", ())
+    assert plan.keys == planner.solve(borrowed(), PENDING, rules="kep83").keys
+    assert planner.verify(state, plan).accepted
+
+
+def test_front_by_these_rules() -> None:
+    front = planner.front(borrowed(), PENDING, "D2", "D4", rules="kep83")
+    assert [point.plan.rules for point in front.points] == ["kep83"]
+
+
+def test_what_is_for_kueue_alone() -> None:
+    state = borrowed()
+    with pytest.raises(InputError, match="KEP-83 chooses its flavors itself"):
+        planner.solve(state, PENDING, rules="kep83", flavors="optimal")
+    with pytest.raises(InputError, match="Kueue's own rules"):
+        planner.solve(state, PENDING, rules="kep83", stability=True)
+    with pytest.raises(InputError, match="Kueue's own rules"):
+        planner.solve(state, PENDING, rules="kep83", stable=True)
+    with pytest.raises(UnsupportedError, match="D11"):
+        planner.solve(state, PENDING, "stable", rules="kep83")
+
+
+def test_yunikorn_has_no_rules_to_choose() -> None:
+    with pytest.raises(InputError, match="YuniKorn has none to choose"):
+        planner.greedy(planner.read(ROOT / "instances" / "yunikorn" / "quickstart"), rules="kep83")
