@@ -60,6 +60,7 @@ def relax(problem: Problem, columns: Columns) -> Relaxation:
     over quota. With several contested fr, a witness variable per fr chooses one.
     """
     rows = cover_rows(problem, columns)
+    choices: list[range] = []
     witnesses = 0
     for node in range(len(problem.parent)):
         if node in problem.path or not _lends_everything(problem, node):
@@ -70,8 +71,9 @@ def relax(problem: Problem, columns: Columns) -> Relaxation:
         node_rows = _excess_rows(problem, columns, node, below, witnesses)
         if node_rows is not None:
             rows.extend(node_rows)
+            choices.append(range(witnesses, witnesses + len(node_rows) - 1))
             witnesses += len(node_rows) - 1
-    return Relaxation(rows, witnesses)
+    return Relaxation(rows, witnesses, choices)
 
 
 def _excess_rows(

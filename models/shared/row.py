@@ -23,7 +23,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """Rows over the classes and ``witnesses`` additional continuous variables in 0..1."""
+    """Rows over the classes and ``witnesses`` additional continuous variables in 0..1.
+
+    In every legal set at least one witness of each of the ``choices`` is 1; it has a negative
+    coefficient in one row, and none in the others of that sign.
+    """
 
     rows: Sequence[Row]
     witnesses: int
+    choices: Sequence[Sequence[int]] = ()

@@ -4,6 +4,7 @@ rules.py        what a search must know of a scheduler's rules
 levels.py       lexicographic levels: minimise, prove, fix
 core.py         the least value of one measure, on as few classes as the proof permits
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
+linear_program.py  bounds of relaxations, each choice that a law leaves made both ways
 search.py       the state of a search, and one exact solve within it
 engine.py       one CP-SAT run with the settings that were measured and found safe
 tie_break.py    the canonical answer among equals

@@ -6,15 +6,14 @@ every step below is integer arithmetic on rows that hold for every legal victim 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import gcd
 
 import numpy as np
 
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.row import Row
 from planner.problem.array import IntArray
 
 SCALE = 10**12
@@ -25,7 +24,8 @@ SCALE = 10**12
 class Bound:
     """A proven lower bound on a separable cost, and what each class would add to it.
 
-    All over ``denominator``: ``value``, and ``reduced`` (K,) as Python integers.
+    All over ``denominator``: ``value``, and ``reduced`` (K,) as Python integers. What classes
+    add holds for each of them by itself: it may not be summed over classes.
     """
 
     value: int
@@ -52,17 +52,20 @@ def trivial_bound(costs: IntArray) -> Bound:
     return Bound(0, costs.tolist(), 1)
 
 
-def lagrangian_bound(
+def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     rows: Sequence[Row],
     multipliers: Sequence[int],
     costs: IntArray,
     counts: Sequence[int],
+    *,
     denominator: int = SCALE,
+    chosen: Collection[int] = (),
 ) -> Bound:
     """Return the bound that integer multipliers prove.
 
     With m_i >= 0 over the denominator: sum(m_i * bound_i) + sum over classes and witnesses of
-    min(0, reduced cost) * count, where the reduced cost is cost - sum(m_i * coefficient_i).
+    min(0, reduced cost) * count, where the reduced cost is cost - sum(m_i * coefficient_i). The
+    witnesses ``chosen`` are 1, whatever their reduced cost.
     """
     reduced = [cost * denominator for cost in costs.tolist()]
     value = 0
@@ -77,7 +80,7 @@ def lagrangian_bound(
         for witness, coefficient in row.slack:
             slack[witness] = slack.get(witness, 0) - multiplier * coefficient
     value += sum(r * n for r, n in zip(reduced, counts, strict=True) if r < 0)
-    value += sum(r for r in slack.values() if r < 0)
+    value += sum(r for witness, r in slack.items() if r < 0 or witness in chosen)
     return Bound(value, reduced, denominator, tuple(multipliers))
 
 
@@ -101,58 +104,7 @@ def best_single_row(
         k = cheapest_first[last]
         cost, unit = int(costs[k]), int(row.coefficients[k])
         common = gcd(cost, unit) or 1
-        found = lagrangian_bound([row], [cost // common], costs, counts, unit // common)
+        found = lagrangian_bound([row], [cost // common], costs, counts, denominator=unit // common)
         if found.whole > best.whole:
             best, position = found, index
     return best, position
-
-
-def linear_programming_bound(
-    relaxation: Relaxation, classes: Classes, costs: IntArray, limits: Sequence[Row]
-) -> Bound:
-    """Return the bound that the relaxation's duals prove.
-
-    ``limits`` are rows that hold besides, such as measures that earlier levels fixed. Where the
-    linear program gives no duals (it has no solution, or its solver gave up), the bound is the
-    trivial one: floating-point verdicts prove nothing here.
-    """
-    # SciPy takes a third of a second to load; small problems never come here.
-    from scipy.optimize import linprog  # noqa: PLC0415
-    from scipy.sparse import csr_matrix  # noqa: PLC0415
-
-    rows = [_scaled(row) for row in (*relaxation.rows, *limits)]
-    counts = [classes.count(k) for k in range(len(classes))]
-    width = len(classes) + relaxation.witnesses
-    data, indices, indptr = [], [], [0]
-    for row in rows:
-        nonzero = np.flatnonzero(row.coefficients)
-        data.extend((-row.coefficients[nonzero]).tolist())
-        indices.extend(nonzero.tolist())
-        data.extend(-coefficient for _, coefficient in row.slack)
-        indices.extend(len(classes) + witness for witness, _ in row.slack)
-        indptr.append(len(data))
-    matrix = csr_matrix((np.array(data, dtype=float), indices, indptr), shape=(len(rows), width))
-    objective = np.concatenate([costs.astype(float), np.zeros(relaxation.witnesses)])
-    bounds = [(0, n) for n in counts] + [(0, 1)] * relaxation.witnesses
-    result = linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrices
-        objective,
-        A_ub=matrix,  # pyright: ignore[reportArgumentType]
-        b_ub=[-row.bound for row in rows],
-        bounds=bounds,
-        method="highs",
-    )
-    if result.status != 0:
-        return trivial_bound(costs)
-    multipliers = [max(0, round(-float(dual) * SCALE)) for dual in result.ineqlin.marginals]
-    return lagrangian_bound(rows, multipliers, costs, counts)
-
-
-def _scaled(row: Row) -> Row:
-    """Divide a row by the common divisor of its coefficients; bytes become readable numbers."""
-    unit = int(np.gcd.reduce(row.coefficients)) if row.coefficients.any() else 1
-    for _, coefficient in row.slack:
-        unit = gcd(unit, coefficient)
-    if unit <= 1:
-        return row
-    slack = tuple((witness, coefficient // unit) for witness, coefficient in row.slack)
-    return Row(row.name, row.coefficients // unit, -(-row.bound // unit), slack)

@@ -14,7 +14,7 @@ from planner.errors import InternalError
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
-from planner.solver.bound import Bound
+from planner.solver.bound import Bound, trivial_bound
 from planner.solver.engine import Outcome, Run
 from planner.solver.search import Search
 
@@ -74,7 +74,7 @@ class _Core:
 
 def minimise(search: Search, measure: Measure) -> Least:
     """Find the least value of a separable measure, and prove it as far as time permits."""
-    core = _start(search, search.alive, measure)
+    core = _start(search, search.alive, measure, at_best=search.known_value(measure) == 0)
     bound = core.bound
     effort: float | None = CORE_EFFORT
     while True:
@@ -143,10 +143,17 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     return search.run_on(classes).outcome
 
 
-def _start(search: Search, classes: Sequence[int], measure: Measure) -> _Core:
-    """Bound a measure over some classes, and choose the most doubtful ones for decision."""
+def _start(
+    search: Search, classes: Sequence[int], measure: Measure, *, at_best: bool = False
+) -> _Core:
+    """Bound a measure over some classes, and choose the most doubtful ones for decision.
+
+    ``at_best`` says that an answer is known that costs nothing: no bound can say more.
+    """
     chosen = search.classes.subset(classes)
     costs = search.costs(measure, chosen)
+    if at_best:
+        return _Core(classes, trivial_bound(costs), set(classes))
     if len(classes) <= CORE:
         return _Core(classes, search.rules.quick_bound(chosen, costs), set(classes))
     bound = search.rules.close_bound(chosen, costs, _limits(search, chosen))

@@ -1,9 +1,10 @@
 """One CP-SAT run, with the settings that were measured and found safe.
 
-One worker and a fixed seed give the same answer every time. Presolve stays off for small models,
-where it costs more than it saves; and known wrong answers of ortools 9.15 come from presolve, so
-large models run it with the guilty step switched off (solver-performance.md, sections 4, 6, 9,
-10; or-tools issues 5274, 5293).
+One worker and a fixed seed give the same answer every time. A quick attempt comes first, without
+presolve, which costs small models more than it saves. What is not settled then gets a thorough
+one: with presolve, and with more of the rows in the linear program, which is what knapsacks with
+hundreds of victims need. Known wrong answers of ortools 9.15 come from one step of presolve; it
+is switched off (solver-performance.md, sections 4, 6, 9, 10; or-tools issues 5274, 5293).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
 
 SEED: Final = 0
-_PRESOLVE_FROM: Final = 3000
-"""Variables from which presolve pays."""
+QUICK_EFFORT: Final = 0.1
+"""Deterministic time for the quick attempt: some tenths of a second."""
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
@@ -85,17 +86,33 @@ def run(
     InternalError
         If CP-SAT calls the model invalid.
     """
-    if deadline.passed:
-        return Run("unknown")
     builder.minimize(objective or Linear({}))
     if hint is not None:
         builder.hint(hint)
-    parameters = _parameters(len(builder.lower), deadline)
-    if effort is not None:
-        parameters.max_deterministic_time = effort
+    quick = _attempt(builder, objective, _quick(deadline), effort, QUICK_EFFORT)
+    if quick.outcome == "optimal" or deadline.passed:
+        return quick if quick.outcome != "infeasible" else Run("unknown")
+    if quick.solution:
+        builder.hint(quick.solution)
+    # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has solutions.
+    # What is found now can be checked; what two ways call infeasible is believed.
+    thorough = _attempt(builder, objective, _thorough(deadline), effort, None)
+    return _better(quick, thorough, objective)
+
+
+def _attempt(
+    builder: Builder,
+    objective: Linear | None,
+    parameters: SatParameters,
+    *efforts: float | None,
+) -> Run:
+    """Solve with some parameters, and with no more than the least of some efforts."""
+    if parameters.max_time_in_seconds <= 0:
+        return Run("unknown")
+    given = [effort for effort in efforts if effort is not None]
+    if given:
+        parameters.max_deterministic_time = min(given)
     response = _solve(builder.proto, parameters)
-    if response.status == CpSolverStatus.INFEASIBLE and not parameters.cp_model_presolve:
-        response = _second_opinion(builder.proto, parameters, deadline)
     if response.status == CpSolverStatus.MODEL_INVALID:
         message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(builder.proto)}"
         raise InternalError(message)
@@ -103,12 +120,23 @@ def run(
         return Run("infeasible")
     if response.status == CpSolverStatus.UNKNOWN:
         return Run("unknown")
-    solution = list(response.solution)
     constant = objective.constant if objective else 0
     # The solver's own integer, not the double it shows.
     bound = response.inner_objective_lower_bound + constant if objective else 0
     proved = response.status == CpSolverStatus.OPTIMAL
-    return Run("optimal" if proved else "feasible", solution, bound)
+    return Run("optimal" if proved else "feasible", list(response.solution), bound)
+
+
+def _better(quick: Run, thorough: Run, objective: Linear | None) -> Run:
+    """Return the better of two results of one model, of which the second had more time."""
+    if not quick.solution or thorough.outcome == "optimal":
+        return thorough
+    if not thorough.solution:
+        return quick  # it has a solution, whatever the other says
+    bound = max(quick.bound, thorough.bound)
+    if objective and objective.value(quick.solution) < objective.value(thorough.solution):
+        return Run("feasible", quick.solution, bound)
+    return Run("feasible", thorough.solution, bound)
 
 
 def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
@@ -116,21 +144,6 @@ def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
     wrapper.set_parameters(parameters)
     solve: Callable[[CpModelProto], CpSolverResponse] = wrapper.solve
     return solve(proto)
-
-
-def _second_opinion(
-    proto: CpModelProto, parameters: SatParameters, deadline: Deadline
-) -> CpSolverResponse:
-    """Solve what was called infeasible once more, with presolve.
-
-    Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has solutions.
-    What is found now can be checked; what two ways call infeasible is believed.
-    """
-    parameters.cp_model_presolve = True
-    left = deadline.left()
-    if left is not None:
-        parameters.max_time_in_seconds = left
-    return _solve(proto, parameters)
 
 
 def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Sequence[int] | None:
@@ -145,23 +158,32 @@ def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Se
         domain = proto.variables[variable].domain
         domain.clear()
         domain.extend([count, count])
-    response = _solve(proto, _parameters(0, Deadline()))
+    response = _solve(proto, _quick(Deadline()))
     feasible = response.status in {CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE}
     return list(response.solution) if feasible else None
 
 
-def _parameters(size: int, deadline: Deadline) -> SatParameters:
+def _quick(deadline: Deadline) -> SatParameters:
+    """Return the parameters of a quick attempt."""
     parameters = SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
     parameters.linearization_level = 1
     parameters.symmetry_level = 0
     parameters.cp_model_probing_level = 0
-    parameters.cp_model_presolve = size >= _PRESOLVE_FROM
+    parameters.cp_model_presolve = False
     parameters.presolve_inclusion_work_limit = 0
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left
+    return parameters
+
+
+def _thorough(deadline: Deadline) -> SatParameters:
+    """Return the parameters of a thorough attempt."""
+    parameters = _quick(deadline)
+    parameters.linearization_level = 2
+    parameters.cp_model_presolve = True
     return parameters
 
 

@@ -43,7 +43,7 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
         stable = _stable_anyway(search, levels[1:])
         if stable is not None:
             return stable
-    return _settle(search, [_solve_level(search, measure) for measure in with_names(levels)])
+    return _settle(search, _solve_in_turn(search, levels))
 
 
 def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
@@ -54,7 +54,7 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
     """
     free = search.fork()
     free.deadline = search.deadline.half()
-    done = [_solve_level(free, measure) for measure in with_names(levels)]
+    done = _solve_in_turn(free, levels)
     best = free.answer
     free.deadline = search.deadline.half().half()
     if find_within(free, CASCADE, 0) == "optimal" and _all_proved(done):
@@ -73,6 +73,19 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
             _solve_level(steady, measure)
         search.incumbent = steady.incumbent
     return None
+
+
+def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResult]:
+    """Solve levels one after the other, each with half of the time that is left to it.
+
+    A level that is too hard to prove leaves the others time to improve the plan.
+    """
+    deadline, done = search.deadline, []
+    for measure in with_names(levels):
+        search.deadline = deadline.half()
+        done.append(_solve_level(search, measure))
+    search.deadline = deadline
+    return done
 
 
 def _steady(search: Search) -> list[int]:

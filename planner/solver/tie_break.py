@@ -2,7 +2,8 @@
 
 All measures are fixed by now, the number of victims included. Victim by victim, the earliest
 position in the scheduler's candidate order that still permits an answer is taken, so that one
-state has one answer, whatever the machine.
+state has one answer, whatever the machine. Where few answers are equal, many victims are settled
+at once: nothing before the last of them can be exchanged.
 """
 
 from __future__ import annotations
@@ -20,23 +21,25 @@ def break_ties(search: Search) -> bool:
         return True
     fixed = [0] * len(search.classes)
     ceilings: dict[int, int] = {}
-    while sum(fixed) < sum(search.incumbent):
-        position, k = _next_victim(search, search.incumbent, fixed)
-        earlier = [
-            other
-            for other in search.alive
-            if other not in ceilings
-            and fixed[other] < search.classes.count(other)
-            and _position(search, other, fixed[other]) < position
-        ]
+    span = 1
+    while sum(fixed) < sum(search.answer):
+        known = search.answer
+        step, earlier = next_step(search, fixed, ceilings, span)
         outcome = _find_earlier(search, fixed, ceilings, earlier) if earlier else "infeasible"
         if outcome == "unknown":
+            search.incumbent = known
             return False
         if outcome == "infeasible":
             # Proved: no answer that begins like this one takes any more of the earlier ones.
             ceilings |= {other: fixed[other] for other in earlier}
             search.alive = [other for other in search.alive if ceilings.get(other, 1)]
-            fixed[k] += 1
+            for _, k in step:
+                fixed[k] += 1
+            span = 2 * len(step)
+        else:
+            if _positions(search, known) <= _positions(search, search.answer):
+                search.incumbent = known  # something comes in, but only after something goes
+            span = max(1, len(step) // 2)
     return True
 
 
@@ -52,11 +55,38 @@ def _position(search: Search, k: int, member: int) -> int:
     return int(search.rules.order[search.classes.members[k][member]])
 
 
-def _next_victim(search: Search, incumbent: Counts, fixed: Counts) -> tuple[int, int]:
-    """Return the earliest victim of the incumbent that is not fixed yet: position and class."""
-    return min(
-        (_position(search, k, fixed[k]), k) for k, count in enumerate(incumbent) if count > fixed[k]
+def _positions(search: Search, counts: Counts) -> list[int]:
+    """Return the positions of an answer's victims in the candidate order, sorted."""
+    return sorted(
+        _position(search, k, member) for k, count in enumerate(counts) for member in range(count)
     )
+
+
+def next_step(
+    search: Search, fixed: Counts, ceilings: dict[int, int], span: int
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return the next victims of the incumbent, position and class, and what could come earlier.
+
+    They are ``span`` victims, or as many as there are before a class gives both victims to them
+    and candidates that could come earlier: of the latter, all that go are fixed.
+    """
+    ahead = sorted(
+        (_position(search, k, member), k)
+        for k, count in enumerate(search.answer)
+        for member in range(fixed[k], count)
+    )
+    next_member = [
+        (_position(search, k, search.answer[k]), k)
+        for k in search.alive
+        if k not in ceilings and search.answer[k] < search.classes.count(k)
+    ]
+    size = min(span, len(ahead))
+    while True:
+        step = ahead[:size]
+        earlier = [k for position, k in next_member if position < step[-1][0]]
+        if not {k for _, k in step}.intersection(earlier):
+            return step, earlier
+        size -= 1  # one victim alone comes before all other members of its class
 
 
 def _find_earlier(

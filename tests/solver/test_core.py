@@ -9,7 +9,7 @@ import pytest
 
 import planner
 from planner.plan import Plan
-from planner.solver import core
+from planner.solver import core, engine, tie_break
 from planner.state import State
 from tests.cluster import (
     PENDING,
@@ -78,6 +78,34 @@ def test_a_small_core_finds_the_same_plan(
     small = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     assert outcome(small) == outcome(whole)
     assert whole.status in {"optimal", "infeasible"}
+
+
+@pytest.mark.parametrize("profile", ["no-regret", "min-count"])
+@pytest.mark.parametrize("fair", [False, True])
+def test_a_thorough_attempt_finds_the_same_plan(
+    profile: str, monkeypatch: pytest.MonkeyPatch, *, fair: bool
+) -> None:
+    """Where the quick one, without presolve, settles nothing."""
+    state = crowd(3, 6, fair_sharing()) if fair else crowd(3, 12)
+    quick = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
+    monkeypatch.setattr(engine, "QUICK_EFFORT", 0.0)
+    thorough = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
+    assert outcome(thorough) == outcome(quick)
+    assert quick.status == "optimal"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_victims_are_settled_at_once_as_one_by_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of victims alone leaves many answers equal."""
+    state = crowd(seed, 12)
+    at_once = planner.solve(state, PENDING, objective="min-cost", assignment=preempt(state))
+    settle = tie_break.next_step
+    monkeypatch.setattr(tie_break, "next_step", lambda a, b, c, _: settle(a, b, c, 1))
+    one_by_one = planner.solve(state, PENDING, objective="min-cost", assignment=preempt(state))
+    assert outcome(at_once) == outcome(one_by_one)
+    assert len(at_once.victims) > 2
 
 
 @pytest.mark.parametrize("more", [[], fair_sharing()])

@@ -12,8 +12,9 @@ from planner.models.shared.classes import Classes
 from planner.models.shared.row import Relaxation, Row
 from planner.problem.array import IntArray
 from planner.problem.kep83 import Kep83Problem
-from planner.solver.bound import Bound, linear_programming_bound
+from planner.solver.bound import Bound
 from planner.solver.kueue.rules import KueueRules
+from planner.solver.linear_program import linear_programming_bound
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from planner.models.shared.row import Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
-from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.bound import Bound, best_single_row
 from planner.solver.engine import complete
+from planner.solver.linear_program import linear_programming_bound
 
 
 @dataclass(frozen=True)
