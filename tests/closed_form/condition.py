@@ -25,6 +25,20 @@ def classical(tree: Tree) -> set[int]:
     return {victims for victims in _sets(tree) if all(_last_victims(tree, victims, over).values())}
 
 
+def kep83(tree: Tree) -> set[int]:
+    """Return the sets that satisfy the last-victim condition of KEP-83."""
+    left = cache(tree.usage_without)
+
+    def at_min(node: int, gone: int) -> bool:
+        used, least = left(gone)[node], tree.nominal[node]
+        asked = node in {workload.queue for workload in tree.workloads}
+        return not asked or any(used[fr] >= least[fr] for fr in tree.contested)
+
+    return {
+        victims for victims in _sets(tree) if all(_last_victims(tree, victims, at_min).values())
+    }
+
+
 def fair(rules: Fairness) -> set[int]:
     """Return the sets that satisfy the last-victim conditions of fair sharing."""
     tree = rules.tree

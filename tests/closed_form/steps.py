@@ -28,6 +28,21 @@ def classical(tree: Tree) -> set[int]:
     return _reachable(tree, takes, None)
 
 
+def kep83(tree: Tree) -> set[int]:
+    """Return the sets that can be reached by KEP-83: only queues are asked, at their min or above.
+
+    KEP-83, Preemption, step 4; planner/laws/kep83.py, K83-07.
+    """
+
+    def takes(workload: Workload, before: Usage, after: Usage) -> bool:
+        del after
+        queue = workload.queue
+        used, least = before[queue], tree.nominal[queue]
+        return queue == tree.own or any(used[fr] >= least[fr] for fr in tree.contested)
+
+    return _reachable(tree, takes, None)
+
+
 def fair(rules: Fairness) -> set[int]:
     """Return the sets that can be reached under fair sharing."""
     tree = rules.tree

@@ -30,6 +30,12 @@ def test_classical_sets_are_those_of_the_steps(batch: int) -> None:
     assert min(reached, missed) > 10 * TREES
 
 
+def test_sets_of_kep83_are_those_of_the_steps() -> None:
+    for seed in range(TREES):
+        tree = draw_tree(Random(seed))  # noqa: S311 - not for secrets
+        assert condition.kep83(tree) == steps.kep83(tree), seed
+
+
 @pytest.mark.parametrize("batch", BATCHES)
 def test_fair_sets_are_those_of_the_steps(batch: int) -> None:
     reached = missed = 0
