@@ -12,7 +12,7 @@ from planner.plan import Plan
 from planner.state import State
 from planner.study import Question, Row, compare, compare_instance, find_algorithm, find_algorithms
 from tests import recorded
-from tests.cluster import fair_sharing, pending, queue, running, state_of
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.study.clusters import nothing_of_its_own, one_would_do, two_borrowers
 
@@ -157,10 +157,9 @@ def test_yunikorn() -> None:
 
 
 def test_kep83_beside_kueue() -> None:
-    """4 of 8 must be freed. The KEP goes on below queue b at its min, Kueue spares it.
+    """4 of 8 must be freed, and everybody holds 2. After b1 queue b is at its min.
 
-    The KEP takes b1 and b2; so would no plan of Kueue's, which takes b1 and then c1. Under either
-    rules the fewest are 2, and c1 with any of b1 to b3 loses as much as those run.
+    Kueue spares it from then on and takes c1; the KEP takes b2, which Kueue's rules forbid.
     """
     state = state_of(
         queue("a", 4, "org", reclaim="Any"),
@@ -180,6 +179,27 @@ def test_kep83_beside_kueue() -> None:
     assert rows["kep83:wait=1"].status == rows["kep83:cohort=Never"].status == "unknown"
     best = rows["kep83/optimum:min-count"]
     assert (best.proved, best.measured("victims")) == (True, 2)
+
+
+def test_a_victim_that_is_no_candidate_of_kueue() -> None:
+    """Department right is within its 8, which protects queue b from Kueue, but not from the KEP."""
+    state = state_of(
+        cohort("root"),
+        cohort("right", "root"),
+        queue("a", 2, "root", reclaim="Any"),
+        queue("b", 1, "right"),
+        queue("c", 7, "right"),
+        queue("d", 0, "root"),
+        running("b1", "b", 3),
+        running("c1", "c", 3),
+        running("d1", "d", 4, 5),
+        pending("a", 2),
+    )
+    rows = rows_of(state, "kueue", "kep83")
+    assert rows["kueue"].victims == ("ns/d1",)
+    assert rows["kep83"].victims == ("ns/b1",)
+    (outside,) = rows["kep83"].outside_rules
+    assert outside.startswith("KQ-07")
 
 
 def test_kep83_means_nothing_for_yunikorn() -> None:

@@ -15,7 +15,8 @@ from planner.objective.profiles import Profile
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.preemptor import as_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.waiting import seconds_waiting
 from planner.reference.decision import Decision
 from planner.reference.kep83 import decide_kep83
@@ -44,11 +45,12 @@ class Kep83Planning(Planning):
         options: Kep83,
         costs: Mapping[str, int] | None = None,
         assignment: Assignment | None = None,
+        ranked: BoolArray | None = None,
     ) -> None:
-        """Prepare a decision by some options."""
+        """Prepare a decision by some options; ``ranked`` is as for Kueue's own rules."""
         self._options = options
         self._cost = _milestone_costs(snapshot) if _COST_COUNTS in options.criteria else {}
-        super().__init__(state, snapshot, preemptor, costs, assignment)
+        super().__init__(state, snapshot, preemptor, costs, assignment, ranked)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment, options)
 
     def _decide(self, assignment: Assignment | None) -> Decision:
@@ -64,6 +66,24 @@ class Kep83Planning(Planning):
     def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
         lawful = eligible(self._kep83)
         return lawful, lawful
+
+    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Kep83Planning:
+        """Return the same preemptor under other flavors, or the same, on a scale of their own."""
+        return Kep83Planning(
+            self.state,
+            self.snapshot,
+            self.preemptor,
+            self._options,
+            self._costs,
+            assignment,
+            ranked,
+        )
+
+    def in_state(self, state: State) -> Kep83Planning:
+        """Return the same preemptor in another state that knows it, at the same clock."""
+        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
+        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
+        return Kep83Planning(state, snapshot, preemptor, self._options, self._costs, self._fixed)
 
     def reasons(self) -> list[str]:
         """Return the reason code that the rules give each workload as a victim: (W,)."""

@@ -159,10 +159,13 @@ class Planning:
         return sorted(positions, key=self.problem.order.tolist().__getitem__)
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
-        """Return the victims at some positions, in the order given, with their reason codes."""
-        return describe_victims(
-            self.problem, self.table, self.snapshot, positions, codes, self._place
-        )
+        """Return the victims at some positions, in the order given, with their reason codes.
+
+        One that is no candidate by these rules has its place behind all that are.
+        """
+        behind = len(self._place) + 1
+        place = {position: self._place.get(position, behind) for position in positions}
+        return describe_victims(self.problem, self.table, self.snapshot, positions, codes, place)
 
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""
