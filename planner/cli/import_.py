@@ -179,7 +179,8 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     type=_SHARE,
     default=0.5,
     show_default=True,
-    help="Of the queues have a borrowing limit: half the nominal quota, or what is borrowed.",
+    help="How many of the queues have a borrowing limit: half the nominal quota, or what is "
+    "borrowed.",
 )
 @click.option(
     "--lending-limits",
@@ -187,7 +188,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     type=_SHARE,
     default=0.2,
     show_default=True,
-    help="Of the queues have a lending limit: half the nominal quota, or what is unused.",
+    help="How many of the queues have a lending limit: half the nominal quota, or what is unused.",
 )
 @click.option(
     "--within",
@@ -226,8 +227,8 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     type=_SHARE,
     default=0.4,
     show_default=True,
-    help="Of the training jobs with a GPU write checkpoints, every 10, 30 or 60 minutes. openb: "
-    "BE and Burstable are training.",
+    help="How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 minutes. "
+    "openb: BE and Burstable are training.",
 )
 @click.option(
     "--gang",

@@ -1,5 +1,7 @@
 """What a row becomes: the mapping of the traces' description, worked out by hand."""
 
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from planner.trace import Openb, Philly, read_outline, read_shapes
 from planner.trace.job import GPU, Job
 from planner.trace.openb import Model
 from planner.trace.sample import read_jobs
-from tests.trace.files import PHILLY_HEADER, PODS_HEADER, openb, write
+from tests.trace.files import PHILLY_HEADER, PODS_HEADER, SMALL, openb, write
 
 NODES = ("sn,cpu_milli,memory_mib,gpu,model", "a,64000,262144,2,P100", "b,96000,393216,8,G2")
 
@@ -142,3 +144,10 @@ def test_outline_adds_up_gpu_seconds(tmp_path: Path) -> None:
     outline = read_outline(Philly(), path, arrivals=2, seed=0)
     assert outline.work == {("a", "default"): 490, ("b", "default"): 10}
     assert outline.arrivals == (1507532515.0, 1507532515.0)
+
+
+@pytest.mark.parametrize("name", ["philly", "openb-pods", "openb-nodes"])
+def test_small_traces_are_what_their_script_makes(name: str) -> None:
+    script = [sys.executable, str(SMALL / "make.py"), name]
+    made = subprocess.run(script, capture_output=True, check=True).stdout
+    assert made.decode() == (SMALL / f"{name}.csv").read_text(encoding="utf-8")
