@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "risk": "Count how often everything that runs would be a victim.",
     "explain": "Say why a workload must go, why another need not, or why nothing.",
     "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
+    "simulate": "Simulate what happens next; find loops and storms.",
     "audit": "Judge the scheduler's own answers, on one state or thousands.",
     "compare": "Compare algorithms, on one state or thousands.",
     "generate": "Make up clusters: seeded, consistent, of any size.",

@@ -24,6 +24,7 @@ from planner.report.catalogue import Catalogue
 from planner.report.front import Fronts
 from planner.report.json import Plans
 from planner.scenario.comparison import WhatIf
+from planner.simulation import Event, Script, Simulation
 from planner.study.record import Comparison
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -176,5 +177,16 @@ SCHEMAS: Final[Mapping[str, Published]] = {
         "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
     ),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
+    "simulation": Published(
+        "the output of simulate --format json", lambda: _written(Simulation)
+    ),
+    "event": Published(
+        "a line of simulate --timeline FILE",
+        lambda: Event.model_json_schema(by_alias=True, mode="serialization"),
+    ),
+    "script": Published(
+        "the file of simulate --script",
+        lambda: Script.model_json_schema(by_alias=True, mode="validation"),
+    ),
     "laws": Published("the output of laws --format json", lambda: _written(Catalogue)),
 }

@@ -5,22 +5,20 @@ gaps                 how much more the first has than the other, counted in rang
 time                 seconds of every answer against the number of running workloads
 
 Only cases in which both have a plan and one evicts somebody are drawn, as in the summary. A
-drawing of the same comparison is the same, byte for byte. Colours are those of Okabe and Ito,
-which colour-blind people can tell apart; shapes say the same once more.
+drawing of the same comparison is the same, byte for byte. Shapes say once more what colours say.
 """
 
 from __future__ import annotations
 
-import io
 import math
-import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from planner.report.text import SECONDS_PER_HOUR, clean
+from planner.report.plotting import BLUE, GREY, RED, drawn_name, file_of, look
+from planner.report.text import SECONDS_PER_HOUR
 from planner.study import SCORED, Comparison, Measure
 from planner.study.extra import need
 from planner.study.summary import cases, comparable
@@ -29,14 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LESS: Final = "#0072B2"
-EQUAL: Final = "#6E6E6E"
-MORE: Final = "#D55E00"
+LESS: Final = BLUE
+EQUAL: Final = GREY
+MORE: Final = RED
 PALETTE: Final = ("#000000", LESS, MORE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS: Final = "osD^vPX*<>"
-LONGEST_NAME: Final = 40
-"""Characters of an algorithm's name that are drawn."""
-
 SHORTEST_S: Final = 1e-6
 """What a time counts at least, because a logarithm has no zero."""
 
@@ -48,29 +43,6 @@ _LARGE: Final = 1e5
 _ACROSS: Final = 3
 _PANEL: Final = 3.4
 """Panels in a line, and inches that each is wide and high."""
-
-_STYLE: Final[Mapping[str, Any]] = {
-    "axes.edgecolor": "#8A8A8A",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "figure.dpi": 120,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "grid.color": "#E3E3E3",
-    "legend.frameon": False,
-    "savefig.dpi": 150,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "preemption-planner",  # ids of an SVG are random without it
-    "text.parse_math": False,  # a name may hold dollars
-}
-_METADATA: Final[Mapping[str, Mapping[str, None]]] = {
-    "svg": {"Date": None, "Creator": None},
-    "png": {"Software": None},
-}
 
 
 class Scale(NamedTuple):
@@ -149,13 +121,8 @@ def draw(comparison: Comparison, style: str = "svg") -> dict[str, bytes]:
         If matplotlib is not installed.
     """
     need("plots", "matplotlib")
-    from matplotlib import rc_context  # noqa: PLC0415 - an extra
-
-    look: Any = _STYLE
-    with rc_context(look), warnings.catch_warnings():
-        # Letters that the font does not have are drawn as boxes.
-        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        return {f"{name}.{style}": _file(figure, style) for name, figure in _figures(comparison)}
+    with look():
+        return {f"{name}.{style}": file_of(figure, style) for name, figure in _figures(comparison)}
 
 
 def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
@@ -183,12 +150,6 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
         yield "time", _time(comparison)
 
 
-def _file(figure: Figure, style: str) -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format=style, metadata=dict(_METADATA[style]))
-    return file.getvalue()
-
-
 def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]:  # noqa: ANN401
     """Return a figure with its panels, line by line."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
@@ -196,11 +157,6 @@ def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]: 
     size = (max(1.6, across) * _PANEL, lines * _PANEL + 0.6)
     figure = Figure(figsize=size, layout="constrained")
     return figure, list(figure.subplots(lines, across, squeeze=False, **options).flat)
-
-
-def _name(text: str) -> str:
-    text = clean(text)
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
 
 
 def _scatters(found: Mapping[str, Sequence[Pair]], first: str, scale: Scale) -> Figure:
@@ -215,8 +171,8 @@ def _scatters(found: Mapping[str, Sequence[Pair]], first: str, scale: Scale) -> 
     largest = max((max(pair) for points in found.values() for pair in points), default=0.0)
     for panel, (name, points) in zip(panels, found.items(), strict=False):
         _against_line(panel, points, 1.15 * (largest or 1.0), scale)
-        panel.set_title(_name(name), loc="left")
-        panel.set_xlabel(f"{scale.label}, {_name(first)}")
+        panel.set_title(drawn_name(name), loc="left")
+        panel.set_xlabel(f"{scale.label}, {drawn_name(first)}")
         panel.set_ylabel(scale.label)
     return figure
 
@@ -260,7 +216,7 @@ def _gaps(comparison: Comparison) -> Figure:
     """Draw a line of panels for each algorithm: how often it has how much less or more."""
     first, *others = comparison.algorithms
     figure, panels = _new(len(others), len(SCORED))
-    figure.suptitle(f"How much more {_name(first)} has than the other algorithm")
+    figure.suptitle(f"How much more {drawn_name(first)} has than the other algorithm")
     ahead = iter(panels)
     found = {measure: pairs(comparison, measure) for measure in SCORED}
     used = {measure: _used(SCALES[measure], found[measure].values()) for measure in SCORED}
@@ -268,8 +224,8 @@ def _gaps(comparison: Comparison) -> Figure:
         for measure in SCORED:
             panel = next(ahead)
             _bars(panel, found[measure][name], used[measure], SCALES[measure])
-            panel.set_title(_name(name), loc="left")
-            panel.set_xlabel(f"{SCALES[measure].label}: {_name(first)} more by")
+            panel.set_title(drawn_name(name), loc="left")
+            panel.set_xlabel(f"{SCALES[measure].label}: {drawn_name(first)} more by")
             panel.set_ylabel("cases")
     return figure
 
@@ -290,7 +246,7 @@ def _used(scale: Scale, found: Iterable[Iterable[Pair]]) -> range:
     return range(min(places), max(places) + 1)
 
 
-def _range_name(scale: Scale, place: int) -> str:
+def _rangedrawn_name(scale: Scale, place: int) -> str:
     """Return the name of a range: its farther end, or that it has none."""
     sign, index = ("-" if place < 0 else ""), abs(place) - 1
     if index < 0:
@@ -321,7 +277,7 @@ def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale
         va="top",
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
     )
-    panel.set_xticks(used, [_range_name(scale, place) for place in used])
+    panel.set_xticks(used, [_rangedrawn_name(scale, place) for place in used])
     panel.tick_params("x", labelrotation=90, labelsize=7.5)
     panel.grid(visible=False, axis="x")
     panel.set_ylim(0, 1.25 * max(1, *(counts[place] for place in used if place)))
@@ -353,7 +309,7 @@ def _time(comparison: Comparison) -> Figure:
             rasterized=True,  # a hundred thousand shapes would make a file that nobody can open
         )
         across, up = _medians(points)
-        panel.plot(across, up, color=color, marker=marker, markersize=5, label=_name(name))
+        panel.plot(across, up, color=color, marker=marker, markersize=5, label=drawn_name(name))
     panel.set(xscale="log", yscale="log", ylabel="time from the state to the verified answer (s)")
     panel.xaxis.set_major_formatter(_plain)
     panel.yaxis.set_major_formatter(_plain)

@@ -53,9 +53,12 @@ class Agenda:
 
     def next_s(self) -> int | None:
         """Return when the next thing happens; ``None`` if nothing is to come."""
-        while self._heap and self._valid.get(self._heap[0][1::2]) is not self._heap[0]:
+        while self._heap:
+            first = self._heap[0]
+            if self._valid.get((first.due, first.key)) is first:
+                return first.at_s
             heapq.heappop(self._heap)
-        return self._heap[0].at_s if self._heap else None
+        return None
 
     def take(self, until_s: int) -> Iterator[Appointment]:
         """Yield, and forget, all that is due, also what is made meanwhile."""

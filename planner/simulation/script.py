@@ -30,7 +30,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import ConfigDict, Field, Strict, ValidationError
+from pydantic import Field, Strict, ValidationError
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.plan.record import Record
@@ -62,8 +62,6 @@ class Arrivals(Record):
 
 class Script(Record):
     """The whole file."""
-
-    model_config = ConfigDict(title="Script")
 
     run_seconds: PositiveSeconds | None = None
     checkpoint_seconds: PositiveSeconds | None = None

@@ -26,7 +26,8 @@ DeciderName = Literal["kueue", "optimum", "yunikorn"]
 
 CYCLES: Final = 100_000
 STORM: Final = 3
-EVICTION_S: Final = 1
+EVICTION_S: Final = 30
+"""Kubernetes' own default of terminationGracePeriodSeconds."""
 
 
 def simulate(  # noqa: PLR0913 - the public signature

@@ -1,0 +1,243 @@
+"""``planner simulate``: cycle after cycle from a dump, and what goes round for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.option import (
+    format_option,
+    laws_option,
+    max_size_option,
+    now_option,
+    objective_option,
+    output_option,
+    time_limit_option,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from planner.simulation import DeciderName, Script, Simulation
+    from planner.solver.yunikorn.planning import Laws
+
+CODES: Final = ("loop", "feud", "storm")
+NEVER: Final = "never"
+PLOTS: Final = (".svg", ".png")
+UNTIL: Final = 7 * 86_400
+CYCLES: Final = 100_000
+EVICTION: Final = 30
+STORM: Final = 3
+
+EPILOG: Final = """\b
+Examples:
+  planner simulate cluster.json
+  planner simulate cluster.json --decider optimum
+  planner simulate cluster.json --script week.toml --until 604800 --plot week.svg
+  planner simulate cluster.json --timeline events.jsonl --format json -o simulation.json
+  planner simulate cluster.json --storm 10 --fail-on loop --fail-on storm
+
+\b
+What is looked for:
+  loop    a state that comes back after evictions; the shortest ones are told in words
+  feud    two that evicted each other
+  storm   one that was evicted more often than --storm says
+
+\b
+Kueue: a scheduling cycle takes a second. A victim keeps its quota for --eviction seconds, then
+queues again; whatever is parked competes again a second after quota was given back in its cohort
+tree. A workload runs from when its quota is reserved; admission checks pass at once. YuniKorn:
+victims vanish at once and come back as asks of their application.
+
+\b
+How long workloads run, from the last to the first that is said: for ever; run_seconds of the
+script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
+loses the whole run, unless checkpoints are said. Whoever was created after the clock (--now)
+arrives when it was created. The script is TOML, or JSON with the same keys, in seconds:
+
+\b
+  run_seconds = 3600             for all others; checkpoint_seconds also
+  [[workload]]                   the last entry that matches counts
+  name = "team-a/*"
+  run_seconds = 7200
+  checkpoint_seconds = 600       an eviction loses what came after the last 600 s
+  arrive_seconds = 60
+  [[arrival]]                    copies, called train-1, train-2, ...
+  like = "team-a/train"
+  at_seconds = 0
+  every_seconds = 600
+  count = 10
+
+The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
+decision of the optimum was not proved best in time; 0 else.
+
+""" + epilog()
+
+
+@click.command(epilog=EPILOG, short_help="Simulate what happens next; find loops and storms.")
+@click.argument("state", metavar="STATE")
+@click.option(
+    "--decider",
+    type=click.Choice(["kueue", "optimum", "yunikorn"]),
+    help="Who chooses the victims: the scheduler itself, by default, or the optimum instead.",
+)
+@click.option(
+    "--script",
+    "script_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Run times, checkpoints and arrivals, as TOML or JSON; see below.",
+)
+@click.option(
+    "--until",
+    metavar="SECONDS",
+    type=click.IntRange(min=0),
+    default=UNTIL,
+    show_default=True,
+    help="How much time passes at most; it ends earlier when nothing moves any more.",
+)
+@click.option(
+    "--cycles",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=CYCLES,
+    show_default=True,
+    help="How many scheduling cycles at most.",
+)
+@click.option(
+    "--eviction",
+    metavar="SECONDS",
+    type=click.IntRange(min=1),
+    default=EVICTION,
+    show_default=True,
+    help="Kueue: how long a victim keeps its quota.",
+)
+@click.option(
+    "--storm",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=STORM,
+    show_default=True,
+    help="How many evictions of one workload are no storm yet.",
+)
+@click.option(
+    "--fail-on",
+    "fatal",
+    type=click.Choice([*CODES, NEVER]),
+    multiple=True,
+    help="Which findings end with exit code 1; may be given several times. By default all.",
+)
+@click.option(
+    "--timeline",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write what happened as JSON lines, one event each; see planner schema event.",
+)
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw it, as .svg or .png; needs matplotlib.",
+)
+@objective_option
+@time_limit_option("For each decision of the optimum; none: as long as it takes.")
+@laws_option
+@now_option
+@max_size_option
+@format_option
+@output_option
+def command(  # noqa: PLR0913 - one parameter an option
+    state: str,
+    *,
+    decider: DeciderName | None,
+    script_file: Path | None,
+    until: int,
+    cycles: int,
+    eviction: int,
+    storm: int,
+    fatal: tuple[str, ...],
+    timeline: Path | None,
+    plot: Path | None,
+    profile: str,
+    time_limit: float | None,
+    laws: Laws | None,
+    now: datetime | None,
+    max_size: int | None,
+    style: str | None,
+    output: Path | None,
+) -> int:
+    """Simulate what happens next, scheduling cycle after scheduling cycle.
+
+    STATE is the same as for solve. Victims queue again by the scheduler's own rules, and may
+    preempt in their turn. The answer says what happened when, how often everybody was evicted,
+    what was lost, and how long who waited; and it finds what goes round: states that come back,
+    workloads that evict each other, and those evicted too often.
+    """
+    if NEVER in fatal and len(fatal) > 1:
+        raise click.UsageError("--fail-on never goes with no other")
+    from planner.cli.output import Target
+    from planner.cli.progress import Progress
+    from planner.reader import MAX_BYTES, read
+    from planner.report.simulation import render
+    from planner.simulation import Script, read_script, simulate
+
+    target = Target.choose(style, output)
+    _check_files(timeline, plot)
+    script: Script = read_script(script_file) if script_file else Script()
+    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    with Progress() as progress:
+        answer = simulate(
+            found,
+            decider,
+            script=script,
+            until_s=until,
+            cycles=cycles,
+            eviction_s=eviction,
+            storm=storm,
+            objective=profile,
+            time_limit=time_limit,
+            laws=laws or "design",
+            report=lambda at_s, done: progress.update(
+                max(at_s / max(1, until), done / cycles), f"{at_s:,} s, {done:,} cycles"
+            ),
+        )
+    _write_files(answer, timeline, plot)
+    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    return _code(answer, set(fatal or CODES))
+
+
+def _check_files(timeline: Path | None, plot: Path | None) -> None:
+    """Refuse early what cannot be written later."""
+    from planner.cli.output import check_file
+    from planner.study.extra import need
+
+    if timeline is not None:
+        check_file("--timeline", timeline)
+    if plot is not None:
+        check_file("--plot", plot)
+        if plot.suffix not in PLOTS:
+            raise click.UsageError(f"--plot {plot}: the name must end in {' or '.join(PLOTS)}")
+        need(f"--plot {plot}", "matplotlib")
+
+
+def _write_files(answer: Simulation, timeline: Path | None, plot: Path | None) -> None:
+    from planner.cli.output import write_file
+
+    if timeline is not None:
+        from planner.report.simulation import render_timeline
+
+        write_file("--timeline", timeline, render_timeline(answer).encode("ascii"))
+    if plot is not None:
+        from planner.report.simulation_plot import draw
+
+        write_file("--plot", plot, draw(answer, plot.suffix.removeprefix(".")))
+
+
+def _code(answer: Simulation, fatal: set[str]) -> int:
+    found = {"loop": answer.loops, "feud": answer.feuds, "storm": answer.storms}
+    if any(found[code] for code in fatal & found.keys()):
+        return FINDINGS
+    return NOT_PROVED if answer.unproved else OPTIMAL
