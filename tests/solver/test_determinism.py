@@ -1,0 +1,68 @@
+"""One state has one answer: in every process, with every hash seed, beside any other work.
+
+Sets of names are in another order in a process with another hash seed. Each process here answers
+the same questions about Kueue, all by itself or with others of its kind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from itertools import starmap
+from typing import Any, Final
+
+import planner
+from planner.solver import core
+from tests.cluster import PENDING, fair_sharing, preempt
+from tests.conftest import ROOT
+from tests.solver.test_core import crowd
+
+QUESTIONS: Final = [
+    (3, False, "no-regret"),
+    (5, False, "no-regret"),
+    (8, False, "min-count"),
+    (8, False, "fewest-tenants"),
+    (4, True, "no-regret"),
+    (9, True, "min-lost-work"),
+    (11, True, "min-cost"),
+]
+"""A seed for a crowd, whether it shares fairly, and an objective."""
+
+
+def answer(seed: int, fair: bool, profile: str) -> dict[str, Any]:  # noqa: FBT001
+    """Return a plan, but for how long it took; small cores, so that all of the engine is used."""
+    core.CORE = 8
+    state = crowd(seed, 6, fair_sharing()) if fair else crowd(seed, 14)
+    plan = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
+    value: dict[str, Any] = plan.model_dump(mode="json")
+    del value["certificate"]["wall_time_s"]
+    return value
+
+
+def answers(workers: int) -> None:
+    """Print all answers, found by so many worker processes."""
+    with ProcessPoolExecutor(workers) as pool:
+        json.dump(list(pool.map(answer, *zip(*QUESTIONS, strict=True))), sys.stdout)
+
+
+def said(seed: str, workers: int) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"from {__name__} import answers; answers({workers})"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def test_the_same_answers_from_every_process() -> None:
+    first, *others = starmap(said, [("0", 1), ("1", 2), ("4711", 3)])
+    assert all(other == first for other in others)
+    assert {plan["status"] for plan in first} == {"optimal"}
+    assert all(plan["victims"] for plan in first)
