@@ -319,7 +319,7 @@ def _trace(
     if name == "philly":
         if options["nodes"]:
             raise click.UsageError("--nodes goes with openb")
-        shapes = read_shapes(options["shapes"], seed) if options["shapes"] else ()
+        shapes = read_shapes(options["shapes"], seed, on_bad) if options["shapes"] else ()
         return Philly(seed, options["priorities"], shapes)
     if options["shapes"]:
         raise click.UsageError("--shapes goes with philly")

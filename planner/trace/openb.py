@@ -11,15 +11,15 @@ Source: alibaba/clusterdata @ 7a6c496e, cluster-trace-gpu-v2023 (Weng et al., AT
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError
 from planner.trace.draw import draw, weighted
 from planner.trace.job import GPU, Job, Sampling
 from planner.trace.philly import MIB, MOST_GPUS, MOST_MIB, MOST_MILLI
-from planner.trace.rows import Row, read_rows
+from planner.trace.rows import OnBad, Row, usable
 
 EPOCH: Final = 1_672_531_200
 """2023-01-01T00:00:00Z, in seconds since 1970: where the seconds of the trace start here."""
@@ -129,7 +129,7 @@ class Openb:
         return f"queue-{int(draw(self.seed, 'queue', name) * self.queues) + 1:02d}"
 
 
-def read_nodes(path: str, on_bad: Callable[[SchemaError], None] | None = None) -> dict[str, Model]:
+def read_nodes(path: str, on_bad: OnBad | None = None) -> dict[str, Model]:
     """Return the GPU models of a node list, their names in small letters, largest first.
 
     ``on_bad`` is told of each row that cannot be used; without it the first is an error.
@@ -139,28 +139,25 @@ def read_nodes(path: str, on_bad: Callable[[SchemaError], None] | None = None) -
     InputError
         If the file cannot be read, or a row cannot be used.
     """
-    totals: dict[str, list[int]] = {}
-    for row in read_rows(path, ("cpu_milli", "memory_mib", "gpu", "model")):
-        try:
-            if isinstance(row, SchemaError):
-                raise row
-            amounts = [
-                row.whole("gpu", MOST_GPUS),
-                row.whole("cpu_milli", MOST_MILLI),
-                row.whole("memory_mib", MOST_MIB) * MIB,
-            ]
-            row.fields["model"] = row.fields["model"].lower()
-            model = row.name("model")
-        except SchemaError as error:
-            if on_bad is None:
-                raise
-            on_bad(error)
+    totals: dict[str, Model] = {}
+    for node in usable(path, ("cpu_milli", "memory_mib", "gpu", "model"), _node, on_bad):
+        if node is None:
             continue
-        before = totals.setdefault(model, [0, 0, 0])
-        totals[model] = [one + more for one, more in zip(before, amounts, strict=True)]
+        name, more = node
+        one = totals.get(name, Model(0, 0, 0))
+        totals[name] = Model(
+            one.gpus + more.gpus, one.cpu_milli + more.cpu_milli, one.memory + more.memory
+        )
         if len(totals) > MOST_MODELS:
             raise InputError(path, f"there are more than {MOST_MODELS} models", "a few GPU models")
-    models = {name: Model(*total) for name, total in totals.items() if total[0]}
+    models = {name: total for name, total in totals.items() if total.gpus}
     if not models:
         raise InputError(path, f"no node has a GPU ({GPU})", "an openb node list")
     return dict(sorted(models.items(), key=lambda item: -item[1].gpus))
+
+
+def _node(row: Row) -> tuple[str, Model]:
+    row.fields["model"] = row.fields["model"].lower()
+    gpus, cpu_milli = row.whole("gpu", MOST_GPUS), row.whole("cpu_milli", MOST_MILLI)
+    memory = row.whole("memory_mib", MOST_MIB) * MIB
+    return row.name("model"), Model(gpus, cpu_milli, memory)

@@ -9,14 +9,14 @@ simulator/traces/philly.csv.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError
 from planner.trace.draw import choose, draw, weighted
 from planner.trace.job import Job, Sampling
-from planner.trace.rows import Row, read_rows
+from planner.trace.rows import OnBad, Row, usable
 
 FLAVOR: Final = "default"
 MOST_GPUS: Final = 100_000
@@ -24,6 +24,7 @@ MOST_MILLI: Final = 10**9
 MOST_MIB: Final = 10**9
 MIB: Final = 2**20
 MOST_SHAPES: Final = 1000
+WHOLE_GPU_MILLI: Final = 1000
 
 PRIORITIES: Final[Mapping[int, float]] = {0: 0.5, 50: 0.3, 100: 0.2}
 """Which priorities jobs have, and how likely: the trace has none."""
@@ -92,32 +93,33 @@ class Philly:
         )
 
 
-def read_shapes(path: str, seed: int = 0) -> tuple[tuple[int, int], ...]:
+def read_shapes(
+    path: str, seed: int = 0, on_bad: OnBad | None = None
+) -> tuple[tuple[int, int], ...]:
     """Return milli-cores and bytes for each GPU of up to 1000 pods of an openb pod list.
 
-    Pods without a whole GPU are left out; of more than 1000, a sample is drawn.
+    Pods without a whole GPU are left out; of more than 1000, a sample is drawn. ``on_bad`` is
+    told of each row that cannot be used; without it the first is an error.
 
     Raises
     ------
     InputError
         If the file cannot be read, a row of it cannot be used, or it has no such pod.
     """
-    columns = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
     kept: list[tuple[float, tuple[int, int]]] = []
-    for row in read_rows(path, columns):
-        if isinstance(row, SchemaError):
-            raise row
+
+    def entry(row: Row) -> tuple[float, tuple[int, int]] | None:
         gpus = row.whole("num_gpu", MOST_GPUS)
-        if gpus and row.whole("gpu_milli", MOST_MILLI) >= 1000:  # noqa: PLR2004 - a whole GPU
-            cpu = row.whole("cpu_milli", MOST_MILLI) // gpus
-            memory = row.whole("memory_mib", MOST_MIB) * MIB // gpus
-            kept.append((draw(seed, "shapes", row.line), (cpu, memory)))
+        cpu, memory = row.whole("cpu_milli", MOST_MILLI), row.whole("memory_mib", MOST_MIB) * MIB
+        if not gpus or row.whole("gpu_milli", MOST_MILLI) < WHOLE_GPU_MILLI:
+            return None
+        return draw(seed, "shapes", row.line), (cpu // gpus, memory // gpus)
+
+    for one in usable(path, ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli"), entry, on_bad):
+        if one is not None:
+            kept.append(one)
             if len(kept) >= 2 * MOST_SHAPES:
                 kept = sorted(kept)[:MOST_SHAPES]
     if not kept:
         raise InputError(path, "no pod has a whole GPU", "an openb pod list")
-    return tuple(_shapes(sorted(kept)[:MOST_SHAPES]))
-
-
-def _shapes(drawn: Iterable[tuple[float, tuple[int, int]]]) -> Iterable[tuple[int, int]]:
-    return (shape for _, shape in drawn)
+    return tuple(shape for _, shape in sorted(kept)[:MOST_SHAPES])

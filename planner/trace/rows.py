@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeVar
 
-from planner.errors import ParseError, SchemaError
+from planner.errors import InputError, ParseError, SchemaError
 from planner.reader.show import shown
 from planner.replay.file import read_lines
+
+T = TypeVar("T")
+OnBad = Callable[[SchemaError], None]
 
 MAX_LINE: Final = 64 * 2**10
 """The longest line that is read, in bytes; those of the known traces have about 100."""
@@ -113,16 +117,45 @@ class Row:
         return SchemaError(where, found or f"{shown(self.fields[column])} stands here", expected)
 
 
-def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
-    """Yield the rows of a file; for one that is not CSV, or too short or long, its error.
+def usable(
+    path: str,
+    columns: Sequence[str],
+    use: Callable[[Row], T],
+    on_bad: OnBad | None = None,
+) -> Iterator[T | None]:
+    """Yield what each row is used for, None for one that cannot be used.
 
-    Columns that are not asked for are ignored.
+    Parameters
+    ----------
+    columns
+        Those that are read; others are ignored.
+    use
+        It raises SchemaError for a row that it cannot use.
+    on_bad
+        Told of each row that cannot be used; without it the first is an error.
 
     Raises
     ------
     InputError
-        If the file cannot be read, has no such header, or has a line longer than MAX_LINE.
+        If the file cannot be read, has no such header, has a line longer than MAX_LINE, or a row
+        cannot be used.
     """
+    for row in _rows(path, columns):
+        try:
+            if isinstance(row, SchemaError):
+                raise row
+            yield use(row)
+        except SchemaError as error:
+            if on_bad is None:
+                raise
+            on_bad(error)
+            yield None
+
+
+def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
+    """Yield the rows of a file; for one that is not CSV, or too short or long, its error."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
     lines = read_lines(path, None, MAX_LINE)
     first = next(lines, None)
     if first is None:

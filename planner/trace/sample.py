@@ -10,20 +10,18 @@ import heapq
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError
 from planner.trace.draw import draw
 from planner.trace.job import Job, Sampling, Trace
-from planner.trace.rows import read_rows
+from planner.trace.rows import OnBad, usable
 
 MOST_QUEUES: Final = 1000
 MOST_AT_ONCE: Final = 200_000
 """How many jobs of how many instants are kept in one pass over the file."""
-
-OnBad = Callable[[SchemaError], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +88,9 @@ def read_jobs(
     InputError
         If the file cannot be read, or a row cannot be used.
     """
-    for row in read_rows(path, trace.columns):
+    for job in usable(path, trace.columns, trace.job, on_bad):
         if outline is not None:
             outline.rows += 1
-        try:
-            if isinstance(row, SchemaError):
-                raise row
-            job = trace.job(row)
-        except SchemaError as error:
-            if on_bad is None:
-                raise
-            on_bad(error)
-            continue
         if job is not None:
             yield job
 

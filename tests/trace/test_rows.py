@@ -7,7 +7,7 @@ import pytest
 
 from planner.errors import InputError, SchemaError
 from planner.trace import Philly, read_nodes, read_outline
-from planner.trace.rows import MAX_LINE, Row, read_rows
+from planner.trace.rows import MAX_LINE, usable
 from planner.trace.sample import Outline
 from tests.trace.files import PHILLY_HEADER, PODS_HEADER, openb, write
 
@@ -21,7 +21,7 @@ def outline(path: str, **more: object) -> Outline:
 
 def rows(path: str, *columns: str) -> list[dict[str, str]]:
     """Return the fields of all rows."""
-    return [row.fields for row in read_rows(path, columns) if isinstance(row, Row)]
+    return [fields for fields in usable(path, columns, lambda row: row.fields) if fields]
 
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
@@ -104,6 +104,13 @@ def test_one_endless_field_is_not_read_to_its_end(tmp_path: Path) -> None:
             file.write(bytes(2**20))
     with pytest.raises(InputError, match="line 2: is longer than"):
         outline(str(path))
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    """A device or a pipe may be endless, and is not the same when it is read again."""
+    for path in (str(tmp_path), "/dev/zero"):
+        with pytest.raises(InputError, match="is not a file"):
+            outline(path)
 
 
 def test_no_file() -> None:
