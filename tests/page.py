@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 UPDATE: Final = bool(os.environ.get("PLANNER_UPDATE_PAGES"))
 """Whether what the commands print is written into the pages, to be looked at and committed."""
+
+COLUMNS: Final = "108"
+"""How wide the tables on the pages are."""
 
 # A fenced block, at the margin or inside a list: what stands before each line, language and title.
 FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
@@ -64,27 +66,13 @@ def blocks(page: Path, *languages: str) -> list[Block]:
     return found
 
 
-def run(
-    commands: str,
-    folder: Path,
-    programs: Sequence[Path] = (),
-    variables: Mapping[str, str] | None = None,
-) -> str:
-    """Return what bash prints for commands in a folder, 108 columns wide; they must not fail.
-
-    Parameters
-    ----------
-    programs
-        Folders whose programs come before all others.
-    variables
-        What is set in the environment besides.
-    """
-    path = map(str, (*programs, Path(sys.executable).parent, os.environ["PATH"]))
-    environment = os.environ | {"PATH": os.pathsep.join(path), "COLUMNS": "108"}
+def run(commands: str, folder: Path) -> str:
+    """Return what bash prints for commands in a folder; they must not fail."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(  # the commands are those of our own pages
         ["bash", "-c", f"set -e -o pipefail; {commands}"],  # noqa: S607
         cwd=folder,
-        env=environment | dict(variables or {}),
+        env=os.environ | {"PATH": path, "COLUMNS": COLUMNS},
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import doctest
 import json
+import os
+import re
+import shlex
 import socket
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from planner.cli.main import main
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn
-from tests.page import blocks, check_printed, run
+from tests.page import COLUMNS, blocks, check_printed, run
 
 DOCS = ROOT / "docs"
 PAGES = sorted([*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")])
@@ -43,19 +48,40 @@ def free_port() -> str:
         return str(server.getsockname()[1])
 
 
+def printed_by(line: str, folder: Path) -> str:
+    """Return what a line prints; a plan it begins with is made here, as starting takes longer.
+
+    Whatever the shell would have to expand, or run in the background, is left to it.
+    """
+    command, operator, rest = re.match(r"(.*?)(?:( \|\|? | > )(.*))?$", line).groups("")  # type: ignore[union-attr]
+    if not command.startswith("planner ") or "$" in command:
+        return run(line, folder)
+    result = CliRunner().invoke(main, shlex.split(command)[1:])
+    output, errors = folder / ".output", folder / ".errors"
+    output.write_text(result.stdout, encoding="utf-8")
+    errors.write_text(result.stderr, encoding="utf-8")
+    again = f"(cat {output}; cat {errors} >&2; exit {result.exit_code})"
+    return run(f"{again}{operator}{rest}", folder)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run_and_print_what_the_page_shows(
     page: Path, folder: Path, kubectl: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", f"{kubectl}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", COLUMNS)
     port, session = free_port(), {"__name__": page.stem}
     for block in blocks(page):
         if block.title:
             (folder / block.title).write_text(block.content, encoding="utf-8")
+        elif block.language == "sh" and "&\n" in block.content:
+            run(block.content.replace(DASK_PORT, port), folder)
         elif block.language == "sh":
-            run(block.content.replace(DASK_PORT, port), folder, [kubectl])
+            for line in block.content.splitlines():
+                printed_by(line, folder)
         elif block.language == "console":
-            check_printed(block, run(block.command, folder, [kubectl]))
+            check_printed(block, printed_by(block.command, folder))
         elif block.language == "pycon":
             test = doctest.DocTestParser().get_doctest(
                 block.content, session, page.name, str(page), 0
