@@ -1,0 +1,70 @@
+"""The table of figures about traces, against cases that are written by hand."""
+
+import importlib.util
+from typing import Any
+
+import pytest
+
+from planner.auditing import Audit, Case
+from planner.auditing.record import FindingCode, Judgement, Summary
+from planner.study.confidence import mean, share
+from tests.trace.files import SMALL
+
+
+@pytest.fixture(scope="module")
+def script() -> Any:
+    """Give the script as a module."""
+    spec = importlib.util.spec_from_file_location("figures", SMALL / "figures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def case(victims: int, fewest: int, regret: int, lost_s: int, *findings: FindingCode) -> Case:
+    """Return a case with so many victims, of the optima too, and seconds lost without need."""
+    gaps = {
+        "min-count": {"count": victims - fewest, "D2": 0, "D4": 0},
+        "no-regret": {"count": 0, "D2": victims - regret, "D4": lost_s},
+    }
+    return Case(
+        state="s",
+        pending="p",
+        rules="kueue-classical",
+        status="feasible" if victims else "infeasible",
+        victims=tuple(map(str, range(victims))),
+        terms={"D4": 2 * lost_s} if victims else {},
+        judgements=tuple(
+            Judgement(objective=name, status="optimal", victims=(), terms={}, gaps=gap, best=None)
+            for name, gap in gaps.items()
+        ),
+        findings=findings,
+        proved=True,
+    )
+
+
+def test_figures(script: Any) -> None:
+    cases = (
+        case(5, 1, 5, 3600, "count", "disruption"),
+        case(3, 2, 2, 0, "count"),
+        case(1, 1, 1, 0),
+        case(0, 0, 0, 0),
+    )
+    counts = {"states": 4, "cases": 4, "with_victims": 3, "infeasible": 1, "clean": 2}
+    summary = Summary(**counts, unproved=0, failures=0, findings={}, verdicts=(), gaps=())
+    audit = Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
+    header, _, row = script.figures({"small": audit}).splitlines()
+    found = dict(zip(header.strip("| ").split(" | "), row.strip("| ").split(" | "), strict=True))
+    low, high = (f"{100 * bound:.1f}" for bound in share(2, 3)[1:])
+    assert found["trace"] == "small"
+    counted = [found[name] for name in ("states", "cases", "evicting", "infeasible")]
+    assert counted == ["4", "4", "3", "1"]
+    assert found["fewer would do"] == f"66.7% ({low} to {high})"
+    assert found["fewer, and no regret"].startswith("33.3% (")
+    assert found["less disruptive possible"].startswith("33.3% (")
+    assert found["victims"] == "3.00 ({:.2f} to {:.2f})".format(*mean([5, 3, 1])[1:])
+    assert found["too many"].startswith("1.67 (")  # 4, 1 and none
+    assert found["GPU-hours lost"].startswith("0.67 (")  # 2 h, none and none
+    assert found["avoidable"].startswith("0.33 (")
+    assert found["unproved"] == "0"
