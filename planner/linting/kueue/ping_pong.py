@@ -9,12 +9,17 @@ quota back from whoever has it, and the first does not think twice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
 
 from planner.linting.finding import finding
 from planner.linting.kueue.facts import Facts
-from planner.linting.kueue.search import MAX_OTHERS, ping_pong, worlds
-from planner.linting.kueue.world import policies
+from planner.linting.kueue.search import MAX_ALIKE, MAX_OTHERS, in_turn, ping_pong, rivals, worlds
+from planner.linting.kueue.world import Job, World, policies
 from planner.linting.record import Finding
+
+MAX_TRIALS: Final = 100
+"""States that are tried for one tree of cohorts."""
 
 
 def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
@@ -64,22 +69,33 @@ def _between(
 ) -> Iterator[Finding]:
     """Yield the finding for some ClusterQueues of a tree, shown by the first pair that does it."""
     cure = policies(map(facts.snapshot.queue_name, lenders), reclaimWithinCohort="LowerPriority")
-    for borrower in borrowers[:MAX_OTHERS]:
-        others = [queue for queue in lenders if queue != borrower]
-        for world, lender in worlds(facts, borrower, others):
-            example = ping_pong(world, borrower, lender, cure)
-            if example is None:
-                continue
-            first = {"borrowers": facts.name(borrower), "lenders": facts.name(lender)}
+    for borrower, lender, world, jobs in islice(_trials(facts, borrowers, lenders), MAX_TRIALS):
+        example = ping_pong(world, jobs, cure)
+        if example is not None:
             more = {*borrowers, *lenders} - {borrower, lender}
             yield finding(
                 code,
                 facts.names((borrower, lender, *sorted(more))),
-                reason.format(**first),
+                reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
                 f"reclaimWithinCohort: LowerPriority in {_all(facts, lenders)}",
                 example,
             )
             return
+
+
+def _trials(
+    facts: Facts, borrowers: Sequence[int], lenders: Sequence[int]
+) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
+    """Yield what to try, a pair of ClusterQueues after the other, each with its next workloads."""
+
+    def of(borrower: int) -> Iterator[tuple[int, int, World, tuple[Job, ...]]]:
+        others = [queue for queue in lenders if queue != borrower]
+        for world, lender in worlds(facts, borrower, others):
+            for jobs in rivals(world, borrower, lender):
+                yield borrower, lender, world, jobs
+
+    few_of_each = in_turn(iter(group[:MAX_ALIKE]) for group in facts.alike(borrowers))
+    return in_turn(of(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
 
 
 def _all(facts: Facts, queues: Sequence[int]) -> str:

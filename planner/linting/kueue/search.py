@@ -7,10 +7,11 @@ for all there are. No example, no finding.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Final
+from typing import Final, TypeVar
 
 from planner.linting.kueue.facts import Facts
 from planner.linting.kueue.trial import Told, decided, loop
@@ -27,6 +28,7 @@ MAX_ALIKE: Final = 3
 _CREATED: Final = 10
 """What runs is created later than what asks, so that equal priorities do not protect it."""
 
+Item = TypeVar("Item")
 Grid = Iterator[tuple[tuple[Job, ...], Job]]
 """What runs, and who asks."""
 Helps = Callable[[Told], bool]
@@ -167,29 +169,40 @@ def _unchanged(world: World, jobs: tuple[Job, ...], told: Told, words: str) -> E
     return Example(state=world.dump(jobs), pending=key, shows=shows)
 
 
-def ping_pong(world: World, borrower: int, lender: int, cure: Change) -> Example | None:
-    """Find workloads of two ClusterQueues that evict each other for ever, unless cured.
+def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]]:
+    """Yield two that run in the lending ClusterQueue, and one that asks in the borrowing one.
 
-    Two run in the lending one and go together for one that borrows; the one that comes back
-    takes back what it is entitled to.
+    The two go together for the one; what comes back takes what it is entitled to.
     """
     facts = world.facts
-    threshold = facts.policies(borrower).borrow_within_cohort.max_priority_threshold
-    low = 0 if threshold is None else min(0, threshold)
-    total = _total(world)
-    most, nominal = min(facts.most(lender, world.fr), total), facts.nominal(lender, world.fr)
-    wanted = sizes(world, borrower)[:-3:-1]
+    low = min(0, facts.threshold(borrower, 0))
+    most = min(facts.most(lender, world.fr), _total(world))
+    nominal = facts.nominal(lender, world.fr)
     small = [size for size in dict.fromkeys((world.unit, nominal)) if 0 < size < most]
-    for first, asked in product(small, wanted):
+    for first, asked in product(small, sizes(world, borrower)[:-3:-1]):
         for minute, rest in product((2, 0), dict.fromkeys((most - first, nominal))):
-            if rest <= 0 or first + rest > most:
-                continue
-            jobs = (
-                Job("first", lender, first, low, minute=minute),
-                Job("second", lender, rest, low, minute=1),
-                Job(ASKS, borrower, asked, low + 1, running=False),
-            )
-            shows = loop(world.dump(jobs))
-            if shows and not loop(world.dump(jobs, cure)):
-                return Example(state=world.dump(jobs), pending=jobs[2].key, shows=shows)
-    return None
+            if rest > 0 and first + rest <= most:
+                yield (
+                    Job("first", lender, first, low, minute=minute),
+                    Job("second", lender, rest, low, minute=1),
+                    Job(ASKS, borrower, asked, low + 1, running=False),
+                )
+
+
+def ping_pong(world: World, jobs: tuple[Job, ...], cure: Change) -> Example | None:
+    """Return an example if workloads evict each other for ever, and do not once cured."""
+    shows = loop(world.dump(jobs))
+    if not shows or loop(world.dump(jobs, cure)):
+        return None
+    return Example(state=world.dump(jobs), pending=jobs[-1].key, shows=shows)
+
+
+def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
+    """Yield the first of every source, then the second of every source, and so on."""
+    waiting = deque(sources)
+    while waiting:
+        source = waiting.popleft()
+        for item in source:
+            yield item
+            waiting.append(source)
+            break

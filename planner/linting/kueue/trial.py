@@ -125,11 +125,13 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
 
 def _standings(play: _Play) -> Iterator[Standing]:
     """Yield who stands where, cycle by cycle, until nothing moves although all compete."""
+    rested: set[Standing] = set()
     for _ in range(MAX_CYCLES):
         yield play.standing
         if play.step():
             continue
-        if not play.parked:
+        if not play.parked or play.standing in rested:
             return
+        rested.add(play.standing)
         play.parked = frozenset()
         play.events.append(Event("", ()))

@@ -1,0 +1,117 @@
+"""`planner lint`: every format, exit codes, examples as files, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
+from planner.cli.schemas import schema_text
+from tests.cli.running import call
+from tests.cluster import dump_of, queue
+from tests.conftest import ROOT
+from tests.linting.kueue_cases import CASES, TWO
+
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Write a cluster with a warning, KL-05, and a note, KL-15."""
+    path = tmp_path / "cluster.json"
+    low = queue("a", 4, "org", reclaim="Any", borrow="LowerPriority", threshold=-1)
+    high = queue("b", 4, "org", reclaim="LowerPriority", borrow="LowerPriority", threshold=100)
+    path.write_text(json.dumps(dump_of(low, high, *TWO)))
+    return path
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.json"
+    path.write_text(json.dumps(next(case.found for case in CASES if case.code == "KL-11")))
+    return path
+
+
+def test_json_obeys_its_schema(dump: Path) -> None:
+    result = call("lint", dump, "--format", "json")
+    assert result.exit_code == FINDINGS, result.stderr
+    answer = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("lint"))).validate(answer)
+    assert answer["scheduler"] == "kueue"
+    assert {"KL-05", "KL-15"} <= {one["code"] for one in answer["findings"]}
+
+
+def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
+    result = call("lint", dump)
+    assert result.exit_code == FINDINGS
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    title = 'finding          KL-05 warning impossible title="threshold below every priority"'
+    assert title in lines
+    assert "object           KL-05 clusterqueue/a" in lines
+    assert any(line.startswith("hint             KL-05 ") for line in lines)
+
+
+def test_table_tells_objects_reason_hint_and_example(dump: Path) -> None:
+    text = call("lint", dump, "--format", "table").stdout
+    for part in ("KL-05", "Objects  clusterqueue/a", "Reason", "Hint", "Example  1. "):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("fatal", "code"),
+    [("note", FINDINGS), ("warning", OPTIMAL), ("error", OPTIMAL), ("never", OPTIMAL)],
+)
+def test_severity_that_fails(notes: Path, fatal: str, code: int) -> None:
+    result = call("lint", notes, "--fail-on", fatal)
+    assert "KL-11 note" in result.stdout
+    assert result.exit_code == code
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    path = tmp_path / "sound.json"
+    path.write_text(json.dumps(dump_of(queue("a", 4, "org", within="LowerPriority"), *TWO)))
+    result = call("lint", path, "--format", "table")
+    assert result.exit_code == OPTIMAL, result.stdout
+    assert "Nothing found." in result.stdout
+
+
+def test_examples_are_states_for_other_commands(dump: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "examples"
+    assert call("lint", dump, "--examples", folder).exit_code == FINDINGS
+    names = sorted(path.name for path in folder.iterdir())
+    assert "KL-05-clusterqueue-a.json" in names
+    result = call("solve", folder / "KL-05-clusterqueue-a.json", "--format", "json")
+    assert json.loads(result.stdout)["greedy"]["victims"] == []
+
+
+def test_yunikorn_examples_too(tmp_path: Path) -> None:
+    result = call("lint", YUNIKORN, "--examples", tmp_path / "x", "--format", "json")
+    assert result.exit_code == FINDINGS
+    assert json.loads(result.stdout)["scheduler"] == "yunikorn"
+    for path in (tmp_path / "x").iterdir():
+        assert call("lint", path).exit_code in {OPTIMAL, FINDINGS}
+
+
+def test_quickstart_can_go_in_circles() -> None:
+    result = call("lint", ROOT / "instances" / "quickstart" / "cluster.json")
+    assert result.exit_code == FINDINGS
+    assert "finding          KL-01 warning ping-pong" in result.stdout
+
+
+def test_a_folder_that_is_a_file_is_refused(dump: Path) -> None:
+    result = call("lint", dump, "--examples", dump)
+    assert result.exit_code == BAD_INPUT
+
+
+def test_a_folder_below_a_file_is_refused(dump: Path) -> None:
+    result = call("lint", dump, "--examples", dump / "below")
+    assert result.exit_code == BAD_INPUT
+    assert "--examples" in result.stderr
+
+
+def test_no_such_state(tmp_path: Path) -> None:
+    assert call("lint", tmp_path / "nothing.json").exit_code == BAD_INPUT

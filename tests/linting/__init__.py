@@ -1,0 +1,1 @@
+"""What `planner lint` finds, and what its examples really do."""

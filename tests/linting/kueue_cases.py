@@ -1,0 +1,210 @@
+"""For each code a cluster in which it is found, and one nearby in which it must not be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tests.cluster import (
+    KUEUE,
+    Object,
+    cohort,
+    configuration,
+    dump_of,
+    fair_sharing,
+    queue,
+    running,
+)
+
+Dump = dict[str, Any]
+Edit = Callable[[Dump], None]
+
+
+class Case(NamedTuple):
+    """A cluster with a finding, one without, and an edit of the example that ends it.
+
+    Of a ping-pong the edit is a cure; of something useless it takes the setting away.
+    """
+
+    code: str
+    found: Dump
+    clean: Dump
+    edit: Edit
+
+
+def priority_class(value: int) -> list[Object]:
+    name = {"name": f"p{value}"}
+    return [
+        {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": name, "value": value}
+    ]
+
+
+TWO = (priority_class(0), priority_class(100))
+
+
+def case(
+    code: str, found: Iterable[list[Object]], clean: Iterable[list[Object]], edit: Edit
+) -> Case:
+    return Case(code, dump_of(*found), dump_of(*clean), edit)
+
+
+def of(kind: str, name: str, **fields: Any) -> Edit:
+    """Set fields of the spec of an object, and of its ``preemption``."""
+
+    def edit(dump: Dump) -> None:
+        for item in dump["items"]:
+            if item["kind"] == kind and item["metadata"]["name"] == name:
+                spec = item["spec"]
+                for field, value in fields.items():
+                    into = spec["preemption"] if field in spec.get("preemption", {}) else spec
+                    into[field] = value
+
+    return edit
+
+
+def without_fair_sharing(dump: Dump) -> None:
+    dump["items"] = [item for item in dump["items"] if item["kind"] != "Configuration"]
+
+
+def without_weights(dump: Dump) -> None:
+    for item in dump["items"]:
+        item.get("spec", {}).pop("fairSharing", None)
+
+
+def without_boosts(dump: Dump) -> None:
+    for item in dump["items"]:
+        item.get("metadata", {}).pop("annotations", None)
+
+
+NEVER: Mapping[str, str] = {"policy": "Never"}
+LOWER: Mapping[str, str] = {"policy": "LowerPriority"}
+BOTH: dict[str, Any] = {"reclaim": "LowerPriority", "borrow": "LowerPriority"}
+
+CASES = (
+    case(
+        "KL-01",
+        [queue("a", 0, "org", **BOTH), queue("b", 4, "org", reclaim="Any"), queue("c", 2, "org")],
+        [queue("a", 0, "org", **BOTH), queue("b", 4, "org", **BOTH), queue("c", 2, "org")],
+        of("ClusterQueue", "b", reclaimWithinCohort="LowerPriority"),
+    ),
+    case(
+        "KL-02",
+        [
+            queue("a", 0, "org", reclaim="LowerPriority", weight="2"),
+            queue("b", 0, "org", reclaim="Any"),
+            cohort("org", nominal=6),
+            fair_sharing(),
+        ],
+        [
+            queue("a", 0, "org", reclaim="LowerPriority", weight="2"),
+            queue("b", 0, "org", reclaim="LowerPriority"),
+            cohort("org", nominal=6),
+            fair_sharing(),
+        ],
+        of("ClusterQueue", "b", reclaimWithinCohort="LowerPriority"),
+    ),
+    case(
+        "KL-03",
+        [queue("a", 4, "org"), queue("b", 4, "org", reclaim="Any")],
+        [queue("a", 4, "org", lending=0), queue("b", 4, "org", reclaim="Any")],
+        of("ClusterQueue", "a", reclaimWithinCohort="LowerPriority"),
+    ),
+    case(
+        "KL-04",
+        [queue("a", 4, "org", borrow="LowerPriority"), queue("b", 4, "org")],
+        [queue("a", 4, "org", **BOTH), queue("b", 4, "org")],
+        of("ClusterQueue", "a", reclaimWithinCohort="LowerPriority"),
+    ),
+    case(
+        "KL-05",
+        [queue("a", 4, "org", **BOTH, threshold=-1), queue("b", 4, "org"), *TWO],
+        [queue("a", 4, "org", **BOTH, threshold=0), queue("b", 4, "org"), *TWO],
+        of("ClusterQueue", "a", borrowWithinCohort=LOWER),
+    ),
+    case(
+        "KL-06",
+        [queue("a", 4, within="LowerPriority"), priority_class(7)],
+        [queue("a", 4, within="LowerPriority"), priority_class(7), priority_class(8)],
+        of("ClusterQueue", "a"),
+    ),
+    case(
+        "KL-07",
+        [queue("a", 0, "org", reclaim="Any"), queue("b", 4, "org"), queue("c", 2, "org"), *TWO],
+        [queue("a", 1, "org", reclaim="Any"), queue("b", 4, "org"), queue("c", 2, "org"), *TWO],
+        of("ClusterQueue", "a", borrowWithinCohort=LOWER),
+    ),
+    case(
+        "KL-08",
+        [queue("a", 2, "org", reclaim="Any"), queue("b", 4, "org", stop="Hold"),
+         running("over", "b", 6), *TWO],
+        [queue("a", 2, "org", reclaim="Any"), queue("b", 4, "org", stop="Hold"),
+         running("within", "b", 4), *TWO],
+        of("ClusterQueue", "b", stopPolicy="None"),
+    ),
+    case(
+        "KL-09",
+        [queue("a", 2, "org", reclaim="Any", weight="0"), queue("b", 4, "org"), fair_sharing(),
+         *TWO],
+        [queue("a", 2, "org", reclaim="Any", weight="0.1"), queue("b", 4, "org"), fair_sharing(),
+         *TWO],
+        of("ClusterQueue", "a", fairSharing={"weight": "1"}),
+    ),
+    case(
+        "KL-10",
+        [queue("a", 0), queue("b", 1), *TWO],
+        [queue("a", 0, "org"), queue("b", 1, "org"), *TWO],
+        of("ClusterQueue", "a"),
+    ),
+    case(
+        "KL-11",
+        [queue("a", 4, "org", **BOTH), queue("b", 4), *TWO],
+        [queue("a", 4, "org", **BOTH), queue("b", 4, "org"), *TWO],
+        of("ClusterQueue", "a", reclaimWithinCohort="Never", borrowWithinCohort=NEVER),
+    ),
+    case(
+        "KL-12",
+        [queue("a", 4, "org", **BOTH), queue("b", 4, "org"), fair_sharing(), *TWO],
+        [queue("a", 4, "org", **BOTH), queue("b", 4, "org"), *TWO],
+        of("ClusterQueue", "a", borrowWithinCohort=NEVER),
+    ),
+    case(
+        "KL-13",
+        [queue("a", 4, "org", **BOTH, borrowing=0), queue("b", 4, "org"), *TWO],
+        [queue("a", 4, "org", **BOTH, borrowing=1), queue("b", 4, "org"), *TWO],
+        of("ClusterQueue", "a", borrowWithinCohort=NEVER),
+    ),
+    case(
+        "KL-14",
+        [queue("a", 4, "org", reclaim="Any"), queue("b", 4, "org", borrowing=0), *TWO],
+        [queue("a", 4, "org", reclaim="Any"), queue("b", 4, "org", borrowing=1), *TWO],
+        of("ClusterQueue", "a", reclaimWithinCohort="Never"),
+    ),
+    case(
+        "KL-15",
+        [queue("a", 4, "org", **BOTH, threshold=100), queue("b", 4, "org"), *TWO],
+        [queue("a", 4, "org", **BOTH, threshold=99), queue("b", 4, "org"), *TWO],
+        of("ClusterQueue", "a", borrowWithinCohort=LOWER),
+    ),
+    case(
+        "KL-16",
+        [queue("a", 4, "org", reclaim="Any", weight="2"), queue("b", 4, "org"), *TWO],
+        [queue("a", 4, "org", reclaim="Any", weight="2"), queue("b", 4, "org"), fair_sharing(),
+         *TWO],
+        without_weights,
+    ),
+    case(
+        "KL-17",
+        [queue("a", 4, "org"), queue("b", 4, "org"), fair_sharing(), *TWO],
+        [queue("a", 4, "org"), queue("b", 4, "org", reclaim="Any"), fair_sharing(), *TWO],
+        without_fair_sharing,
+    ),
+    case(
+        "KL-18",
+        [queue("a", 4, within="LowerPriority"), *TWO,
+         running("w", "a", 1, annotations={"kueue.x-k8s.io/priority-boost": "5"})],
+        [queue("a", 4, within="LowerPriority"), *TWO,
+         running("w", "a", 1, annotations={"kueue.x-k8s.io/priority-boost": "5"}),
+         configuration(featureGates={"PriorityBoost": True})],
+        without_boosts,
+    ),
+)  # fmt: skip
