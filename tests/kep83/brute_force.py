@@ -99,11 +99,14 @@ class Kep83Simulation(Simulation):
         reached = reachable(self.candidates(), lambda key, gone: not self.is_skipped(key, gone))
         return {gone for gone in reached if gone and self.fits_in_quota(gone)}
 
+    def in_order(self) -> list[str]:
+        """Step 3: return the candidates in order."""
+        return sorted(self.candidates(), key=self._place)
+
     def algorithm(self) -> list[str]:
-        """Steps 3 to 5: remove in order until it fits, add back in reverse; who is left."""
-        order = sorted(self.candidates(), key=self._place)
+        """Steps 4 and 5: remove in order until it fits, add back in reverse; who is left."""
         gone: list[str] = []
-        for key in order:
+        for key in self.in_order():
             if self.fits_in_quota(frozenset(gone)) and gone:
                 break
             if not self.is_skipped(key, frozenset(gone)):

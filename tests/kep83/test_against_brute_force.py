@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 import planner
+from planner.models.kep83.candidates import eligible
 from planner.plan import Plan
 from planner.reference.kep83 import decide_kep83
 from planner.solver.start import Given, start
@@ -39,6 +40,14 @@ def victims(decision: Decision) -> list[str]:
     return [target.workload.key for target in found.search.targets]
 
 
+def in_order(decision: Decision) -> list[str]:
+    """Return the candidates in the order that the solver breaks ties by."""
+    base = decision.problem.base
+    candidates = eligible(decision.problem).nonzero()[0].tolist()
+    candidates.sort(key=base.order.tolist().__getitem__)
+    return [base.workloads[position].key for position in candidates]
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_sets_equal_enumeration(part: int) -> None:
     """The sets that are permitted are the same for all three, and the algorithm finds one."""
@@ -48,6 +57,7 @@ def test_sets_equal_enumeration(part: int) -> None:
         legal = decision.simulation.legal_sets()
         assert by_model(decision) == legal, seed
         assert by_checker(decision) == legal, seed
+        assert in_order(decision) == decision.simulation.in_order(), seed
         found = victims(decision)
         assert found == decision.simulation.algorithm(), seed
         seen["sets"] += len(legal)

@@ -157,7 +157,7 @@ def test_a_resource_that_no_group_covers() -> None:
 
 
 def test_while_borrowing_what_could_be_used_if_nothing_ran_is_enough() -> None:
-    """With LowerPriority in the cohort 3 spot are more than the min of 2, but of 4 in the cohort."""
+    """With LowerPriority: 3 spot are more than the min of 2, but the cohort has 4."""
     state = state_of(
         *BOTH,
         queue("a", group(spot=2), cohort="org"),

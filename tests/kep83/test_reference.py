@@ -125,6 +125,19 @@ def test_adding_back_goes_on_after_one_that_is_needed() -> None:
     assert victims(state) == ["three", "two"]
 
 
+def test_the_last_removed_is_tried_first() -> None:
+    """1, 1 and 3 go for 4. In reverse: 3 is needed, the later 1 is not, and so the earlier is."""
+    state = state_of(
+        queue("a", 5, "org", reclaim="Any"),
+        queue("b", 0, "org"),
+        running("early", "b", 1, 1),
+        running("late", "b", 1, 2),
+        running("three", "b", 3, 3),
+        pending("a", 4),
+    )
+    assert victims(state) == ["early", "three"]
+
+
 def test_a_queue_below_its_min_is_skipped() -> None:
     """Queue b uses 5 of 4: the first leaves 3, below its min, so that queue c has to give."""
     state = state_of(
