@@ -22,19 +22,26 @@ def script() -> Any:
     return module
 
 
-def case(victims: int, fewest: int, regret: int, lost_s: int, *findings: FindingCode) -> Case:
+def case(
+    victims: int,
+    fewest: int,
+    regret: int,
+    lost_s: int,
+    *findings: FindingCode,
+    state: str = "s",
+) -> Case:
     """Return a case with so many victims, of the optima too, and seconds lost without need."""
     gaps = {
         "min-count": {"count": victims - fewest, "D2": 0, "D4": 0},
         "no-regret": {"count": 0, "D2": victims - regret, "D4": lost_s},
     }
     return Case(
-        state="s",
+        state=state,
         pending="p",
         rules="kueue-classical",
         status="feasible" if victims else "infeasible",
         victims=tuple(map(str, range(victims))),
-        terms={"D4": 2 * lost_s} if victims else {},
+        terms={"D4": 2 * lost_s, "time": 7200 * victims} if victims else {},
         judgements=tuple(
             Judgement(objective=name, status="optimal", victims=(), terms={}, gaps=gap, best=None)
             for name, gap in gaps.items()
@@ -44,16 +51,20 @@ def case(victims: int, fewest: int, regret: int, lost_s: int, *findings: Finding
     )
 
 
+def audit_of(*cases: Case) -> Audit:
+    """Return an audit of some cases."""
+    counts = {"states": 4, "cases": 4, "with_victims": 3, "infeasible": 1, "clean": 2}
+    summary = Summary(**counts, unproved=0, failures=0, findings={}, verdicts=(), gaps=())
+    return Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
+
+
 def test_figures(script: Any) -> None:
-    cases = (
+    audit = audit_of(
         case(5, 1, 5, 3600, "count", "disruption"),
         case(3, 2, 2, 0, "count"),
         case(1, 1, 1, 0),
         case(0, 0, 0, 0),
     )
-    counts = {"states": 4, "cases": 4, "with_victims": 3, "infeasible": 1, "clean": 2}
-    summary = Summary(**counts, unproved=0, failures=0, findings={}, verdicts=(), gaps=())
-    audit = Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
     header, _, row = script.figures({"small": audit}).splitlines()
     found = dict(zip(header.strip("| ").split(" | "), row.strip("| ").split(" | "), strict=True))
     low, high = (f"{100 * bound:.1f}" for bound in share(2, 3)[1:])
@@ -66,5 +77,24 @@ def test_figures(script: Any) -> None:
     assert found["victims"] == "3.00 ({:.2f} to {:.2f})".format(*mean([5, 3, 1])[1:])
     assert found["too many"].startswith("1.67 (")  # 4, 1 and none
     assert found["GPU-hours lost"].startswith("0.67 (")  # 2 h, none and none
+    assert found["hours run"] == "2.00 (2.00 to 2.00)"
     assert found["avoidable"].startswith("0.33 (")
     assert found["unproved"] == "0"
+
+
+def test_differences_are_of_the_same_state(script: Any) -> None:
+    """Two cases are in both: 3 - 1 and 2 - 2 victims more, 2 h and none lost more."""
+    first = audit_of(
+        case(1, 1, 1, 0, state="a/x.jsonl: line 1"),
+        case(2, 1, 1, 900, state="a/x.jsonl: line 2"),
+        case(9, 1, 1, 900, state="a/x.jsonl: line 3"),
+    )
+    second = audit_of(
+        case(2, 1, 1, 900, state="b/y.jsonl: line 2"),
+        case(3, 1, 1, 3600, state="b/y.jsonl: line 1"),
+        case(0, 0, 0, 0, state="b/y.jsonl: line 3"),
+    )
+    pairs, victims, lost = script.differences(first, second).splitlines()
+    assert pairs.split() == ["both", "evict", "2"]
+    assert victims.startswith("victims          1.00 (")
+    assert lost.startswith("GPU-hours lost   1.00 (")
