@@ -25,7 +25,7 @@ def signature(waiting: Waiting) -> Text:
         head.key if head else "",
         len(waiting.active),
         len(waiting.parked),
-        waiting.sticky or "",
+        waiting.preemptor or "",
         len(waiting.bulk),
     )
 
@@ -80,7 +80,7 @@ def _queue(
 ) -> Text:
     parked_together = {one.key for one in waiting.parked if one.kind in waiting.bulk}
     return (
-        waiting.sticky or "",
+        waiting.preemptor or "",
         tuple(_pending(one, waiting, queued, kept, cycle) for one in waiting.active),
         tuple(sorted(_pending(one, waiting, queued, kept, cycle) for one in waiting.parked)),
         tuple(sorted(parked_together)),

@@ -14,15 +14,17 @@ from planner.state import Configuration
 
 
 def classical_order(nominees: Iterable[Nominee], configuration: Configuration) -> list[Nominee]:
-    """Sort: lower borrow level, higher priority (by a gate), earlier in the queue.
+    """Sort: preemptors (by a gate), lower borrow level, higher priority (by a gate), earlier.
 
     Kueue leaves ties open; here the queue that stands first in the dump comes first.
     """
     by_priority = configuration.gate("PrioritySortingWithinCohort")
+    preemptors_first = configuration.gate("PrioritizePreemptorWorkloads")
 
-    def key(nominee: Nominee) -> tuple[int, int, datetime]:
+    def key(nominee: Nominee) -> tuple[bool, int, int, datetime]:
         preemptor = nominee.preemptor
         priority = -preemptor.priority if by_priority else 0
-        return nominee.decision.assignment.borrowing, priority, preemptor.queued_at
+        waits = preemptors_first and not nominee.preempts
+        return waits, nominee.decision.assignment.borrowing, priority, preemptor.queued_at
 
     return sorted(nominees, key=key)

@@ -49,7 +49,7 @@ class Processing:
         if mode == "NoFit":
             return Entry(preemptor, "noFit", decision, "NoFit", decision.assigned.reason)
         if mode == "Preempt" and not targets:
-            self._reserve(preemptor, decision)
+            self._reserve(nominee, decision)
             return Entry(preemptor, "noCandidates", decision, "PreemptionNoCandidates", _WAITING)
         if mode == "Preempt" and self._is_gated(preemptor.workload):
             reasons = "PreemptionGated", "AdmissionGated"
@@ -106,13 +106,18 @@ class Processing:
             usage.remove(workload.queue, workload.usage)
         return usage
 
-    def _reserve(self, preemptor: Preemptor, decision: Decision) -> None:
+    def _reserve(self, nominee: Nominee, decision: Decision) -> None:
         """Keep capacity for a preemptor without candidates, if it cannot reclaim it any time.
+
+        By a gate, also for one that preempted in an earlier cycle.
 
         A borrowing limit that is overrun makes the reserved amount negative, as in Kueue.
         """
-        queue, tree = preemptor.queue, self.usage.tree
-        if self.snapshot.queues[queue].spec.preemption.reclaim_within_cohort == "Any":
+        queue, tree = nominee.preemptor.queue, self.usage.tree
+        gate = self.snapshot.configuration.gate
+        preempts = gate("PrioritizePreemptorWorkloads") and nominee.preempts
+        policies = self.snapshot.queues[queue].spec.preemption
+        if policies.reclaim_within_cohort == "Any" and not preempts:
             return
         reserved = {}
         for fr, amount in decision.assigned.usage.items():

@@ -55,10 +55,14 @@ class Decider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Nominee:
-    """A head, and what was decided for it alone on the state at the start of the cycle."""
+    """A head, and what was decided for it alone on the state at the start of the cycle.
+
+    ``preempts`` says that it preempted in an earlier cycle, and is not admitted yet.
+    """
 
     preemptor: Preemptor
     decision: Decision
+    preempts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped"})
 _WALKED: Final = frozenset({"noFit", "noCandidates"})
 """Outcomes that say something of every workload of the same shape, and that keep how far the
 walk over the flavors came."""
-_STICKS: Final = "PendingPreemption"
+_PREEMPTS: Final = "PendingPreemption"
 
 
 def requeue(
@@ -26,12 +26,12 @@ def requeue(
 ) -> None:
     """Put the head of a queue, which was taken out, where it belongs after the cycle."""
     if entry.outcome == "admitted":
-        if waiting.sticky == pending.key:
-            waiting.sticky = None
+        if waiting.preemptor == pending.key:
+            waiting.preemptor = None
         return
     pending.progress = _progress(configuration, waiting, pending, entry, cycle)
-    if entry.requeue_reason == _STICKS and not waiting.strict:
-        waiting.sticky = pending.key
+    if entry.requeue_reason == _PREEMPTS:
+        waiting.preemptor = pending.key
     if _goes_back(pending, entry, strict=waiting.strict):
         waiting.put(pending)
         return

@@ -78,7 +78,9 @@ def schedule(
         refusal = refusal_of(state, pending.workload, snapshot.queues[queue])
         if refusal is None:
             tried = _resumed(pending, queues[queue], state.configuration, cycle)
-            nominees.append(Nominee(preemptor, decider(snapshot, preemptor, tried=tried)))
+            preempts = queues[queue].preemptor == pending.key
+            decision = decider(snapshot, preemptor, tried=tried)
+            nominees.append(Nominee(preemptor, decision, preempts))
         else:
             inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
     processing = Processing(snapshot, snapshot.usage.copy(), decider)

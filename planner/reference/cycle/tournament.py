@@ -19,6 +19,7 @@ from planner.reference.cycle.record import Nominee
 class _Standing(NamedTuple):
     """How a nominee stands in the contest of one cohort; the smaller one wins."""
 
+    waits: bool
     borrows: bool
     share: tuple[bool, float]
     priority: int
@@ -74,6 +75,7 @@ class _Tournament:
         nominee = self._nominees[queue]
         gate = self._snapshot.configuration.gate
         priority = nominee.preemptor.priority if gate("PrioritySortingWithinCohort") else 0
+        waits = gate("PrioritizePreemptorWorkloads") and not nominee.preempts
         used = nominee.decision.assigned.usage
         standings = {}
         usage.add(queue, used)
@@ -83,7 +85,8 @@ class _Tournament:
                 usage, child, used
             )
             share = self._shares.of(usage, child).order
-            standings[cohort] = _Standing(borrows, share, -priority, nominee.preemptor.queued_at)
+            queued_at = nominee.preemptor.queued_at
+            standings[cohort] = _Standing(waits, borrows, share, -priority, queued_at)
         usage.remove(queue, used)
         return standings
 

@@ -77,18 +77,23 @@ class Pending:
 class Waiting:
     """The workloads of one ClusterQueue: ``active`` in queue order, and those that are parked.
 
-    ``strict`` says that the strategy is StrictFIFO. In any other queue ``sticky`` is the key of
-    the workload that preempted last, which stays the head until it is admitted, and ``bulk`` has
-    the kinds that were parked together: what comes later and is alike is parked at once.
+    ``strict`` says that the strategy is StrictFIFO. ``preemptor`` is the key of the workload that
+    preempted last, until it is admitted. ``bulk`` has the kinds that were parked together, but in
+    a strict queue: what comes later and is alike is parked at once.
     ``generation`` counts the changes of what holds quota in the ClusterQueue.
     """
 
     strict: bool
     active: list[Pending] = field(default_factory=list)
     parked: list[Pending] = field(default_factory=list)
-    sticky: str | None = None
+    preemptor: str | None = None
     bulk: set[Class] = field(default_factory=set)
     generation: int = 0
+
+    @property
+    def sticky(self) -> str | None:
+        """The key of the workload that is the head whenever it is active, if there is one."""
+        return None if self.strict else self.preemptor
 
     @property
     def head(self) -> Pending | None:
