@@ -76,8 +76,6 @@ def _priorities(text: str) -> dict[int, float]:
         if priority != int(priority) or abs(priority) >= 2**31 or weight < 0:
             raise click.BadParameter(f"{part!r} is not PRIORITY:WEIGHT, such as 100:0.2")
         weights[int(priority)] = weight
-    if not any(weights.values()):
-        raise click.BadParameter("no priority has a weight")
     return weights
 
 

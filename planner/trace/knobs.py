@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from planner.dump import Policies
+from planner.errors import InputError
 from planner.trace.job import Sampling
 
 GANGS: Final = (8, 16, 32, 64, 128, 512)
@@ -60,3 +63,32 @@ class Knobs:
     gangs: tuple[int, ...] = GANGS
     preemptor_priorities: tuple[int, ...] = PREEMPTOR_PRIORITIES
     preemptors: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what no state can be made with.
+
+        Raises
+        ------
+        InputError
+            If a knob is out of its range.
+        """
+        low, high = self.factor
+        shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
+        wishes = (
+            ("workloads", self.workloads >= 1, "1 or more"),
+            ("factor", 0 <= low <= high < math.inf, "two numbers from 0 on, the lower one first"),
+            ("utilisation", 0 < self.utilisation <= 1, "more than 0 and at most 1"),
+            ("borrowing_limited, lending_limited, checkpointing", _are_shares(shares), "0 to 1"),
+            ("levels", self.levels in {1, 2}, "1 or 2"),
+            ("gangs", bool(self.gangs) and min(self.gangs) >= 1, "one size or more, in GPUs"),
+            ("preemptor_priorities", bool(self.preemptor_priorities), "one priority or more"),
+            ("preemptors", self.preemptors >= 1, "1 or more"),
+        )
+        for name, is_kept, expected in wishes:
+            if not is_kept:
+                values = ", ".join(repr(getattr(self, each)) for each in name.split(", "))
+                raise InputError(name, f"{values} cannot be used", expected)
+
+
+def _are_shares(numbers: Iterable[float]) -> bool:
+    return all(0 <= number <= 1 for number in numbers)

@@ -52,6 +52,18 @@ class Philly:
     columns: tuple[str, ...] = ("timestamp", "duration", "num_gpus", "cluster")
     usual_sampling: Sampling = "running"
 
+    def __post_init__(self) -> None:
+        """Refuse weights that say nothing.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        weights = self.priorities.values()
+        if not any(weights) or min(weights) < 0:
+            raise InputError("priorities", "the weights cannot be used", "numbers from 0 on, not all 0")
+
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return none: the trace does not say which GPUs there were."""
         del flavor

@@ -147,7 +147,7 @@ def test_bad_rows_are_counted_if_you_like(tmp_path: Path) -> None:
         (("philly", PHILLY, "--factor", "2:1"), "'2:1' is not LOW:HIGH"),
         (("philly", PHILLY, "--factor", "1"), "'1' is not two numbers with a colon"),
         (("philly", PHILLY, "--priorities", "0.5:1"), "'0.5:1' is not PRIORITY:WEIGHT"),
-        (("philly", PHILLY, "--priorities", "1:0"), "no priority has a weight"),
+        (("philly", PHILLY, "--priorities", "1:0"), "priorities: the weights cannot be used"),
         (("philly", PHILLY, "--at", "0001-01-01T00:00:00Z"), "is before 1970"),
         (("philly", PHILLY, "--at", "2025-03-08"), "RFC 3339"),
         (
