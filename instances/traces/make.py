@@ -90,7 +90,7 @@ def pick(random: Random, weights: dict[Thing, int]) -> Thing:
         left -= weight
         if left < 0:
             return thing
-    return thing
+    return list(weights)[-1]
 
 
 if __name__ == "__main__":

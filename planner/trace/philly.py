@@ -62,7 +62,9 @@ class Philly:
         """
         weights = self.priorities.values()
         if not any(weights) or min(weights) < 0:
-            raise InputError("priorities", "the weights cannot be used", "numbers from 0 on, not all 0")
+            raise InputError(
+                "priorities", "the weights cannot be used", "numbers from 0 on, not all 0"
+            )
 
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return none: the trace does not say which GPUs there were."""
