@@ -161,6 +161,12 @@ class KueueWorld:
         """Return what the scheduler sees at a time; it changes with the cluster."""
         return replace(self._snapshot, now=self._now(at_s))
 
+    def state_at(self, at_s: int) -> State:
+        """Return the cluster as a dump shows it; what queues remember stands in no dump."""
+        running = (one.admitted.workload for one in self._running.values())
+        workloads = (*running, *self._waiting.values())
+        return self.state.model_copy(update={"now": self._now(at_s), "workloads": workloads})
+
     # What happens by itself
 
     def next_s(self) -> int | None:

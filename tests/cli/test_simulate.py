@@ -1,0 +1,198 @@
+"""``planner simulate``: formats, files, exit codes, and what is refused."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli import simulate as room
+from planner.cli.schemas import schema_text
+from planner.simulation import CYCLES, EVICTION_S, STORM
+from tests.cli.running import call, listed, process, write
+from tests.cluster import queue, running
+from tests.reference.cycles import waits
+from tests.simulation.test_loops import pair
+from tests.test_regressions import ZOO
+
+LOOP = ZOO / "kueue-14543-outside-the-strategies.yaml"
+YUNIKORN = ZOO.parent / "yunikorn" / "quickstart"
+WEEK = """\
+run_seconds = 100
+
+[[workload]]
+name = "ns/low"
+run_seconds = 3700
+"""
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Write a cluster in which one is evicted, and nothing goes round."""
+    parts = (queue("a", 4, within="LowerPriority"), running("low", "a", 4))
+    return write(tmp_path, listed(*parts, waits("high", "a", 2, 10)))
+
+
+def valid(name: str, text: str) -> Any:
+    value = json.loads(text)
+    Draft202012Validator(json.loads(schema_text(name))).validate(value)
+    return value
+
+
+def test_json_and_the_timeline(dump: Path, tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    result = call("simulate", dump, "--format", "json", "--timeline", file)
+    assert result.exit_code == 0, result.stderr
+    value = valid("simulation", result.stdout)
+    events = [valid("event", line) for line in file.read_text("ascii").splitlines()]
+    assert [(one["at_s"], one["kind"], one["workload"]) for one in events] == [
+        (0, "preempted", "ns/low"),
+        (30, "requeued", "ns/low"),
+        (30, "admitted", "ns/high"),
+    ]
+    kept = [{k: v for k, v in one.items() if v is not None} for one in value["timeline"]]
+    assert kept == events
+
+
+def test_a_loop_is_a_finding(tmp_path: Path) -> None:
+    result = call("simulate", LOOP, "--format", "json")
+    assert result.exit_code == 1
+    (loop,) = valid("simulation", result.stdout)["loops"]
+    assert loop["endless"] is True
+    assert call("simulate", LOOP, "--fail-on", "storm").exit_code == 0
+    assert call("simulate", LOOP, "--fail-on", "never").exit_code == 0
+    assert call("simulate", LOOP, "--fail-on", "loop", "--fail-on", "storm").exit_code == 1
+    file = write(tmp_path, listed(*pair()))
+    assert call("simulate", file, "--eviction", "1").exit_code == 1
+
+
+def test_table_and_plain_tell_the_story() -> None:
+    sentence = "blue/wants-ten of blue preempts red/train of red (InCohortFairSharing)"
+    table = call("simulate", LOOP, "--format", "table", env={"COLUMNS": "200"}).stdout
+    assert "LOOP 1: 1 eviction in 31s, and so on for ever" in table
+    assert sentence in table
+    assert "Kueue's own greedy choice" in table
+    plain = call("simulate", LOOP).stdout.splitlines()
+    assert [line for line in plain if line.startswith("loop ")] == [
+        "loop             1 first_s=0 period_s=31 cycles=3 rounds=1 evictions=1 endless=yes"
+    ]
+    assert any(line.startswith("story") and sentence in line for line in plain)
+
+
+def test_the_optimum_breaks_the_loop() -> None:
+    result = call("simulate", LOOP, "--decider", "optimum")
+    assert result.exit_code == 0
+    assert "objective        no-regret" in result.stdout
+    assert "total_evictions  2" in result.stdout
+
+
+def test_time_is_over_for_the_optimum() -> None:
+    result = call(
+        "simulate", LOOP, "--decider", "optimum", "--time-limit", "0", "--fail-on", "never"
+    )
+    assert result.exit_code == 4
+
+
+def test_a_script(dump: Path, tmp_path: Path) -> None:
+    """Evicted at once, low begins anew at 131, a second after high has ended and made room."""
+    script = tmp_path / "week.toml"
+    script.write_text(WEEK, encoding="utf-8")
+    plain = call("simulate", dump, "--script", script).stdout
+    assert "event            130 finished ns/high " in plain
+    assert "event            3831 finished ns/low " in plain
+    as_json = tmp_path / "week.json"
+    rules = [{"name": "ns/low", "run_seconds": 3700}]
+    as_json.write_text(json.dumps({"run_seconds": 100, "workload": rules}), encoding="utf-8")
+    assert call("simulate", dump, "--script", as_json).stdout == plain
+    valid("script", as_json.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("bad.toml", "run_seconds = ", "not TOML"),
+        ("bad.json", "{", "not JSON"),
+        ("bad.toml", "run_second = 5", "run_second"),
+        ("bad.toml", "run_seconds = 0", "run_seconds"),
+        ("bad.json", "[]", "the whole"),
+        ("bad.toml", '[[arrival]]\nlike = "ns/nobody"', "there is no workload ns/nobody"),
+        ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 999999999', "arrival.0.count"),
+    ],
+)
+def test_bad_scripts(dump: Path, tmp_path: Path, name: str, text: str, says: str) -> None:
+    script = tmp_path / name
+    script.write_text(text, encoding="utf-8")
+    result = call("simulate", dump, "--script", script)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--decider", "yunikorn"),
+        ("--script", "nowhere.toml"),
+        ("--plot", "drawing.pdf"),
+        ("--timeline", "nowhere/events.jsonl"),
+        ("--eviction", "0"),
+        ("--fail-on", "never", "--fail-on", "loop"),
+    ],
+)
+def test_bad_usage(dump: Path, wrong: tuple[str, ...]) -> None:
+    result = call("simulate", dump, *wrong)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("style", ["svg", "png"])
+def test_a_drawing_is_the_same_twice(tmp_path: Path, style: str) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = []
+    for name in ("one", "two"):
+        file = tmp_path / f"{name}.{style}"
+        assert call("simulate", LOOP, "--plot", file).exit_code == 1
+        drawn.append(file.read_bytes())
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) > 5_000
+
+
+def test_yunikorn() -> None:
+    result = call("simulate", YUNIKORN, "--format", "json")
+    assert result.exit_code == 0
+    value = valid("simulation", result.stdout)
+    assert (value["scheduler"], value["decider"]) == ("yunikorn", "yunikorn")
+    assert value["totals"]["evictions"] == 2
+
+
+def test_the_same_in_another_process() -> None:
+    seeds = ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"})
+    once, again = (process("simulate", LOOP, "--format", "json", env=seed) for seed in seeds)
+    assert once.stdout == again.stdout != ""
+
+
+def test_the_greedy_needs_no_solver() -> None:
+    code = (
+        "import sys, planner; from planner.reader import read\n"
+        f"planner.simulate(read({str(LOOP)!r}))\n"
+        "assert 'ortools' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_defaults_are_those_of_the_library() -> None:
+    """They are written in both, because a help text must not load the library."""
+    assert (room.CYCLES, room.EVICTION, room.STORM) == (CYCLES, EVICTION_S, STORM)
+    tree = ast.parse(inspect.getsource(room))
+    assert not [
+        node
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "planner.simulation"
+    ]

@@ -1,0 +1,1 @@
+"""Tests of what happens cycle after cycle."""
