@@ -8,7 +8,6 @@ import planner
 from planner.generation import generate
 from planner.state import State, YuniKornState
 
-
 SEEDS = range(20) if os.environ.get("PLANNER_TEST_ALL") else range(1, 2)
 
 

@@ -174,16 +174,15 @@ def _more_waiting(layout: Layout, seed: int) -> Iterator[Run]:
     """Yield those that wait beside the preemptor; each asks for more than is free."""
     knobs, chance = layout.knobs, Chance(seed, "waiting")
     drawn = shapes(knobs, Chance(seed, "waiting shape"))
-    free = [
-        max(
-            layout.free(layout.used_in(tree)[flavor, layout.contested])
-            for flavor in range(knobs.flavors)
-        )
-        for tree in layout.trees
-    ]
+    free: dict[int, int] = {}
     for number in range(1, knobs.pending):
         queue = chance.below(knobs.queues)
-        left = max(0, free[layout.tree(queue)])
+        tree = layout.tree(queue)
+        if tree not in free:
+            used = layout.used_in(tree)
+            places = [(flavor, layout.contested) for flavor in range(knobs.flavors)]
+            free[tree] = max(layout.free(used[place]) for place in places)
+        left = max(0, free[tree])
         shape = next(drawn)
         if layout.contested == GPU:
             gpus, memory, cores = (shape.total[one] for one in (GPU, MEMORY, CPU))
