@@ -10,11 +10,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from planner.quantity import format_units
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
-from planner.report.text import age, clean, hours, moment, plural, short, word
+from planner.report.text import age, clean, hours, moment, plural, short, word, yunikorn_amount
 from planner.report.words import NOUNS, SCHEDULERS
 from planner.simulation.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
 
@@ -181,14 +182,18 @@ def _use_table(use: tuple[Use, ...]) -> Table:
             "Flavor", lambda row: Text(short(row.flavor)) if row.flavor else NOTHING, folds=True
         ),
         Column("Resource", lambda row: Text(short(row.resource)), folds=True),
-        Column("Capacity", lambda row: _amount(row.capacity), number=True),
+        Column("Capacity", _capacity, number=True),
         Column("In use", lambda row: NOTHING if row.share is None else f"{row.share:.1%}"),
     ]
     return table_of(columns, use, MOST_ROWS)
 
 
-def _amount(units: int | None) -> str:
-    return NOTHING if units is None else f"{units:,}"
+def _capacity(use: Use) -> str:
+    """Return the capacity as people write it; only Kueue's has flavors."""
+    if use.capacity is None:
+        return NOTHING
+    write = format_units if use.flavor else yunikorn_amount
+    return write(use.capacity, use.resource)
 
 
 def _lines(answer: Simulation) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
 from planner.quota.snapshot import Admitted
-from planner.quota.tree import NO_PARENT, QuotaTree, Usage
+from planner.quota.tree import QuotaTree, Usage
 from planner.simulation.record import Use
 
 
@@ -20,12 +20,11 @@ def used(usage: Usage, nodes: Iterable[int]) -> list[int]:
 def use(tree: QuotaTree, shares: Sequence[float]) -> tuple[Use, ...]:
     """Return the use of each flavor-resource; ``shares`` are the amounts used on average.
 
-    The capacity is what all trees have together; an unlimited one counts as none.
+    The capacity is all nominal quota, lent out or not; an unlimited one counts as none.
     """
-    roots = [node for node in tree.top_down if tree.nodes[node].parent == NO_PARENT]
     found = []
     for fr, (flavor, resource) in enumerate(tree.frs):
-        total = sum(tree.subtree[root][fr] for root in roots)
+        total = sum(tree.nominal(node, fr) for node in tree.top_down)
         capacity = total if total < MAX_INT64 else None
         share = round(shares[fr] / capacity, 6) if capacity else None
         found.append(Use(flavor=flavor, resource=resource, capacity=capacity, share=share))

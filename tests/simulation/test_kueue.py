@@ -231,6 +231,13 @@ def test_use_is_what_was_held_on_average() -> None:
     assert [(one.capacity, one.share) for one in answer.use] == [(4, 0.5)]
 
 
+def test_capacity_is_all_nominal_quota_lent_out_or_not() -> None:
+    """Four GPUs of a, of which it lends none, and two of b."""
+    parts = (queue("a", 4, "pool", lending=0), queue("b", 2, "pool"), pending("a", 3))
+    answer = went(*parts, script=Script(run_seconds=100), until_s=100)
+    assert [(one.capacity, one.share) for one in answer.use] == [(6, 0.5)]
+
+
 def test_a_limit_ends_it() -> None:
     late = Script.model_validate({"workload": [{"name": "*", "arrive_seconds": 50}]})
     answer = went(A, pending("a", 1), script=late, until_s=20)
