@@ -14,7 +14,7 @@ from planner.errors import InternalError
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
-from planner.solver.bound import Bound, trivial_bound
+from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.engine import Outcome, Run
 from planner.solver.search import Search
 
@@ -154,20 +154,32 @@ def _start(
     costs = search.costs(measure, chosen)
     if at_best:
         return _Core(classes, trivial_bound(costs), set(classes))
+    below = _bounded_below(search, chosen)
     if len(classes) <= CORE:
-        return _Core(classes, search.rules.quick_bound(chosen, costs), set(classes))
-    bound = search.rules.close_bound(chosen, costs, _limits(search, chosen))
+        quick = search.rules.quick_bound(chosen, costs)
+        counts = [chosen.count(k) for k in range(len(chosen))]
+        by_levels, _ = best_single_row(below, costs, counts)
+        return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
+    bound = search.rules.close_bound(chosen, costs, _bounded_above(search, chosen) + below)
     doubtful = sorted(range(len(classes)), key=lambda k: abs(bound.reduced[k]))
     forced = search.forced.keys() & set(classes)
     return _Core(classes, bound, forced | {classes[k] for k in doubtful[:CORE]})
 
 
-def _limits(search: Search, classes: Classes) -> list[Row]:
+def _bounded_above(search: Search, classes: Classes) -> list[Row]:
     """Return the measures that are bounded above as rows."""
     return [
         Row("+".join(measure), -search.costs(measure, classes), -limit)
         for measure, limit in search.limits.items()
         if search.is_separable(measure)
+    ]
+
+
+def _bounded_below(search: Search, classes: Classes) -> list[Row]:
+    """Return what is proved of earlier levels as rows."""
+    return [
+        Row("+".join(measure), search.costs(measure, classes), bound)
+        for measure, bound in search.bounds.items()
     ]
 
 

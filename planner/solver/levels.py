@@ -80,12 +80,31 @@ def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResul
 
     A level that is too hard to prove leaves the others time to improve the plan.
     """
-    deadline, done = search.deadline, []
+    deadline = search.deadline
+    done: list[LevelResult] = []
     for measure in with_names(levels):
         search.deadline = deadline.half()
-        done.append(_solve_level(search, measure))
+        _solve_next(search, measure, done)
     search.deadline = deadline
     return done
+
+
+def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
+    """Solve the level after those that are done."""
+    least = _solve_level(search, measure)
+    done.append(LevelResult(measure, least))
+    if least.outcome != "optimal":
+        search.unproved.append(measure)
+    if least.bound and search.is_separable(measure):
+        search.bounds[measure] = least.bound
+
+
+def _in_the_end(search: Search, level: LevelResult) -> LevelResult:
+    """Return a level with its value in the answer, which a later level may have improved."""
+    if level.least.outcome == "optimal":
+        return level
+    value, bound = search.value(level.measure, search.answer), level.least.bound
+    return replace(level, least=Least("optimal" if value == bound else "feasible", value, bound))
 
 
 def _steady(search: Search) -> list[int]:
@@ -110,7 +129,7 @@ def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) 
         if outcome in ("infeasible", "unknown"):
             # A level before that is not proved might still be better.
             return Answer(outcome if _all_proved(done) else "unknown", ())
-        done.append(_solve_level(search, measure))
+        _solve_next(search, measure, done)
         equal = equal and done[-1].least.value == most
     if equal:
         return Answer("infeasible" if _all_proved(done) else "unknown", ())
@@ -123,21 +142,22 @@ def with_names(levels: Sequence[Measure]) -> tuple[Measure, ...]:
 
 
 def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
-    """Make the answer of solved levels canonical."""
-    proved = break_ties(search) and _all_proved(done)
-    return Answer("optimal" if proved else "feasible", tuple(done))
+    """Make the answer of solved levels canonical, if it is proved best."""
+    levels = tuple(_in_the_end(search, level) for level in done)
+    proved = _all_proved(levels) and break_ties(search)
+    return Answer("optimal" if proved else "feasible", levels)
 
 
 def _all_proved(done: Sequence[LevelResult]) -> bool:
     return all(level.least.outcome == "optimal" for level in done)
 
 
-def _solve_level(search: Search, measure: Measure) -> LevelResult:
+def _solve_level(search: Search, measure: Measure) -> Least:
     if measure == ("D1",):
-        return LevelResult(measure, _lowest_rank(search))
+        return _lowest_rank(search)
     if search.is_separable(measure):
-        return LevelResult(measure, minimise(search, measure))
-    return LevelResult(measure, minimise_whole(search, measure))
+        return minimise(search, measure)
+    return minimise_whole(search, measure)
 
 
 def _lowest_rank(search: Search) -> Least:

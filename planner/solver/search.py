@@ -31,7 +31,9 @@ class Search:
     every answer still possible has, per class; ``limits`` the measures that are bounded above
     (caps and earlier levels); ``conditions`` what else every answer keeps to, a class that is
     left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
-    the scheduler's own arithmetic does not is ``cut`` off.
+    the scheduler's own arithmetic does not is ``cut`` off. ``bounds`` are what is proved of
+    earlier levels: no answer has less. Those that are ``unproved`` may have a better value than
+    their limit: what is found is kept.
     """
 
     rules: Rules
@@ -43,11 +45,18 @@ class Search:
     conditions: list[RowOverClasses] = field(default_factory=list)
     incumbent: Counts | None = None
     cut: list[Counts] = field(default_factory=list)
+    bounds: dict[Measure, int] = field(default_factory=dict)
+    unproved: list[Measure] = field(default_factory=list)
 
     def fork(self) -> Search:
         """Return a search that can be narrowed without narrowing this one."""
         return replace(
-            self, alive=list(self.alive), forced=dict(self.forced), limits=dict(self.limits)
+            self,
+            alive=list(self.alive),
+            forced=dict(self.forced),
+            limits=dict(self.limits),
+            bounds=dict(self.bounds),
+            unproved=list(self.unproved),
         )
 
     @property
@@ -181,7 +190,7 @@ class Search:
         becomes the incumbent all the same.
         """
         if self.rules.table.cascades is None:
-            self.incumbent = found
+            self._adopt(found)
             return True
         kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
         if not kept:
@@ -189,8 +198,14 @@ class Search:
         value = 0 if measure is None else self.value(measure, found)
         known = None if measure is None else self.known_value(measure)
         if value <= claimed or known is None or value < known:
-            self.incumbent = found
+            self._adopt(found)
         return value <= claimed
+
+    def _adopt(self, found: Counts) -> None:
+        """Make an answer the incumbent; no later one may be worse in what it is better in."""
+        self.incumbent = found
+        for measure in self.unproved:
+            self.limit(measure, self.value(measure, found))
 
     def _restrict(
         self,
@@ -199,7 +214,11 @@ class Search:
         members: dict[int, int],
         rows: Iterable[RowOverClasses],
     ) -> None:
-        """State the limits, the members that must go, and further conditions."""
+        """State the limits, the members that must go, and further conditions.
+
+        What is known of earlier levels from below is left out: such rows were measured to make
+        proofs many times longer.
+        """
         builder = formulation.builder
         for limited, limit in self.limits.items():
             builder.at_most(express(formulation, self.rules.table, limited), limit)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 import planner
 from planner.errors import InputError
+from planner.models.shared.builder import Builder, Linear
 from planner.plan import Plan
+from planner.solver import search
+from planner.solver.engine import Deadline, Run, run
 from tests.cluster import (
     PENDING,
     Object,
@@ -75,6 +80,34 @@ def test_recorded_lines_get_honest_answers(name: str, seconds: float) -> None:
 def check_victims(truth: Truth, plan: Plan) -> None:
     if plan.victims:
         assert frozenset(plan.keys) in truth.legal, truth.id
+
+
+def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """D2 stays at the scheduler's own; D3 cannot fall without it, and takes it along."""
+    state = crowd(3, 12)
+    given_up: list[Linear | None] = []
+
+    def hasty(
+        builder: Builder,
+        objective: Linear | None,
+        deadline: Deadline,
+        hint: Sequence[int] | None = None,
+        effort: float | None = None,
+    ) -> Run:
+        if hint is not None and not given_up:
+            given_up.append(objective)
+            return Run("feasible", hint)
+        return run(builder, objective, deadline, hint, effort)
+
+    monkeypatch.setattr(search, "run", hasty)
+    plan = planner.solve(state, PENDING, assignment=preempt(state))
+    assert plan.certificate is not None
+    assert plan.greedy is not None
+    found = {level.term: level for level in plan.certificate.levels}
+    assert given_up
+    assert plan.status == "feasible"
+    assert found["D2"].bound < found["D2"].value < plan.greedy.terms["D2"]
+    assert found["D2"].value == plan.terms["D2"]
 
 
 def test_what_needs_no_search_is_proved_without_time() -> None:
