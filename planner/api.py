@@ -123,7 +123,7 @@ def solve(
     time_limit: float | None = ...,
     *,
     flavors: Flavors = ...,
-    stability: bool = ...,
+    stability: bool | None = ...,
     stable: bool = ...,
     rules: RulesInput | None = ...,
 ) -> Plan: ...
@@ -150,7 +150,7 @@ def solve(
     laws: Laws | None = ...,
     flavors: Flavors = ...,
     *,
-    stability: bool = ...,
+    stability: bool | None = ...,
     stable: bool = ...,
     rules: RulesInput | None = ...,
 ) -> AnyPlan: ...
@@ -165,7 +165,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     laws: Laws | None = None,
     flavors: Flavors = "kueue",
     *,
-    stability: bool = False,
+    stability: bool | None = False,
     stable: bool = False,
     rules: RulesInput | None = None,
 ) -> AnyPlan:
@@ -192,7 +192,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         the rules permit; with ``kueue`` they are those that Kueue assigns.
     stability
         Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
-        ``stability`` and the term D11. Objectives that count D11 always say it.
+        ``stability`` and the term D11. Objectives that count D11 always say it. With ``None`` it is
+        only the field, and only where that is cheap: in small states.
     stable
         Kueue: only plans after which no victim would preempt again are answers. It is infeasible
         where it is proved that there is none; the explanation then says who would preempt whom,
@@ -214,7 +215,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     checked = _checked_costs(costs)
     _check_flavors(state, flavors, assignment)
     if rules is not None:
-        _check_rules(flavors, stability=stability or stable)
+        _check_rules(flavors, stability=bool(stability) or stable)
     planning = start(state, Given(pending, assignment, now, laws, rules), checked)
     if not isinstance(planning, Planning):
         if stability or stable:
@@ -224,8 +225,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     solve_kueue = solve_flavors if flavors == "optimal" else solve_planning
     if stable:
         return with_stability(planning, solve_stable(solve_kueue, planning, profile, deadline))
-    plan = solve_kueue(planning, profile, deadline)
-    return with_stability(planning, plan) if stability or profile.counts("D11") else plan
+    plan, unasked = solve_kueue(planning, profile, deadline), stability is None and rules is None
+    wanted = stability or profile.counts("D11")
+    return with_stability(planning, plan, cheaply=not wanted) if wanted or unasked else plan
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature

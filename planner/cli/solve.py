@@ -97,9 +97,10 @@ MAX_LINES_IGNORED = 50
     "objective, among all that the rules permit (optimal).",
 )
 @click.option(
-    "--stability",
-    is_flag=True,
-    help="Kueue: also say which victims would preempt again once they are pending.",
+    "--stability/--no-stability",
+    default=None,
+    help="Kueue: also say which victims would preempt again once they are pending, and count them "
+    "(D11). By default they are named where up to 300 workloads hold quota.",
 )
 @click.option(
     "--stable",
@@ -138,7 +139,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     now: datetime | None,
     assignment: Path | None,
     flavors: str,
-    stability: bool,
+    stability: bool | None,
     stable: bool,
     laws: str | None,
     rules: str | None,
@@ -160,7 +161,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
         refuse_for_joint(pending, profile, style, flavors, others | more, each=each)
     measures = front_measures(profile)
     if measures is not None:
-        _refuse_for_front(style, flavors, stability=stability or stable)
+        _refuse_for_front(style, flavors, stability=bool(stability) or stable)
     from planner import api
     from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target

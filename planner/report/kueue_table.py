@@ -45,8 +45,8 @@ def parts(plan: Plan, width: int) -> Iterable[RenderableType]:
     if plan.victims:
         yield _victims(plan, width)
         yield _legend(plan)
-        if plan.stability is not None:
-            yield Text(stability.in_words(plan.stability), "yellow" if plan.stability else "")
+        if said := stability.of_plan(plan):
+            yield Text(said, "yellow" if plan.stability else "")
     if plan.greedy is not None:
         yield beside_greedy(plan, plan.greedy, attempt_name(plan.greedy))
     yield from broken_rules(plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from planner.plan import Cascade
+from planner.plan import Cascade, Plan
 from planner.report.plain_lines import line, yes
 from planner.report.text import plural, short, word
 
@@ -13,6 +13,13 @@ MAX_SHOWN: Final = 20
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
 UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
 BACK: Final = " (the preemptor itself)"
+
+
+def of_plan(plan: Plan) -> str:
+    """Return what people are told of a plan: empty where all is well and nobody asked."""
+    if plan.stability is None or not (plan.stability or "D11" in plan.terms):
+        return ""
+    return in_words(plan.stability)
 
 
 def in_words(cascades: Sequence[Cascade]) -> str:

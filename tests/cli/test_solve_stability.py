@@ -36,10 +36,44 @@ def test_the_plan_says_who_would_preempt_again(dump: Path) -> None:
     assert "victims that would preempt again" in table
 
 
-def test_without_it_nothing_is_said(dump: Path) -> None:
+def test_in_a_small_state_it_is_said_without_being_asked(dump: Path) -> None:
     plan = json.loads(call("solve", dump, "--format", "json").stdout)
-    assert plan["stability"] is None
+    assert plan["stability"] == [{"victim": "ns/small", "targets": ["ns/loan"], "preemptor": False}]
+    assert plan["greedy"]["stability"] == plan["stability"]
     assert "D11" not in plan["terms"]
+    table = call("solve", dump, "--format", "table").stdout
+    assert "ns/small would preempt ns/loan" in table
+
+
+def test_it_can_be_refused(dump: Path) -> None:
+    plan = json.loads(call("solve", dump, "--no-stability", "--format", "json").stdout)
+    assert plan["stability"] is None
+
+
+def test_a_table_does_not_say_unasked_that_all_is_well(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(dump_of(*third_party(reclaim="LowerPriority"))))
+    assert "Stable:" not in call("solve", path, "--format", "table").stdout
+    assert "unstable         0\n" in call("solve", path, "--format", "plain").stdout
+    assert "Stable:" in call("solve", path, "--stability", "--format", "table").stdout
+
+
+def test_not_in_a_large_state(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.solver.kueue.stability.SMALL", 2)
+    assert json.loads(call("solve", dump, "--format", "json").stdout)["stability"] is None
+    said = call("solve", dump, "--stability", "--format", "json").stdout
+    assert json.loads(said)["stability"]
+
+
+def test_a_dump_without_local_queues_says_nothing_unasked(tmp_path: Path) -> None:
+    parts = third_party()
+    parts[1] = [item for item in parts[1] if item["kind"] != "LocalQueue"]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(dump_of(*parts)))
+    result = call("solve", path, "--format", "json")
+    assert result.exit_code == OPTIMAL, result.stderr
+    assert json.loads(result.stdout)["stability"] is None
+    assert call("solve", path, "--stability").exit_code == BAD_INPUT
 
 
 def test_the_objective_says_it_without_being_asked(dump: Path) -> None:

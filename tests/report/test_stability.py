@@ -12,7 +12,9 @@ THIRD = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preempto
 
 
 def made(*cascades: Cascade) -> Plan:
-    return make_plan().model_copy(update={"stability": cascades})
+    plan = make_plan()
+    terms = {**plan.terms, "D11": len(cascades)}
+    return plan.model_copy(update={"stability": cascades, "terms": terms})
 
 
 def test_sentences_name_victims_and_targets() -> None:
@@ -55,4 +57,6 @@ def test_tables_and_pages_say_it_below_the_victims() -> None:
         assert "team-a/notebook-3 would preempt x/one, x/two" in show(made(BACK, THIRD))
         assert STABLE in show(made())
         assert "would preempt" not in show(make_plan())
+        unasked = make_plan().model_copy(update={"stability": ()})
+        assert STABLE not in show(unasked)
         assert STABLE not in show(make_plan())

@@ -127,8 +127,8 @@ def _victims(plan: Plan) -> Iterator[Block]:
     if "cost" in plan.objective:
         columns.append(_cost(plan, "Cost", "cost"))
     yield sheet("Whom to evict", columns, plan.victims, tuple(_legend(plan)))
-    if plan.stability is not None:
-        yield Paragraph(stability.in_words(plan.stability), "warn" if plan.stability else "")
+    if said := stability.of_plan(plan):
+        yield Paragraph(said, "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:
