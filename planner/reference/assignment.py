@@ -27,6 +27,7 @@ from planner.reference.no_fit import (
 )
 from planner.reference.preference import BEST, WORST, Offer, Possibility, is_preferred, tries_next
 from planner.reference.search import search
+from planner.reference.target import Search
 from planner.state.queues import FlavorQuotas, ResourceGroup
 
 Tried = Sequence[Mapping[str, int]]
@@ -92,6 +93,7 @@ class FlavorAssigner:
     tried: Tried = ()
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
+    _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
 
     def assign(self, counts: Sequence[int] | None = None) -> Assigned:
         """Assign flavors to all podsets, at the given pod counts or their own.
@@ -333,11 +335,18 @@ class FlavorAssigner:
             and preemption.reclaim_within_cohort != "Never"
         )
 
+    def search(self, request: Mapping[int, int], frs: frozenset[int]) -> Search:
+        """Search targets for a request; the same is not searched twice, nothing changes between."""
+        key = (tuple(request.items()), frs)
+        if key not in self._searches:
+            context = Context(self.snapshot, self.usage, self.preemptor, request, frs)
+            self._searches[key] = search(context)
+        return self._searches[key]
+
     def _simulate(self, fr: int, value: int) -> Offer:
         """Run the whole preemption search for this single flavor-resource (4.7)."""
         queue = self.preemptor.queue
-        context = Context(self.snapshot, self.usage, self.preemptor, {fr: value}, frozenset({fr}))
-        found = search(context).targets
+        found = self.search({fr: value}, frozenset({fr})).targets
         if not found:
             level, _ = borrow_level(self.usage, queue, fr, value)
             return Offer(Possibility.NO_CANDIDATES, level)

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.quota.tree import Usage
 from planner.reference.assignment import Assigned, FlavorAssigner, Tried
-from planner.reference.context import Context
-from planner.reference.search import search
 from planner.reference.target import Search
 
 _NOTHING = Search((), ())
@@ -48,27 +45,24 @@ def decide(
     """
     if not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
-    usage = snapshot.usage.copy()
+    assigner = FlavorAssigner(snapshot, snapshot.usage.copy(), preemptor, nominated, tried)
     if assignment is not None:
-        given = Assigned(assignment)
-        return Decision(given, _search(snapshot, usage, preemptor, assignment))
-    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried)
+        return Decision(Assigned(assignment), _search(assigner, assignment))
     full = assigner.assign()
-    found = _search(snapshot, usage, preemptor, full.assignment)
+    found = _search(assigner, full.assignment)
     fits = full.assignment.mode == "Fit"
     if fits or found.targets or not may_shrink(snapshot, preemptor):
         return Decision(full, found)
     return _reduce(assigner) or Decision(full, _NOTHING)
 
 
-def _search(
-    snapshot: Snapshot, usage: Usage, preemptor: Preemptor, assignment: Assignment
-) -> Search:
+def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
     """Search targets where the assignment asks for preemption and covers all podsets."""
+    snapshot, preemptor = assigner.snapshot, assigner.preemptor
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
         return _NOTHING
     request = total_request(assignment, preemptor, snapshot)
-    return search(Context(snapshot, usage, preemptor, request, contested(assignment, snapshot)))
+    return assigner.search(request, contested(assignment, snapshot))
 
 
 def may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:
@@ -102,7 +96,7 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
             for count, delta in zip(full, deltas, strict=True)
         ]
         assigned = assigner.assign(counts)
-        found = _search(assigner.snapshot, assigner.usage, preemptor, assigned.assignment)
+        found = _search(assigner, assigned.assignment)
         if assigned.assignment.mode == "Fit" or found.targets:
             working[middle] = Decision(assigned, found)
             high = middle
