@@ -41,7 +41,7 @@ def test_yaml_is_the_same_state(tmp_path: Path) -> None:
 def test_audit_reads_many(preset: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     assert call("generate", preset, "--count", "4", "-o", path).exit_code == 0
-    result = call("audit", path, "--format", "json", "--fail-on", "never")
+    result = call("audit", path, "--jobs", "1", "--format", "json", "--fail-on", "never")
     assert result.exit_code == 0, result.stderr
     value = json.loads(result.stdout)
     assert (value["summary"]["states"], len(value["cases"])) == (4, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from planner.objective.annotation import PREFIX
@@ -86,12 +86,12 @@ def yunikorn_complaints(state: YuniKornState) -> list[str]:
     (partition,) = state.partitions
     room: dict[str, Resource] = {node.node_id: dict(node.capacity) for node in partition.nodes}
     found = list(state.notes)
-    used: dict[str, Counter[str]] = {}
+    used: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for app in partition.applications:
         for one in app.allocations:
             for resource, amount in one.resource.items():
                 room[one.node_id][resource] -= amount
-                used.setdefault(app.queue_name, Counter())[resource] += amount
+                used[app.queue_name][resource] += amount
             if not one.request_time <= one.allocation_time <= state.now:
                 found.append(f"{one.allocation_key} has no possible past")
     found += [

@@ -141,6 +141,9 @@ def _most(layout: Layout, used: Counter[Place]) -> int:
 def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
     """Add a sweep that Kueue takes first, and the job that would do alone."""
     knobs, members = layout.knobs, layout.members(0)
+    if layout.lacking <= 1:
+        found = f"the preemptor lacks a single {layout.contested}, which one workload gives"
+        raise InputError("--hard", found, "more workloads or victims")
     layout.trap = members[1] if len(members) > 1 else 0
     one = {
         resource: amount // asked.total[layout.contested]

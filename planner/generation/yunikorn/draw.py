@@ -170,7 +170,7 @@ def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) ->
     scale = min(others, whole - own)
     layout.guaranteed = [_of(own), *(_of(each * scale // others) for each in wanted[1:])]
     for queue, amount in enumerate(used):
-        most = max(amount.milli, layout.guaranteed[queue].milli) + CORE * chance.below(16)
+        most = max(amount.milli, layout.guaranteed[queue].milli) + CORE * chance.between(1, 16)
         has = queue and chance.percent(knobs.maxima)
         layout.maxima.append(_of(most) if has else None)
 
