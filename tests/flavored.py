@@ -109,7 +109,12 @@ def podset(  # noqa: PLR0913 - the words of the small language
 
 def pending(holder: str, *pod_sets: Object, priority: int = 10) -> list[Object]:
     """Return the pending workload ``ns/pending``."""
-    return [_workload("pending", holder, list(pod_sets), priority)]
+    return waiting("pending", holder, *pod_sets, priority=priority)
+
+
+def waiting(name: str, holder: str, *pod_sets: Object, priority: int = 10) -> list[Object]:
+    """Return a pending workload ``ns/NAME``."""
+    return [_workload(name, holder, list(pod_sets), priority)]
 
 
 def fair_sharing() -> list[Object]:

@@ -11,5 +11,7 @@ build.py         a problem as a model: variables, then a flat list of laws
 joint.py         several preemptors served one after another: ways, variables
 joint_step.py    one step of these: the laws over the usage that it finds
 joint_build.py   all steps as one model
+joint_relaxation.py
+                 linear rows that hold in every order of steps
 relaxation.py    linear rows that every legal victim set satisfies
 """

@@ -133,14 +133,23 @@ class JointFormulation:
         return range(len(self.entrants))
 
     @cached_property
-    def tree_of(self) -> list[int | None]:
+    def tree_of(self) -> list[int]:
         """(K,) the tree of each class."""
-        first = self.classes.first.tolist()
-        return [self._tree(position) for position in first]
+        found = {k: tree for (tree, _), there in self.classes_at.items() for k, _ in there}
+        return [found[k] for k in range(len(self.classes))]
 
-    def _tree(self, position: int) -> int | None:
-        places = (e.tree for e in self.entrants if e.place(position) is not None)
-        return next(places, None)
+    @cached_property
+    def classes_at(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
+        """Per tree and queue, the classes there, and where each stands in that tree's problems."""
+        trees = {entrant.tree: entrant for entrant in self.entrants if entrant.ways}
+        found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for k, position in enumerate(self.classes.first.tolist()):
+            for tree, entrant in trees.items():
+                place = entrant.place(position)
+                if place is not None:
+                    node = int(entrant.ways[0].problem.queue[place])
+                    found.setdefault((tree, node), []).append((k, place))
+        return found
 
     def served(self, step: int, entrant: int) -> Linear:
         """Return whether an entrant is served in a step, 0 or 1."""

@@ -180,10 +180,11 @@ class StateUsage(TreeUsage):
 
     def _left(self, node: int, fr: int) -> Linear:
         """Return what victims of a queue give back, as a negative amount."""
-        joint, problem, entrant = self._step.joint, self._problem, self._step.entrant
+        joint, holding = self._step.joint, self._problem.holding
         given: dict[int, int] = {}
-        for (at, k), index in joint.taken.items():
-            place = entrant.place(int(joint.classes.first[k]))
-            if at < self._last and place is not None and problem.queue[place] == node:
-                given[index] = -int(problem.holding[place, fr])
-        return Linear({index: amount for index, amount in given.items() if amount})
+        for k, place in joint.classes_at.get((self._step.entrant.tree, node), ()):
+            amount = int(holding[place, fr])
+            for at in range(self._last) if amount else ():
+                if (at, k) in joint.taken:
+                    given[joint.taken[at, k]] = -amount
+        return Linear(given)

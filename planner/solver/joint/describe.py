@@ -35,6 +35,7 @@ class Told:
     """What a search found: the steps, the terms, and what is proved of them.
 
     ``undecided`` are entrants of which time did not tell whether they can be admitted;
+    ``unexamined`` those that cannot be admitted in order of precedence, and perhaps in another;
     ``cut_off`` counts steps that the model admitted and Kueue's own replay did not.
     """
 
@@ -42,6 +43,7 @@ class Told:
     table: TermTable
     levels: Sequence[LevelResult]
     undecided: frozenset[int]
+    unexamined: frozenset[int] = frozenset()
     proved: bool = False
     in_order: bool = False
     dropped: str = ""
@@ -92,7 +94,7 @@ def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
 
 
 def _status(told: Told) -> Status:
-    settled = not told.undecided and not told.in_order
+    settled = not told.undecided and not told.unexamined
     if told.steps:
         return "optimal" if told.proved and settled else "feasible"
     return "infeasible" if settled else "unknown"
@@ -136,7 +138,7 @@ def _why_not(question: Question, told: Told | None, entrant: int) -> str:
         return ALONE
     if entrant in told.undecided:
         return UNDECIDED
-    return IN_ORDER if told.in_order else PROVED
+    return IN_ORDER if entrant in told.unexamined else PROVED
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:

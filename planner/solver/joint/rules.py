@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -22,14 +23,18 @@ from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
-from planner.solver.bound import Bound, trivial_bound
+from planner.solver.bound import Bound
 from planner.solver.engine import Deadline, run
 from planner.solver.joint.question import Question
+from planner.solver.joint.relaxed import RelaxedRules, state_rows
 from planner.solver.joint.sequence import Refused, Served, Step, replay
 from planner.solver.joint.ways import asked
 
 EFFORT: Final = 1.0
 """Deterministic time for putting off evictions to later steps, which is only for the eye."""
+
+HARD: Final = 60.0
+"""Deterministic time for dividing given victims among steps at all."""
 
 
 @dataclass
@@ -37,7 +42,8 @@ class JointRules:
     """The rules for some pending workloads.
 
     ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
-    ``in_order`` says that they are served in order of precedence only.
+    ``in_order`` says that they are served in order of precedence only; ``doubtful`` that of some
+    victims it was not found out whether they divide into steps.
     """
 
     question: Question
@@ -46,9 +52,16 @@ class JointRules:
     admit: frozenset[int] = frozenset()
     refuse: frozenset[int] = frozenset()
     lessons: list[Lesson] = field(default_factory=list)
-    _known: dict[tuple[frozenset[int], frozenset[int], frozenset[int]], list[Served] | None] = (
-        field(default_factory=dict)
+    doubtful: bool = False
+    _found: dict[frozenset[int], list[list[Served]]] = field(default_factory=dict)
+    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = field(
+        default_factory=set
     )
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        """The place of each entrant in precedence, by its key."""
+        return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
     @property
     def order(self) -> IntArray:
@@ -60,19 +73,20 @@ class JointRules:
         return self._assemble(classes, in_order=self.in_order)
 
     def is_hopeless(self, classes: Classes) -> bool:
-        """Say that nothing is known without the model."""
-        del classes
-        return False
+        """Say whether these classes hold too little of some flavor-resource."""
+        return self._relaxed.is_hopeless(classes)
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Return the bound that costs are not negative."""
-        del classes
-        return trivial_bound(costs)
+        """Bound a separable cost from below by the best single cover row."""
+        return self._relaxed.quick_bound(classes, costs)
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Return the bound that costs are not negative."""
-        del limits
-        return self.quick_bound(classes, costs)
+        """Bound a separable cost from below by all cover rows together."""
+        return self._relaxed.close_bound(classes, costs, limits)
+
+    @property
+    def _relaxed(self) -> RelaxedRules:
+        return RelaxedRules(self.question, self.table, self.admit)
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own replay accepts the victims, served in some order of steps."""
@@ -84,13 +98,39 @@ class JointRules:
         The order of precedence comes first, if it will do; and nobody goes before the step that
         cannot do without.
         """
-        key = frozenset(positions), self.admit, self.refuse
-        if key not in self._known:
-            found = self._divide(sorted(positions), in_order=True)
-            if found is None and not self.in_order:
-                found = self._divide(sorted(positions), in_order=False)
-            self._known[key] = found
-        return self._known[key]
+        victims = frozenset(positions)
+        for steps in self._found.get(victims, ()):
+            if self._suit(steps):
+                return steps
+        key = victims, self.admit, self.refuse, self.in_order
+        if key in self._none:
+            return None
+        doubtful = self.doubtful
+        found = self._divide(sorted(positions), in_order=True)
+        if found is None and not self.in_order:
+            found = self._divide(sorted(positions), in_order=False)
+        if found is None:
+            self._none.add(key)
+        else:
+            self.doubtful = doubtful
+            self._found.setdefault(victims, []).append(found)
+        return found
+
+    def remember(self, steps: list[Served]) -> None:
+        """Note steps that were replayed, for whenever their victims are asked about."""
+        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        victims = frozenset(place[key] for step in steps for key in step.plan.keys)
+        self._found.setdefault(victims, []).append(steps)
+
+    def served(self, steps: Sequence[Served]) -> set[int]:
+        """Return who is served in some steps."""
+        return {self._number[step.plan.preemptor] for step in steps}
+
+    def _suit(self, steps: Sequence[Served]) -> bool:
+        order = [self._number[step.plan.preemptor] for step in steps]
+        served = set(order)
+        suits = self.admit <= served and served.isdisjoint(self.refuse)
+        return suits and (not self.in_order or order == sorted(order))
 
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
         alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
@@ -101,8 +141,9 @@ class JointRules:
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
             result = run(joint.builder, late, Deadline(), effort=EFFORT)
             if not result.solution:
-                result = run(joint.builder, None, Deadline())
+                result = run(joint.builder, None, Deadline(), effort=HARD)
             if not result.solution:
+                self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None
             chosen = _read(joint, result.solution)
             steps = [self._step(e, gone) for e, _, gone in chosen]
@@ -117,6 +158,7 @@ class JointRules:
             joint.builder.at_least(variable(joint.admitted[e]), 1)
         for e in self.refuse:
             joint.builder.at_most(variable(joint.admitted[e]), 0)
+        state_rows(joint.builder, joint.take, self._relaxed.rows(classes))  # for the solver
         return joint
 
     def _step(self, entrant: int, positions: Sequence[int]) -> Step:

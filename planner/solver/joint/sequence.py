@@ -14,11 +14,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from planner.models.kueue.candidates import attempts
+from planner.objective.profiles import Profile
 from planner.plan import Plan, Verification
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.solver.engine import Deadline
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import settled
+from planner.solver.kueue.solve import settled, solve_planning
 from planner.state import State
 from planner.verifier import verify_plan
 
@@ -141,6 +143,29 @@ def serve_greedily(state: State, snapshot: Snapshot, preemptors: Iterable[Preemp
         if admitted:
             snapshot = after(planning, turns[-1].evicted)
     return OneByOne(tuple(turns), snapshot)
+
+
+def serve_at_best(
+    state: State,
+    snapshot: Snapshot,
+    preemptors: Iterable[Preemptor],
+    profile: Profile,
+    deadline: Deadline,
+) -> list[Step]:
+    """Serve preemptors in the order given, each by its own best plan in the state reached.
+
+    Who has none, or one that evicts a former preemptor, is left out.
+    """
+    steps: list[Step] = []
+    served: set[str] = set()
+    for preemptor in preemptors:
+        planning = Planning(state, snapshot, preemptor)
+        plan = solve_planning(planning, profile, deadline.half())
+        if plan.status in {"optimal", "feasible"} and served.isdisjoint(plan.keys):
+            steps.append((preemptor, plan.keys))
+            served.add(preemptor.key)
+            snapshot = after(planning, plan.keys)
+    return steps
 
 
 def refitting(left: Snapshot, victims: Iterable[Admitted]) -> list[Admitted]:

@@ -3,15 +3,15 @@
 Who is admitted comes first, in order of precedence: each pending workload is admitted if some
 legal sequence of steps admits it with all those admitted before it. Then the levels of the
 objective are minimised over the victims of all steps together. The order of the steps is part of
-the model up to ORDERS pending workloads; beyond, it is the order of precedence, and nothing is
-said to be optimal.
+the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
+optimal only if bounds that hold in every order say so.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -25,12 +25,14 @@ from planner.objective.terms import TermTable
 from planner.plan import JointPlan
 from planner.solver.comparison import bind, dropped_in_words, refuse_worse
 from planner.solver.core import find_any, find_within
-from planner.solver.engine import Deadline
+from planner.solver.engine import Deadline, Outcome
 from planner.solver.joint.describe import Told, describe, describe_none
 from planner.solver.joint.question import Question
+from planner.solver.joint.relaxed import RelaxedRules, bounds_in_any_order
 from planner.solver.joint.rules import JointRules
-from planner.solver.levels import Answer, solve_levels
-from planner.solver.search import Search
+from planner.solver.joint.sequence import Refused, Step, replay, serve_at_best
+from planner.solver.levels import Answer, LevelResult, solve_levels
+from planner.solver.search import Counts, Search
 
 ORDERS: Final = 4
 """Pending workloads up to which every order of serving them is considered."""
@@ -65,19 +67,21 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
 class _Joint:
     """A joint plan being searched.
 
-    ``undecided`` are entrants of which time did not tell whether they can be admitted.
+    ``undecided`` are entrants of which time did not tell whether they can be admitted,
+    ``unexamined`` those that cannot in order of precedence, and perhaps in another.
     """
 
     question: Question
     profile: Profile
     deadline: Deadline
     undecided: set[int] = field(default_factory=set)
+    unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
 
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
-        in_order = len(self.question.entrants) > ORDERS
-        self.rules = JointRules(self.question, self._table(()), in_order)
+        self.in_order = len(self.question.entrants) > ORDERS
+        self.rules = JointRules(self.question, self._table(()), self.in_order)
         classes = _classes(self.question, self.rules.table, self.profile)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
@@ -88,43 +92,93 @@ class _Joint:
 
     def admit(self) -> None:
         """Decide who is admitted, in order of precedence; the incumbent admits just them."""
-        search, rules = self.search, self.rules
-        served = self._start_greedily()
+        rules, served = self.rules, self._start()
+        until = self.deadline.half()
         for e, entrant in enumerate(self.question.entrants):
             if e in served:
                 rules.admit |= {e}
-                continue
-            outcome = "infeasible"
-            if entrant.ways:
-                trial = search.fork()
-                trial.incumbent, trial.deadline = None, self.deadline.half()
-                before, rules.admit = rules.admit, rules.admit | {e}
-                outcome = find_any(trial, trial.alive)
+            elif not entrant.ways:
+                rules.refuse |= {e}
+            else:
+                rules.admit |= {e}
+                outcome = self._find(until)
                 if outcome == "optimal":
-                    search.incumbent = trial.incumbent
                     served = self._served()
                     continue
-                rules.admit = before
-            rules.refuse |= {e}
-            if outcome == "unknown":
-                self.undecided.add(e)
+                if outcome == "unknown":
+                    self.undecided.add(e)
+                elif self.in_order and not rules.is_hopeless(self.search.classes):
+                    self.unexamined.add(e)
+                rules.admit -= {e}
+                rules.refuse |= {e}
         rules.table = self._table(sorted(rules.admit))
 
-    def _start_greedily(self) -> set[int]:
-        """Start from the victims of serving one by one, if a legal plan has just these."""
-        positions = self._greedy_positions()
-        if positions is None or not self.profile.wishes.are_kept(self.rules.table, positions):
+    def _find(self, until: Deadline) -> Outcome:
+        """Look for any answer that admits whom it must, in order of precedence first."""
+        trial = self.search.fork()
+        outcome: Outcome = "infeasible"
+        for in_order in (True,) if self.in_order else (True, False):
+            # What is cut off here is lawful where others are admitted, or in another order.
+            trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
+            self.rules.in_order = in_order
+            outcome = find_any(trial, trial.alive)
+            if outcome == "optimal":
+                self.search.incumbent = trial.incumbent
+                break
+        self.rules.in_order = self.in_order
+        return outcome
+
+    def _start(self) -> set[int]:
+        """Start from serving one by one, greedily or at the best of each, where that is legal."""
+        known = [self._greedy_steps()]
+        if self.in_order:
+            known.append(self._optimal_steps())
+        found = [start for start in map(self._replayed, known) if start is not None]
+        if not found:
             return set()
-        counts = self.search.classes.counts(positions)
-        if counts is None or not self.rules.is_lawful(self.search.classes.take(counts)):
-            return set()
-        self.search.incumbent = counts
-        return self._served()
+        _, served, self.search.incumbent = min(found)
+        return set(served)
+
+    def _greedy_steps(self) -> list[Step]:
+        turns = [turn for turn in self.question.greedy.turns if turn.admitted]
+        return [(turn.planning.preemptor, turn.evicted) for turn in turns]
+
+    def _optimal_steps(self) -> list[Step]:
+        question, until = self.question, self.deadline.half().half()
+        return serve_at_best(
+            question.state, question.snapshot, question.preemptors, self.profile, until
+        )
+
+    def _replayed(
+        self, steps: Sequence[Step]
+    ) -> tuple[tuple[list[bool], list[int]], list[int], Counts] | None:
+        """Return the rank of some steps, who is served, and the class counts; none if not legal.
+
+        The victims become those that stand for their classes.
+        """
+        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        gone = [key for _, keys in steps for key in keys]
+        counts = None
+        if place.keys() >= {*gone}:
+            counts = self.search.classes.counts(place[key] for key in gone)
+        table, classes = self.rules.table, self.search.classes
+        if counts is None or not self.profile.wishes.are_kept(table, classes.take(counts)):
+            return None
+        chosen = _standing_for(classes, [place[key] for key in gone])
+        keys = {key: self.question.forest.workloads[chosen[place[key]]].key for key in gone}
+        named = [(preemptor, [keys[key] for key in victims]) for preemptor, victims in steps]
+        found = replay(self.question.state, self.question.snapshot, named)
+        if isinstance(found, Refused):
+            return None
+        self.rules.remember(found)
+        served = self.rules.served(found)
+        values = [self.search.value(level, counts) for level in self.profile.levels]
+        missing = [e not in served for e in range(len(self.question.entrants))]
+        return (missing, values), sorted(served), counts
 
     def _served(self) -> set[int]:
-        steps = self.rules.steps(self.search.classes.take(self.search.answer)) or []
-        keys = {step.plan.preemptor for step in steps}
-        return {e for e, p in enumerate(self.question.preemptors) if p.key in keys}
+        steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
+        return self.rules.served(steps)
 
     def _greedy_positions(self) -> list[int] | None:
         """Return the victims of serving one by one; ``None`` if preemptors are among them."""
@@ -161,32 +215,63 @@ class _Joint:
         self.dropped = dropped_in_words(self.profile, impossible, undecided)
         if self.profile.caps and not comparable:
             self.dropped = "; no caps: served one by one, others are admitted"
+        if not self.in_order:
+            self._improve()
+        unsolved = search.fork()
         answer = solve_levels(search, self.profile.levels)
-        if comparable and not impossible and not undecided:
+        if self.in_order:
+            relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
+            unsolved.incumbent = search.incumbent
+            bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, answer.levels)
+            answer = Answer(_outcome(bounded), bounded)
+        if answer.outcome == "optimal" and comparable and not impossible and not undecided:
             chosen = self.rules.table.evaluate(search.classes.take(search.answer))
             refuse_worse(self.profile, chosen, greedy)
         return answer
+
+    def _improve(self) -> None:
+        """Start from the best that is served in order of precedence; mostly nothing is better."""
+        ordered = self.search.fork()
+        ordered.cut, ordered.deadline = [], self.deadline.half()
+        self.rules.in_order = True
+        if self.rules.is_lawful(ordered.classes.take(ordered.answer)):
+            solve_levels(ordered, self.profile.levels)
+            self.search.incumbent = ordered.incumbent
+        self.rules.in_order = False
 
     def told(self, answer: Answer | None) -> Told:
         """Return all that was found."""
         search, rules = self.search, self.rules
         if answer is None or search.incumbent is None:
-            return Told((), rules.table, (), frozenset(self.undecided))
+            undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
+            return Told((), rules.table, (), undecided, unexamined)
         positions = search.classes.take(search.incumbent)
-        levels = answer.levels
-        proved = answer.outcome == "optimal" and not rules.in_order
-        if rules.in_order:  # nothing is known of other orders: no cost is negative
-            levels = tuple(replace(one, least=replace(one.least, bound=0)) for one in levels)
+        proved = answer.outcome == "optimal" and not rules.doubtful
         return Told(
             rules.steps(positions) or (),
             rules.table,
-            levels,
+            answer.levels,
             frozenset(self.undecided),
+            frozenset(self.unexamined),
             proved=proved,
             in_order=rules.in_order,
             dropped=self.dropped,
             cut_off=len(rules.lessons),
         )
+
+
+def _outcome(levels: Sequence[LevelResult]) -> Outcome:
+    closed = all(level.least.bound == level.least.value for level in levels)
+    return "optimal" if closed else "feasible"
+
+
+def _standing_for(classes: Classes, positions: Sequence[int]) -> dict[int, int]:
+    """Return for each victim the one that stands for it: the first of its class go."""
+    found: dict[int, int] = {}
+    for members in classes.members:
+        chosen = [position for position in positions if position in set(members)]
+        found |= dict(zip(chosen, members, strict=False))
+    return found
 
 
 def _classes(question: Question, table: TermTable, profile: Profile) -> Classes:

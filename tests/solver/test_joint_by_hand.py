@@ -1,0 +1,249 @@
+"""Joint plans on small clusters, reasoned by hand; the refusals of the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from planner.errors import InputError, LookupFailed, UnsupportedError
+from planner.objective.profile_file import find_profile
+from planner.plan import JointPlan
+from planner.solver.joint import solve as joint_solve
+from planner.state import State
+from tests.conftest import ROOT
+from tests.flavored import flavor, group, podset, queue, running, state_of
+from tests.flavored import waiting as one_waiting
+
+FIRST, SECOND = "ns/first", "ns/second"
+NAMED = [FIRST, SECOND]
+
+
+def waiting(name: str, holder: str, amount: int, priority: int) -> list[dict[str, Any]]:
+    """Return a pending workload ``ns/NAME`` of one podset."""
+    return one_waiting(name, holder, podset(amount), priority=priority)
+
+
+def borrowers(*more: list[dict[str, Any]]) -> State:
+    """Return two queues with 4 GPUs each that the queue ``z``, which owns none, has borrowed.
+
+    Two small ones of priority 1 hold 2 GPUs each, the large one of priority 2 holds 4.
+    """
+    lender = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
+    return state_of(
+        flavor("f"),
+        queue("a", group(f=4), **lender),
+        queue("b", group(f=4), **lender),
+        queue("z", group(f=0), cohort="c"),
+        running("small-1", "z", "f", 2, 1),
+        running("small-2", "z", "f", 2, 1),
+        running("large", "z", "f", 4, 2),
+        *more,
+    )
+
+
+def steps_of(plan: JointPlan) -> list[tuple[str, set[str]]]:
+    """Return who is served, and for each the victims."""
+    return [(step.preemptor, {v.workload for v in step.victims}) for step in plan.steps]
+
+
+def test_one_victim_makes_room_for_both_where_one_by_one_evicts_two() -> None:
+    """Each asks for 2, and Kueue takes a small one for each. The large one is enough for both."""
+    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    plan = planner.solve_joint(state, NAMED, "min-count")
+    assert plan.status == "optimal"
+    assert steps_of(plan) == [(FIRST, {"ns/large"}), (SECOND, set())]
+    assert [len(turn.victims) for turn in plan.greedy.turns] == [1, 1]
+
+
+def test_what_was_evicted_for_nothing_is_named() -> None:
+    """Each asks for 3; together the large one and one small one are enough.
+
+    One by one both small ones go for first; second finds 1 left over, and the large one goes for
+    it. Then 8 - 6 = 2 are free, so one small one would fit again.
+    """
+    state = borrowers(waiting("first", "a", 3, 10), waiting("second", "b", 3, 9))
+    plan = planner.solve_joint(state, NAMED)
+    assert plan.status == "optimal"
+    assert set(plan.admitted) == {*NAMED}
+    assert len(plan.victims) == 2
+    assert {victim.workload for victim in plan.victims} < {*plan.greedy.victims}
+    assert "ns/large" in {victim.workload for victim in plan.victims}
+    turns = [(turn.preemptor, set(turn.victims)) for turn in plan.greedy.turns]
+    assert turns == [(FIRST, {"ns/small-1", "ns/small-2"}), (SECOND, {"ns/large"})]
+    assert len(plan.greedy.fit_again) == 1
+    assert plan.fit_again == ()
+    assert plan.greedy.terms["D2"] == 3
+
+
+def test_the_first_in_precedence_is_served_second_where_only_that_admits_it() -> None:
+    """First may preempt nobody. Second may take the large one, which leaves room for both."""
+    state = state_of(
+        flavor("f"),
+        queue("a", group(f=2), cohort="c"),
+        queue("b", group(f=4), cohort="c", reclaim="Any"),
+        queue("z", group(f=0), cohort="c"),
+        running("large", "z", "f", 6, 1),
+        waiting("first", "a", 2, 10),
+        waiting("second", "b", 4, 9),
+    )
+    plan = planner.solve_joint(state)
+    assert plan.status == "optimal"
+    assert steps_of(plan) == [(SECOND, {"ns/large"}), (FIRST, set())]
+    assert [(one.workload, one.admitted, one.greedy) for one in plan.pending] == [
+        (FIRST, True, False),
+        (SECOND, True, True),
+    ]
+
+
+def test_priority_decides_where_not_all_can_be_admitted() -> None:
+    """There are 4 GPUs, nobody may preempt anybody there: 3 and 1 fit, 3 and 2 do not."""
+    state = state_of(
+        flavor("f"),
+        queue("a", group(f=4)),
+        waiting("low", "a", 3, 1),
+        waiting("high", "a", 2, 10),
+        waiting("least", "a", 2, 0),
+    )
+    plan = planner.solve_joint(state)
+    assert plan.status == "optimal"
+    assert plan.admitted == ("ns/high", "ns/least")
+    assert [one.workload for one in plan.pending if not one.admitted] == ["ns/low"]
+    assert plan.explanation.startswith("no eviction needed for 2 of 3")
+
+
+def test_nobody_can_be_admitted() -> None:
+    state = state_of(
+        flavor("f"),
+        queue("a", group(f=4)),
+        running("on", "a", "f", 4, 5),
+        waiting("first", "a", 3, 10),
+        waiting("second", "a", 9, 9),
+    )
+    plan = planner.solve_joint(state)
+    assert plan.status == "infeasible"
+    assert not plan.steps
+    assert not plan.terms
+    said = {one.workload: one.explanation for one in plan.pending}
+    assert said[FIRST].startswith("not admitted; proved")
+    assert said[SECOND] == "not admitted: no flavor could ever do"
+
+
+def test_trees_apart_are_planned_for_together() -> None:
+    state = borrowers(
+        waiting("first", "a", 4, 10),
+        queue("lone", group(f=4), within="LowerPriority"),
+        running("old", "lone", "f", 4, 1),
+        waiting("second", "lone", 4, 20),
+    )
+    plan = planner.solve_joint(state, objective="min-count")
+    assert plan.status == "optimal"
+    assert {frozenset(gone) for _, gone in steps_of(plan)} == {
+        frozenset({"ns/old"}),
+        frozenset({"ns/large"}),
+    }
+    assert plan.pending[0].workload == SECOND
+
+
+def test_wishes_bind_all_steps_together(tmp_path: Path) -> None:
+    """At most one eviction: the large one. Without the large one, three of them cannot do."""
+    path = tmp_path / "one.toml"
+    path.write_text('levels = ["D2"]\n[budget]\ntotal = 1\n')
+    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    plan = planner.solve_joint(state, NAMED, find_profile(str(path)))
+    assert [victim.workload for victim in plan.victims] == ["ns/large"]
+
+
+def test_costs_of_the_user_count() -> None:
+    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    costs = {"ns/large": 5, "ns/small-1": 1, "ns/small-2": 1}
+    plan = planner.solve_joint(state, NAMED, "min-cost", costs)
+    assert {victim.workload for victim in plan.victims} == {"ns/small-1", "ns/small-2"}
+    assert plan.terms["cost"] == sum(victim.costs["cost"] for victim in plan.victims) == 2
+
+
+def test_with_one_workload_it_is_the_single_plan() -> None:
+    state = borrowers(waiting("first", "a", 3, 10))
+    for objective in ("no-regret", "min-lost-work", "fewest-tenants"):
+        alone = planner.solve(state, FIRST, objective)
+        together = planner.solve_joint(state, [FIRST], objective)
+        assert [v.workload for v in together.victims] == list(alone.keys)
+        assert together.terms == alone.terms
+
+
+def test_beyond_the_orders_considered_bounds_hold_in_every_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(joint_solve, "ORDERS", 1)
+    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    plan = planner.solve_joint(state, NAMED, "min-count")
+    assert plan.status == "optimal"  # 4 GPUs must be freed, and nobody holds more
+    assert plan.certificate.levels[0].bound == 1
+
+
+def test_where_another_order_is_needed_nothing_is_said_to_be_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(joint_solve, "ORDERS", 1)
+    state = state_of(
+        flavor("f"),
+        queue("a", group(f=2), cohort="c"),
+        queue("b", group(f=4), cohort="c", reclaim="Any"),
+        queue("z", group(f=0), cohort="c"),
+        running("large", "z", "f", 6, 1),
+        waiting("first", "a", 2, 10),
+        waiting("second", "b", 4, 9),
+    )
+    plan = planner.solve_joint(state)
+    assert plan.status == "feasible"
+    assert plan.admitted == (SECOND,)
+    assert "other orders were not examined" in plan.pending[0].explanation
+
+
+def test_no_time_leaves_what_serving_one_by_one_gives() -> None:
+    state = borrowers(waiting("first", "a", 3, 10), waiting("second", "b", 3, 9))
+    plan = planner.solve_joint(state, NAMED, time_limit=0)
+    assert plan.status == "feasible"
+    assert {victim.workload for victim in plan.victims} == {*plan.greedy.victims}
+
+
+def test_what_cannot_be_planned_for_is_left_out_of_all() -> None:
+    state = borrowers(waiting("first", "a", 2, 10), waiting("lost", "nowhere", 2, 9))
+    plan = planner.solve_joint(state)
+    assert plan.status == "optimal"
+    assert plan.admitted == (FIRST,)
+    (skipped,) = plan.skipped
+    assert skipped.workload == "ns/lost"
+    assert "LocalQueue" in skipped.explanation
+    with pytest.raises(LookupFailed, match="nowhere"):
+        planner.solve_joint(state, [FIRST, "ns/lost"])
+
+
+def test_refusals() -> None:
+    state = borrowers(waiting("first", "a", 2, 10))
+    with pytest.raises(InputError, match="named twice"):
+        planner.solve_joint(state, [FIRST, FIRST])
+    with pytest.raises(InputError, match="a list of workloads"):
+        planner.solve_joint(state, FIRST)
+    with pytest.raises(InputError, match="a list of workloads"):
+        planner.solve_joint(state, [])
+    with pytest.raises(LookupFailed, match="no workload ns/nobody"):
+        planner.solve_joint(state, ["ns/nobody"])
+    with pytest.raises(UnsupportedError, match="D11"):
+        planner.solve_joint(state, [FIRST], "stable")
+    with pytest.raises(InputError, match="nothing is pending"):
+        planner.solve_joint(borrowers())
+
+
+def test_fewer_pods_are_not_decided() -> None:
+    pods = {**podset(1), "count": 4, "minCount": 2}
+    state = borrowers(one_waiting("first", "a", pods, priority=10))
+    with pytest.raises(UnsupportedError, match="fewer pods"):
+        planner.solve_joint(state, [FIRST])
+
+
+def test_yunikorn_is_refused_clearly() -> None:
+    with pytest.raises(UnsupportedError, match="for Kueue only"):
+        planner.solve_joint(planner.read(ROOT / "instances" / "yunikorn" / "quickstart"))
