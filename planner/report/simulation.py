@@ -88,13 +88,13 @@ def _header(answer: Simulation) -> Table:
         ("Waiting", Text(f"{age(totals.waiting_s)} in all")),
         ("Finished", Text(f"{totals.finished:,} of {plural(totals.workloads, noun)}")),
     ]
-    if answer.loops or answer.feuds or answer.storms:
-        found = [
-            plural(len(answer.loops), "loop"),
-            f"{plural(len(answer.feuds), 'pair')} that evicted each other",
-            f"{plural(len(answer.storms), noun)} evicted more than {answer.storm:,} times",
-        ]
-        facts.append(("Findings", Text(", ".join(found), "bold red")))
+    found = [
+        plural(len(answer.loops), "loop"),
+        f"{plural(len(answer.feuds), 'pair')} that evicted each other",
+        f"{plural(len(answer.storms), noun)} evicted more than {answer.storm:,} times",
+    ]
+    any_found = answer.loops or answer.feuds or answer.storms
+    facts.append(("Findings", Text(", ".join(found), "bold red" if any_found else "green")))
     if answer.unproved:
         unproved = f"{plural(answer.unproved, 'decision')} not proved best in time"
         facts.append(("", Text(unproved, "yellow")))

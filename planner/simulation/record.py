@@ -135,10 +135,11 @@ class Totals(Record):
 class Simulation(Record):
     """What happened cycle after cycle.
 
-    ``start`` is the clock of the state, ``duration_s`` how long was simulated. ``eviction_s`` is
-    how long a victim kept what it held. ``storm`` is how many evictions are no storm yet.
-    ``unproved`` counts decisions of the optimum that were not proved best in time. Loops are
-    sorted by the length of their rounds, the shortest first; storms by evictions, the most first.
+    ``start`` is the clock of the state, ``duration_s`` how long was simulated, until it settled or
+    a limit was reached. ``eviction_s`` is how long a victim kept what it held, ``storm`` how many
+    evictions are no storm yet. ``unproved`` counts decisions of the optimum that were not proved
+    best in time. Loops are sorted by the length of their rounds, the shortest first; storms by
+    evictions, the most first.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")

@@ -102,7 +102,7 @@ def run(world: World, limits: Limits, report: Report) -> Outcome:
         ended = going.ended(next_s)
         if ended is None and next_s is not None:
             going.go_on(next_s)
-        elif ended in {"settled", "until"} and limits.until_s is not None:
+        elif ended == "until" and limits.until_s is not None:
             going.go_on(limits.until_s)
         report(going.at_s, world.cycles)
     watch, at_s = going.watch, going.at_s

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from planner.simulation.record import Event
 
 
-def story(events: Iterable[Event], start_s: int, period_s: int) -> tuple[str, ...]:
-    """Tell what happens in a round; seconds count from when it begins."""
-    told = tuple(_sentences(events, start_s))
+def story(events: Sequence[Event], start_s: int, period_s: int) -> tuple[str, ...]:
+    """Tell what happens in a round; seconds count from when it begins.
+
+    A round ends with the evictions of its last cycle, and so did the one before: they are told
+    first, at 0 s.
+    """
+    end_s = start_s + period_s
+    last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
+    rest = [event for event in events if event not in last]
+    told = (*_sentences(last, end_s), *_sentences(rest, start_s))
     return (*told, f"after {period_s} s everything is as it was at the beginning of the round")
 
 
-def _sentences(events: Iterable[Event], start_s: int) -> Iterator[str]:
+def _sentences(events: Sequence[Event], start_s: int) -> Iterator[str]:
     for event in events:
         after = f"at {event.at_s - start_s} s"
         match event.kind:

@@ -227,7 +227,9 @@ def test_copies_arrive_one_after_the_other() -> None:
 
 def test_use_is_what_was_held_on_average() -> None:
     """Four GPUs for 50 of 100 seconds, of four that there are."""
-    answer = went(A, pending("a", 4), script=Script(run_seconds=50), until_s=100)
+    later = [{"name": "ns/later", "arrive_seconds": 200}]
+    script = Script.model_validate({"run_seconds": 50, "workload": later})
+    answer = went(A, pending("a", 4), waits("later", "a"), script=script, until_s=100)
     assert [(one.capacity, one.share) for one in answer.use] == [(4, 0.5)]
 
 

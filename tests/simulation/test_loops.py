@@ -32,7 +32,8 @@ def pair(**gates: bool) -> list[list[Object]]:
 
     The large ones have the higher priority and have to borrow 2. ``small-a`` runs.
     """
-    policies: dict[str, Any] = {"within": "LowerPriority", "reclaim": "Any", "borrow": "LowerPriority"}
+    lower = "LowerPriority"
+    policies: dict[str, Any] = {"within": lower, "reclaim": "Any", "borrow": lower}
     return [
         queue("a", 4, "pool", **policies),
         queue("b", 4, "pool", **policies),
@@ -68,9 +69,13 @@ def test_two_queues_take_from_each_other_for_ever() -> None:
         "5 small-b admitted",
         "6 small-b preempted by large-b",
     ]
-    assert loop.story[2] == (
-        "at 2 s ns/large-a of a preempts ns/small-a of a (InClusterQueue), which goes and loses "
+    assert loop.story[0] == (
+        "at 0 s ns/large-b of b preempts ns/small-b of b (InClusterQueue), which goes and loses "
         "1 s of its run"
+    )
+    assert loop.story[1:3] == (
+        "at 1 s ns/small-b waits again in b",
+        "at 1 s ns/small-a is admitted by a",
     )
     assert loop.story[-1] == "after 4 s everything is as it was at the beginning of the round"
 
