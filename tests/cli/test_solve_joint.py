@@ -1,0 +1,152 @@
+"""`planner solve --joint`: answers in every format, exit codes, and refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner.cli.exit_code import BAD_INPUT, INFEASIBLE, NOT_PROVED, OPTIMAL
+from planner.cli.schemas import schema_text
+from tests.cli.running import call
+from tests.conftest import ROOT
+from tests.flavored import Object, flavor, group, listed, queue, running
+from tests.flavored import podset as pods
+from tests.flavored import waiting as pending
+
+PENDING = ("--pending", "ns/first", "--pending", "ns/second")
+QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
+
+
+def cluster(*more: list[Object]) -> Object:
+    """Return a dump with two pending workloads of 3 GPUs each, and 8 GPUs that are lent out.
+
+    One by one Kueue evicts three for them, together two are enough (test_joint_by_hand.py).
+    """
+    lender = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
+    return listed(
+        flavor("f"),
+        queue("a", group(f=4), **lender),
+        queue("b", group(f=4), **lender),
+        queue("z", group(f=0), cohort="c"),
+        running("small-1", "z", "f", 2, 1),
+        running("small-2", "z", "f", 2, 1),
+        running("large", "z", "f", 4, 2),
+        pending("first", "a", pods(3), priority=10),
+        pending("second", "b", pods(3), priority=9),
+        *more,
+    )
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Write the cluster."""
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(cluster()))
+    return path
+
+
+@pytest.mark.parametrize("who", [PENDING, ("--all",)])
+def test_json_is_as_published(dump: Path, who: tuple[str, ...]) -> None:
+    result = call("solve", dump, *who, "--joint", "--format", "json")
+    assert result.exit_code == OPTIMAL, result.stderr
+    plan = json.loads(result.stdout)
+    Draft202012Validator(json.loads(schema_text("joint"))).validate(plan)
+    assert plan["status"] == "optimal"
+    assert [one["workload"] for one in plan["pending"]] == ["ns/first", "ns/second"]
+    assert sum(len(step["victims"]) for step in plan["steps"]) == plan["terms"]["D2"] == 2
+    assert all(verdict["holds"] for step in plan["steps"] for verdict in step["verdicts"])
+    assert len(plan["greedy"]["victims"]) == plan["greedy"]["terms"]["D2"] == 3
+    assert len(plan["greedy"]["fit_again"]) == 1
+
+
+def test_table_shows_both_ways_of_serving(dump: Path) -> None:
+    text = call("solve", dump, *PENDING, "--joint", "--format", "table").stdout
+    assert "PROVED OPTIMAL" in text
+    assert "evicting 2 workloads makes room for 2 of 2 pending workloads" in text
+    assert "Kueue would admit 2 of 2 and evict 3 workloads; this plan admits 2 and evicts 2:" in (
+        " ".join(text.split())
+    )
+    assert "would fit again, evicted for nothing" in text
+    assert "laws 16/16 hold in 2 steps" in text
+
+
+def test_plain_lines(dump: Path) -> None:
+    text = call("solve", dump, *PENDING, "--joint", "--format", "plain").stdout
+    lines = [line.split() for line in text.splitlines()]
+    assert ["status", "optimal"] in lines
+    assert ["victims", "2"] in lines
+    assert [line[2] for line in lines if line[0] == "kueue_turn"] == ["ns/first", "ns/second"]
+    assert len([line for line in lines if line[0] == "kueue_victim"]) == 3
+    assert len([line for line in lines if line[0] == "victim"]) == 2
+    (term,) = (line for line in lines if line[:2] == ["term", "D2"])
+    assert term[2:6] == ["plan=2", "kueue=3", "level=3", "bound=2"]
+
+
+def test_one_pending_workload_is_planned_for_as_without_it() -> None:
+    alone = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
+    together = json.loads(call("solve", QUICKSTART, "--all", "--joint", "--format", "json").stdout)
+    assert together["terms"] == alone["terms"]
+    (step,) = together["steps"]
+    names = [victim["workload"] for victim in step["victims"]]
+    assert names == [victim["workload"] for victim in alone["victims"]]
+
+
+def test_nobody_can_be_admitted(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    full = [queue("a", group(f=4)), running("on", "a", "f", 4, 5)]
+    asking = [pending("first", "a", pods(3)), pending("second", "a", pods(4))]
+    path.write_text(json.dumps(listed(flavor("f"), *full, *asking)))
+    result = call("solve", path, "--all", "--joint", "--format", "table")
+    assert result.exit_code == INFEASIBLE
+    assert "PROVED INFEASIBLE" in result.stdout
+    assert "no legal steps admit any of them" in result.stdout
+
+
+def test_no_time(dump: Path) -> None:
+    result = call("solve", dump, *PENDING, "--joint", "--time-limit", "0", "--format", "plain")
+    assert result.exit_code == NOT_PROVED
+    assert "victims          3\n" in result.stdout
+
+
+def test_what_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(cluster(pending("lost", "nowhere", pods(1)))))
+    result = call("solve", path, "--all", "--joint", "--format", "table")
+    assert result.exit_code == BAD_INPUT
+    assert "Left out" in result.stdout
+    assert "ns/lost" in result.stdout
+    assert "error: ns/lost: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--joint",), "--joint wants to know for whom"),
+        (PENDING, "add --joint"),
+        (("--joint", "--all", "--pending", "ns/first"), "--all goes neither"),
+        (("--joint", *PENDING, "--stable"), "--stable goes not with --joint"),
+        (("--joint", *PENDING, "--stability"), "--stability goes not with --joint"),
+        (("--joint", *PENDING, "--flavors", "optimal"), "--flavors optimal goes not"),
+        (("--joint", *PENDING, "--laws", "code"), "--laws goes not with --joint"),
+        (("--joint", *PENDING, "--rules", "kep83"), "--rules goes not with --joint"),
+        (("--joint", *PENDING, "--objective", "pareto:D2,D4"), "a front is drawn for one"),
+        (("--joint", *PENDING, "--objective", "stable"), "D11"),
+        (("--joint", *PENDING, "--format", "html"), "not as html"),
+        (("--joint", *PENDING, *PENDING), "is named twice"),
+    ],
+)
+def test_refusals(dump: Path, more: tuple[str, ...], said: str) -> None:
+    result = call("solve", dump, *more)
+    assert result.exit_code == BAD_INPUT
+    assert said in result.stderr
+    assert not result.stdout
+
+
+def test_yunikorn_is_refused_with_a_hint() -> None:
+    result = call("solve", ROOT / "instances" / "yunikorn" / "quickstart", "--all", "--joint")
+    assert result.exit_code == BAD_INPUT
+    assert "for Kueue only" in result.stderr
+    assert "hint: plan for each ask by itself" in result.stderr
