@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from planner.models.kueue.columns import Columns
-from planner.models.kueue.relaxation import cover_rows
-from planner.models.shared.row import Row
+from planner.models.kueue.relaxation import cover_rows, with_excess
+from planner.models.shared.row import Relaxation, Row
 from planner.problem.kep83 import Kep83Problem
 from planner.quantity import UNLIMITED
 
@@ -14,6 +14,16 @@ from planner.quantity import UNLIMITED
 def rows(problem: Kep83Problem, columns: Columns) -> list[Row]:
     """Return what victims must free: anywhere for K83-01, in the own queue for K83-02."""
     return [*cover_rows(problem.base, columns), *_within_min(problem, columns)]
+
+
+def relax(problem: Kep83Problem, columns: Columns) -> Relaxation:
+    """Return these rows, and what K83-07 leaves of each other queue.
+
+    Before its last victim it gives up at most its excess, in the involved fr that shows it at
+    its min or above.
+    """
+    others = sorted({*columns.queue.tolist()} - {problem.base.own_queue})
+    return with_excess(rows(problem, columns), problem.base, columns, others, beyond=0)
 
 
 def _within_min(problem: Kep83Problem, columns: Columns) -> list[Row]:

@@ -6,7 +6,7 @@ They bound every separable cost from below, and tell which classes can matter at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -54,21 +54,31 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
 
 
 def relax(problem: Problem, columns: Columns) -> Relaxation:
-    """Return the cover rows, and what KQ-07 or FS-06 leaves of each side node.
+    """Return the cover rows, and what KQ-07 or FS-06 leaves of each side node."""
+    side = [
+        node
+        for node in range(len(problem.parent))
+        if node not in problem.path and _lends_everything(problem, node)
+    ]
+    return with_excess(cover_rows(problem, columns), problem, columns, side, beyond=1)
 
-    A side node gives up at most its excess - 1 before its last victim, in the fr that shows it
-    over quota. With several contested fr, a witness variable per fr chooses one.
+
+def with_excess(
+    given: Sequence[Row], problem: Problem, columns: Columns, nodes: Iterable[int], *, beyond: int
+) -> Relaxation:
+    """Return rows that are given, and those of nodes that need some excess for the last victim.
+
+    Before its last victim a node gives up at most its excess - ``beyond``, in the fr that shows
+    it so much over its quota. With several contested fr, a witness variable per fr chooses one.
     """
-    rows = cover_rows(problem, columns)
+    rows = list(given)
     choices: list[range] = []
     witnesses = 0
-    for node in range(len(problem.parent)):
-        if node in problem.path or not _lends_everything(problem, node):
-            continue
+    for node in nodes:
         below = _below(problem, columns, node)
         if not below.any():
             continue
-        node_rows = _excess_rows(problem, columns, node, below, witnesses)
+        node_rows = _excess_rows(problem, columns, node, below, witnesses, beyond)
         if node_rows is not None:
             rows.extend(node_rows)
             choices.append(range(witnesses, witnesses + len(node_rows) - 1))
@@ -76,20 +86,20 @@ def relax(problem: Problem, columns: Columns) -> Relaxation:
     return Relaxation(rows, witnesses, choices)
 
 
-def _excess_rows(
-    problem: Problem, columns: Columns, node: int, below: BoolArray, first: int
+def _excess_rows(  # noqa: PLR0913, PLR0917 - a node, and what is known of it
+    problem: Problem, columns: Columns, node: int, below: BoolArray, first: int, beyond: int
 ) -> list[Row] | None:
-    """Return the rows of one side node, or ``None`` if it is over quota whatever is removed."""
+    """Return the rows of one node, or ``None`` if nothing binds it, whatever is removed."""
     bounded = []
     counts = np.array([columns.count(k) for k in range(len(columns))], dtype=np.int64)
     for fr in _watched(problem, node):
         excess = problem.usage[node][fr] - problem.quota[node][fr]
-        if excess <= 0:
+        if excess < beyond:
             continue
         holding = np.where(below, columns.holding[:, fr], 0)
         total = sum((holding * counts).tolist())
         largest = int(holding.max())
-        room = excess - 1 + largest
+        room = excess - beyond + largest
         if total <= room:
             return None
         bounded.append((fr, holding, room, total))

@@ -21,7 +21,7 @@ from planner.solver.pending import only_pending
 from planner.solver.yunikorn.planning import YuniKornPlanning, pending_asks, plan_ask
 from planner.solver.yunikorn.solve import solve_yunikorn
 from planner.state import TIMESTAMP, AnyState, State, YuniKornState, parse_time
-from planner.state.kep83 import Kep83, parse_rules
+from planner.state.kep83 import Kep83, read_rules
 
 AnyPlanning = Planning | YuniKornPlanning
 AssignmentInput = Assignment | Mapping[str, Any]
@@ -134,7 +134,7 @@ def clock_of(now: datetime | str | None) -> datetime | None:
 
 
 def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
-    options = parse_rules(given.rules) if isinstance(given.rules, str) else given.rules
+    options = None if given.rules is None else read_rules(given.rules)
     if options is not None:
         state = _without_fair_sharing(state)
     now = clock_of(given.now)

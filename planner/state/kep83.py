@@ -102,6 +102,21 @@ class Kep83(Schema):
         return f"{NAME}:{options}" if options else NAME
 
 
+def read_rules(rules: object) -> Kep83:
+    """Read the options from text, or take a record of them as it is.
+
+    Raises
+    ------
+    SchemaError
+        If it is neither, or the text cannot be used.
+    """
+    if isinstance(rules, Kep83):
+        return rules
+    if isinstance(rules, str):
+        return parse_rules(rules)
+    raise SchemaError("rules", f"found {type(rules).__name__}", f"{_EXPECTED}; or Kep83(...)")
+
+
 def parse_rules(text: str) -> Kep83:
     """Read the options from text.
 

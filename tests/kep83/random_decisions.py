@@ -31,8 +31,8 @@ CRITERIA: Final = (
 WAITS: Final = (0, 0, 0, 0, 30, 60)
 
 
-def random_decision(seed: int, workloads: int) -> Decision:
-    """Draw a decision; ``workloads`` is how many hold quota at most.
+def random_decision(seed: int, workloads: int, most: int = 3) -> Decision:
+    """Draw a decision; ``workloads`` hold quota at most, and ``most`` is the largest min of others.
 
     The preemptor has waited for 30 s by the condition that Kueue writes, or was never attempted.
     """
@@ -41,7 +41,7 @@ def random_decision(seed: int, workloads: int) -> Decision:
     waited = chance.choice((0, 30))
     cost = {f"ns/w{index}": chance.randint(0, 2) for index in range(workloads)}
     held = _workloads(chance, resources, cost)
-    state = state_of(*_tree(chance, resources), _incoming(chance, resources, waited), *held)
+    state = state_of(*_tree(chance, resources, most), _incoming(chance, resources, waited), *held)
     snapshot = take_snapshot(state)
     preemptor = find_preemptor(state, snapshot, PENDING)
     modes = ["Preempt", *(chance.choice(("Preempt", "Preempt", "Fit")) for _ in resources[1:])]
@@ -63,7 +63,7 @@ def random_decision(seed: int, workloads: int) -> Decision:
     )
 
 
-def _tree(chance: random.Random, resources: tuple[str, ...]) -> Iterator[list[Object]]:
+def _tree(chance: random.Random, resources: tuple[str, ...], most: int) -> Iterator[list[Object]]:
     """Yield queue a, which the preemptor waits for, and one to three others."""
     nested = chance.random() < 0.2
     yield cohort("org", nominal=_amounts(chance, resources, 0, 2) if nested else None)
@@ -73,7 +73,7 @@ def _tree(chance: random.Random, resources: tuple[str, ...]) -> Iterator[list[Ob
         borrows, lends = (chance.random() < share for share in (0.2, 0.3 if nested else 0))
         yield queue(
             name,
-            _amounts(chance, resources, 2 if mine else 0, 4 if mine else 3),
+            _amounts(chance, resources, 2 if mine else 0, 4 if mine else most),
             chance.choice(("org", "team")) if nested else "org",
             within=chance.choice(WITHIN) if mine else "Never",
             reclaim=chance.choice(RECLAIM) if mine else "Never",

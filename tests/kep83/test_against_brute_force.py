@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 import planner
 from planner.models.kep83.candidates import eligible
+from planner.models.kep83.relaxation import relax
+from planner.models.kueue.columns import Columns, build_classes
+from planner.models.shared.row import Relaxation
 from planner.plan import Plan
+from planner.problem.array import IntArray
 from planner.reference.kep83 import decide_kep83
 from planner.solver.start import Given, start
 from tests.cluster import PENDING
@@ -24,6 +29,7 @@ DECISIONS = 20_000 if TEST_ALL else 2_000
 PARTS = 20 if TEST_ALL else 4
 WORKLOADS = 6 if TEST_ALL else 5
 SOLVED = 400 if TEST_ALL else 40
+RELAXED = 4_000 if TEST_ALL else 400
 
 
 def victims(decision: Decision) -> list[str]:
@@ -101,3 +107,36 @@ def check(plan: Plan, decision: Decision) -> None:
     if legal:
         assert frozenset(plan.keys) in legal
         assert plan.terms["count"] == min(map(len, legal))
+
+
+def test_relaxation_keeps_every_legal_set() -> None:
+    """The rows that bound costs from below hold for every legal set, with some witness of each."""
+    kept = 0
+    for seed in range(RELAXED):
+        decision = random_decision(seed, workloads=10, most=8)
+        base = decision.problem.base
+        nobody = np.zeros(len(base.workloads), dtype=np.bool_)
+        apart = [np.arange(len(base.workloads), dtype=np.int64)]
+        classes = build_classes(base, eligible(decision.problem), nobody, apart)
+        relaxation = relax(decision.problem, Columns(base, classes, nobody))
+        position = {one.key: place for place, one in enumerate(base.workloads)}
+        for legal in decision.simulation.legal_sets() if relaxation.rows else ():
+            take = np.array(classes.counts(position[key] for key in legal))
+            assert holds(relaxation, take), seed
+            kept += len(relaxation.choices)
+    assert kept > RELAXED / 10
+
+
+def holds(relaxation: Relaxation, take: IntArray) -> bool:
+    """Say whether counts per class satisfy all rows, given one witness of each choice."""
+    single = {
+        row.slack[0][0]: row for row in relaxation.rows if row.coefficients.any() and row.slack
+    }
+    plain = [row for row in relaxation.rows if not row.slack]
+    return all(int(row.coefficients @ take) >= row.bound for row in plain) and all(
+        any(
+            int(single[z].coefficients @ take) + single[z].slack[0][1] >= single[z].bound
+            for z in choice
+        )
+        for choice in relaxation.choices
+    )

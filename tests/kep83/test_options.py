@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import planner
@@ -79,6 +81,12 @@ def test_the_default_order_said_is_the_default_order() -> None:
 def test_what_cannot_be_used(text: str, told: str) -> None:
     with pytest.raises(SchemaError, match=told):
         planner.greedy(borrowed(), PENDING, rules=text)
+
+
+def test_neither_text_nor_a_record() -> None:
+    wrong: Any = {"wait": 5}
+    with pytest.raises(SchemaError, match="found dict"):
+        planner.solve(borrowed(), PENDING, rules=wrong)
 
 
 def test_as_text_or_as_a_record() -> None:

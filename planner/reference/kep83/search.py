@@ -46,14 +46,13 @@ def _add_back(context: Kep83Context, removed: list[Admitted]) -> list[Admitted]:
 
     One that cannot be added back does not stop the walk: only then is the set minimal.
     """
-    needed = list(removed)
+    needed: list[Admitted] = []
     for workload in reversed(removed):
         context.usage.add(workload.queue, workload.usage)
-        if context.fits():
-            needed.remove(workload)
-        else:
+        if not context.fits():
             context.usage.remove(workload.queue, workload.usage)
-    return needed
+            needed.append(workload)
+    return needed[::-1]
 
 
 def _put_back(context: Kep83Context, workloads: list[Admitted]) -> None:

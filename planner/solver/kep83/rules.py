@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.models.kep83.build import assemble
-from planner.models.kep83.relaxation import rows
+from planner.models.kep83.relaxation import relax, rows
 from planner.models.kueue.formulation import Formulation
 from planner.models.shared.classes import Classes
-from planner.models.shared.row import Relaxation, Row
+from planner.models.shared.row import Row
 from planner.problem.array import IntArray
 from planner.problem.kep83 import Kep83Problem
 from planner.solver.bound import Bound
@@ -36,7 +36,7 @@ class Kep83Rules(KueueRules):
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
         """Bound a separable cost from below by the linear relaxation."""
-        relaxation = Relaxation(self.rows(classes), 0)
+        relaxation = relax(self.kep83, self.columns(classes))
         return linear_programming_bound(relaxation, classes, costs, limits)
 
     def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
