@@ -145,6 +145,21 @@ def test_knobs_that_need_others() -> None:
     assert spec.preemption.borrow_within_cohort.policy == "Never"
 
 
+def test_a_knob_leaves_the_rest_alone() -> None:
+    """Studies compare the same cluster under other knobs: what is not asked for stays."""
+    plain, saved = kueue(checkpoints=0), kueue(checkpoints=100, evicted=100, last_tier=100)
+    assert plain.cluster_queues == saved.cluster_queues
+    for one, other in zip(plain.workloads, saved.workloads, strict=True):
+        assert one.metadata.model_copy(update={"annotations": {}}) == other.metadata.model_copy(
+            update={"annotations": {}}
+        )
+        assert one.spec == other.spec
+        assert one.status.admission == other.status.admission
+        assert one.reserved_at == other.reserved_at
+    fair = kueue(fair=True, strategies="final-share", reclaim="LowerPriority")
+    assert fair.workloads == kueue().workloads
+
+
 def leaves(queue: QueueConfig) -> list[QueueConfig]:
     """Return the queues without others below them."""
     return [leaf for one in queue.queues for leaf in leaves(one)] if queue.queues else [queue]

@@ -27,7 +27,7 @@ SIZES: dict[str, dict[str, object]] = {
     "huge": {"workloads": 300, "queues": 40},
     "yunikorn-large": {"nodes": 12},
 }
-DIGESTS = ["000a47a314c9f6a1", "859535012a0b1ad1", "91ca9cecfeada956"]
+DIGESTS = ["a38987e454f77bdf", "77fe1247ef5342d8", "91ca9cecfeada956"]
 """SHA-256 of hierarchical, fair and yunikorn with seed 7."""
 
 SEEDS = range(200) if os.environ.get("PLANNER_TEST_ALL") else range(2)

@@ -89,6 +89,7 @@ def _running(layout: Layout, seed: int) -> Iterator[Run]:
             queue = number if number < knobs.queues else chance.below(knobs.queues)
             shape, level = next(drawn), chance.below(knobs.priorities)
         age = times.spread(_YOUNGEST_S, knobs.age * 3600)
+        waited, saved, evicted = times.below(600), times.below(age), times.between(1, 60)
         yield Run(
             number=number,
             task=chance.pick(TASKS),
@@ -97,9 +98,9 @@ def _running(layout: Layout, seed: int) -> Iterator[Run]:
             level=level,
             flavor=number % knobs.flavors,
             age_s=age,
-            waited_s=times.below(600),
-            checkpoint_s=times.below(age) if chance.percent(knobs.checkpoints) else None,
-            evicted_s=times.between(1, 60) if chance.percent(knobs.evicted) else None,
+            waited_s=waited,
+            checkpoint_s=saved if chance.percent(knobs.checkpoints) else None,
+            evicted_s=evicted if chance.percent(knobs.evicted) else None,
             last_tier=chance.percent(knobs.last_tier),
         )
 
