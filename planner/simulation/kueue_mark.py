@@ -51,7 +51,8 @@ def state_mark(
     return tuple(
         (
             node,
-            tuple(sorted(_holder(one, reserved, queued, kept) for one in admitted[node])),
+            # In their order: among equals without UIDs the first is taken.
+            tuple(_holder(one, reserved, queued, kept) for one in admitted[node]),
             _queue(queues[node], queued, kept, cycle),
         )
         for node in nodes

@@ -9,8 +9,13 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import LookupFailed, SchemaError
+from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reader import read_objects
+from planner.reference.yunikorn.candidates import Candidate
+from planner.reference.yunikorn.decision import Decision, decide
 from planner.simulation import Script, Simulation, simulate
+from planner.simulation.run import Limits, run
+from planner.simulation.yunikorn_world import YuniKornWorld
 from planner.state import YuniKornState
 from tests.simulation.driving import told
 from tests.yunikorn.building import (
@@ -158,3 +163,46 @@ def test_the_optimum_in_the_cores_place() -> None:
     assert evictions(simulate(state_of(value))) == ["new by ask", "one by ask"]
     best = simulate(state_of(value), "optimum", objective="min-count")
     assert evictions(best) == ["two by ask"]
+
+
+def thrash(_: YuniKornState, cluster: Cluster, asking: Asking) -> Decision:
+    """Take whoever runs, guaranteed or not, whenever the core would look for somebody."""
+    found = decide(cluster, asking)
+    if found.conditions is None or not found.conditions.attempted:
+        return found
+    application = next(one for one in cluster.partition.applications if one.allocations)
+    victim = Candidate(
+        application.allocations[0], cluster.tree.leaf_of(application), application.application_id
+    )
+    return Decision("generic", found.conditions, True, "n1", (victim,))  # noqa: FBT003
+
+
+def test_a_loop_would_be_found() -> None:
+    """The core itself has none here, so somebody else decides, who knows no guaranteed.
+
+    At 0 x goes for y. It asks from then on and waits for 30 s; then y goes for it, and so on.
+    """
+    value = cluster_value(
+        [queue("a", guaranteed={"gpu": 1}), queue("b", guaranteed={"gpu": 1})],
+        [node("n1", GPU)],
+        [
+            application("one", "root.a", allocation("x", GPU, 100)),
+            application("two", "root.b", asks=(ask("y", GPU),)),
+        ],
+    )
+    assert simulate(state_of(value)).timeline == ()
+    world = YuniKornWorld(state_of(value), Script(), thrash)
+    found = run(world, Limits(HOUR, 100, 3), lambda *_: None)
+    assert found.ended == "loop"
+    (loop,) = found.loops
+    assert (loop.first_s, loop.period_s, loop.endless) == (0, 60, True)
+    assert told(loop.events) == [
+        "30 y preempted by x",
+        "30 y requeued",
+        "30 x admitted",
+        "60 x preempted by y",
+        "60 x requeued",
+        "60 y admitted",
+    ]
+    (feud,) = found.feuds
+    assert (feud.first, feud.second) == ("x", "y")
