@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,11 @@ def cluster(*more: list[Object]) -> Object:
 
     One by one Kueue evicts three for them, together two are enough (test_joint_by_hand.py).
     """
-    lender = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
+    lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
     return listed(
         flavor("f"),
-        queue("a", group(f=4), **lender),
-        queue("b", group(f=4), **lender),
+        lender("a", group(f=4)),
+        lender("b", group(f=4)),
         queue("z", group(f=0), cohort="c"),
         running("small-1", "z", "f", 2, 1),
         running("small-2", "z", "f", 2, 1),

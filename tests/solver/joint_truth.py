@@ -145,8 +145,8 @@ def _admission(
             "count": request.count,
             "flavors": {resource: one.flavor for resource, one in pods.flavors.items()},
             "resourceUsage": {
-                resource: str(_text(resource, request.totals[resource]))
-                for resource in pods.flavors
+                name: _text(name, {**request.totals, "pods": request.count}[name])
+                for name in pods.flavors
             },
         }
         for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,11 @@ def borrowers(*more: list[dict[str, Any]]) -> State:
 
     Two small ones of priority 1 hold 2 GPUs each, the large one of priority 2 holds 4.
     """
-    lender = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
+    lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
     return state_of(
         flavor("f"),
-        queue("a", group(f=4), **lender),
-        queue("b", group(f=4), **lender),
+        lender("a", group(f=4)),
+        lender("b", group(f=4)),
         queue("z", group(f=0), cohort="c"),
         running("small-1", "z", "f", 2, 1),
         running("small-2", "z", "f", 2, 1),
