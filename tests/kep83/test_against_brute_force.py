@@ -28,8 +28,8 @@ from tests.kep83.random_decisions import random_decision
 DECISIONS = 20_000 if TEST_ALL else 2_000
 PARTS = 20 if TEST_ALL else 4
 WORKLOADS = 6 if TEST_ALL else 5
-SOLVED = 400 if TEST_ALL else 40
-RELAXED = 4_000 if TEST_ALL else 400
+SOLVED = 200 if TEST_ALL else 40
+RELAXED = 1_500 if TEST_ALL else 400
 
 
 def victims(decision: Decision) -> list[str]:
