@@ -67,7 +67,14 @@ def look() -> Iterator[None]:
 
 
 def file_of(figure: Figure, style: str) -> bytes:
-    """Return a drawing as a file; ``style`` is ``svg`` or ``png``."""
+    """Return a drawing as a file; ``style`` is ``svg`` or ``png``. The same drawing, the same bytes.
+
+    The layout comes out of a solver whose last digits differ from run to run; so it is rounded.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(part, 4) for part in axes.get_position().bounds])
     file = io.BytesIO()
     figure.savefig(file, format=style, metadata=dict(_METADATA[style]))
     return file.getvalue()
