@@ -36,6 +36,7 @@ DECIDERS: Final = {
 SCHEDULE: Final = "{time}: {cycles}; {ended}"
 ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
 FOR_EVER: Final = "and so on for ever"
+ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has all."
 MORE_LOOPS: Final = "... {count:,} more loops, use --format json"
 
 
@@ -60,8 +61,12 @@ def _parts(answer: Simulation) -> Iterator[RenderableType]:
         yield _feud_table(answer.feuds)
     if answer.storms:
         yield _storm_table(answer)
-    if answer.timeline:
-        yield _timeline_table(answer)
+    events = answer.timeline
+    if len(events) > MOST_ROWS:
+        events = tuple(one for one in events if one.kind == "preempted")
+        yield Text(ONLY_EVICTIONS.format(all=len(answer.timeline)), "dim")
+    if events:
+        yield _timeline_table(answer, events)
     if answer.workloads:
         yield _fate_table(answer)
     if answer.use:
@@ -143,7 +148,7 @@ def _most_by(storm: Storm) -> Text:
     return Text(", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else ""))
 
 
-def _timeline_table(answer: Simulation) -> Table:
+def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
     columns: list[Column[Event]] = [
         Column("Second", lambda row: f"{row.at_s:,}", number=True),
         Column("Cycle", lambda row: f"{row.cycle:,}", number=True),
@@ -153,7 +158,7 @@ def _timeline_table(answer: Simulation) -> Table:
         Column("By", lambda row: Text(short(row.by)) if row.by else NOTHING, folds=True),
         Column("Why", lambda row: Text(clean(row.reason)) if row.reason else NOTHING),
     ]
-    return table_of(columns, answer.timeline, MOST_ROWS)
+    return table_of(columns, events, MOST_ROWS)
 
 
 def _fate_table(answer: Simulation) -> Table:

@@ -1,0 +1,67 @@
+"""A simulation on a screen and on paper: what is left out, and what is drawn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.report.simulation import render, render_timeline
+from planner.report.simulation_plot import MOST_LINES, Span, draw, spans
+from planner.simulation import Simulation, simulate
+from tests.cluster import queue, running
+from tests.reference.cycles import waits
+from tests.simulation.driving import went
+from tests.simulation.week import WEEK_S, week
+
+HOSTILE = "a\x1b[31mb"
+
+
+@pytest.fixture(scope="module")
+def long() -> Simulation:
+    return simulate(week(MOST_LINES + 1, load=2.0, seed=3), until_s=WEEK_S)
+
+
+def test_a_long_timeline_is_cut_down_to_evictions(long: Simulation) -> None:
+    page = render(long, "table", width=120, color=False)
+    assert f"Evictions only, of {len(long.timeline)} events" in page
+    assert " admitted " not in page
+    assert len(render_timeline(long).splitlines()) == len(long.timeline)
+    assert json.loads(render_timeline(long).splitlines()[0])["kind"] == "arrived"
+
+
+def test_no_name_steers_the_terminal() -> None:
+    parts = (queue("a", 4, within="LowerPriority"), running("low", "a", 4))
+    answer = went(*parts, waits("high", "a", 2, 10))
+    fates = tuple(
+        one.model_copy(update={"workload": HOSTILE, "queue": HOSTILE}) for one in answer.workloads
+    )
+    events = tuple(
+        one.model_copy(update={"workload": HOSTILE, "queue": HOSTILE, "by": HOSTILE})
+        for one in answer.timeline
+    )
+    hostile = answer.model_copy(update={"workloads": fates[:1], "timeline": events})
+    for style in ("table", "plain", "json"):
+        assert "\x1b" not in render(hostile, style, width=120, color=False)
+    assert "\x1b" not in render_timeline(hostile)
+
+
+def test_spans_are_what_everybody_did() -> None:
+    """The victim leaves from 0 to 5 and waits then; the preemptor waits for it and runs then."""
+    parts = (queue("a", 4, within="LowerPriority"), running("low", "a", 4))
+    answer = went(*parts, waits("high", "a", 2, 10), eviction_s=5)
+    by_name = {
+        fate.workload: list(
+            spans(answer, fate, [e for e in answer.timeline if e.workload == fate.workload])
+        )
+        for fate in answer.workloads
+    }
+    end_s = answer.duration_s
+    assert by_name["ns/low"] == [Span(0, 5, "leaving"), Span(5, end_s, "waiting")]
+    assert by_name["ns/high"] == [Span(0, 5, "waiting"), Span(5, end_s, "running")]
+
+
+def test_many_workloads_are_drawn_together(long: Simulation) -> None:
+    pytest.importorskip("matplotlib")
+    assert len(long.workloads) > MOST_LINES
+    assert draw(long, "svg").startswith(b"<?xml")
