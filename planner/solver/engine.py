@@ -180,10 +180,15 @@ def _quick(deadline: Deadline) -> SatParameters:
 
 
 def _thorough(deadline: Deadline) -> SatParameters:
-    """Return the parameters of a thorough attempt."""
+    """Return the parameters of a thorough attempt.
+
+    Cuts took more time than they saved: without them, proofs of fair sharing are three times
+    faster, and hundreds of classical victims no slower.
+    """
     parameters = _quick(deadline)
     parameters.linearization_level = 2
     parameters.cp_model_presolve = True
+    parameters.cut_level = 0
     return parameters
 
 
