@@ -185,21 +185,29 @@ def test_priorities_of_kubernetes_itself_do_not_count() -> None:
     assert [one.code for one in planner.lint(state).findings] == ["KL-06"]
 
 
-def test_by_priority_alone_nobody_goes_in_circles() -> None:
-    """All sizes and orders of two against one, both queues preempting by LowerPriority."""
-    for first in range(1, 5):
-        for asked in range(1, 7):
-            dump = dump_of(
-                queue("a", 2, "org", reclaim="LowerPriority", borrow="LowerPriority"),
-                queue("b", 4, "org", reclaim="LowerPriority", borrow="LowerPriority"),
-                running("first", "b", first, 0, created=2),
-                running("second", "b", 6 - first, 0, created=1),
-                running_pending(asked),
-            )
-            assert loop(dump) == ()
+@pytest.mark.parametrize("within", ["LowerPriority", "LowerOrNewerEqualPriority"])
+@pytest.mark.parametrize("priority", [0, 10])
+@pytest.mark.parametrize("borrow", ["Never", "LowerPriority"])
+def test_by_priority_alone_nobody_evicts_back(within: str, priority: int, borrow: str) -> None:
+    """Sizes of two against one; both queues preempt within and among themselves, never by Any.
+
+    Who borrows may be overtaken by its victims, once; they never preempt it.
+    """
+    by_priority: dict[str, Any] = {"reclaim": "LowerPriority", "borrow": borrow}
+    for first in (1, 2, 4):
+        for asked in (1, 3, 6):
+            for created in (1, 50):
+                dump = dump_of(
+                    queue("a", 2, "org", within=within, **by_priority),
+                    queue("b", 4, "org", within=within, **by_priority),
+                    running("first", "b", first, 0, created=2),
+                    running("second", "b", 6 - first, 0, created=3),
+                    asking("a", asked, priority, created),
+                )
+                assert loop(dump) == ()
 
 
-def running_pending(asked: int) -> list[Any]:
-    (workload,) = running("asks", "a", asked, 10)
+def asking(queue_name: str, amount: int, priority: int, created: int) -> list[Any]:
+    (workload,) = running("asks", queue_name, amount, priority, created=created)
     del workload["status"]
     return [workload]

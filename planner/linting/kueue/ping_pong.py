@@ -1,9 +1,9 @@
 """Ping-pong: workloads that evict one another again and again.
 
-Preemption by priority cannot run in circles: whoever goes is lower, or equal and later in the
-queue, than whom it goes for, and both stay what they are. Circles need ``reclaimWithinCohort:
-Any``, which asks for no priority. One ClusterQueue borrows by force, the other takes its nominal
-quota back from whoever has it, and the first does not think twice.
+Whom preemption by priority evicts never evicts back: it is lower, or equal and later in the
+queue, than whom it went for, and both stay what they are. Evicting back needs
+``reclaimWithinCohort: Any``, which asks for no priority: one ClusterQueue borrows by force, the
+other takes its nominal quota back from whoever has it, and the first does not think twice.
 """
 
 from __future__ import annotations

@@ -25,6 +25,8 @@ MAX_OTHERS: Final = 4
 """Other ClusterQueues that an example is tried with."""
 MAX_ALIKE: Final = 3
 """ClusterQueues of a group that are tried before it is given up."""
+_TIMES: Final = ((2, 2), (2, 0), (0, 0))
+"""Since when the first of two runs, and when it was made: the second of them is of minute 1."""
 _CREATED: Final = 10
 """What runs is created later than what asks, so that equal priorities do not protect it."""
 
@@ -180,10 +182,10 @@ def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]
     nominal = facts.nominal(lender, world.fr)
     small = [size for size in dict.fromkeys((world.unit, nominal)) if 0 < size < most]
     for first, asked in product(small, sizes(world, borrower)[:-3:-1]):
-        for minute, rest in product((2, 0), dict.fromkeys((most - first, nominal))):
+        for (minute, created), rest in product(_TIMES, dict.fromkeys((most - first, nominal))):
             if rest > 0 and first + rest <= most:
                 yield (
-                    Job("first", lender, first, low, minute=minute),
+                    Job("first", lender, first, low, minute=minute, created=created),
                     Job("second", lender, rest, low, minute=1),
                     Job(ASKS, borrower, asked, low + 1, running=False),
                 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from planner.quota.holding import queue_order_time
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reader import read_kueue_objects
@@ -54,8 +56,11 @@ class Event(NamedTuple):
         return f"{self.workload} preempts {', '.join(self.evicts)}"
 
 
-Standing = tuple[frozenset[str], frozenset[str]]
-"""Who runs, and who is parked; all others compete."""
+Standing = tuple[tuple[str, ...], tuple[str, ...], frozenset[str]]
+"""Who runs, those last admitted first; everybody in queue order; and who is parked.
+
+What follows depends on nothing else: of times, only their order matters.
+"""
 
 
 @dataclass(slots=True)
@@ -72,8 +77,14 @@ class _Play:
 
     @property
     def standing(self) -> Standing:
-        running = (one.key for one in self.state.workloads if one.is_true("QuotaReserved"))
-        return frozenset(running), self.parked
+        by_name = sorted(self.state.workloads, key=lambda one: one.metadata.uid)
+        since = {one.key: one.reserved_at for one in by_name}
+        running = [(at, key) for key, at in since.items() if at is not None]
+        running.sort(key=itemgetter(0), reverse=True)
+        configuration = self.state.configuration
+        queued = sorted(by_name, key=lambda one: queue_order_time(one, configuration))
+        names = tuple(key for _, key in running)
+        return names, tuple(one.key for one in queued), self.parked
 
     def step(self) -> bool:
         """Run a cycle, and say whether anything moved or was parked."""

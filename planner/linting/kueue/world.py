@@ -27,7 +27,11 @@ _UNLIMITED: Final = "10E"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A workload of a dump: one pod that asks for an amount, made so many minutes after noon."""
+    """A workload of a dump: one pod that asks for an amount.
+
+    It runs, or was made, since so many minutes after noon; ``created`` is when it was made if
+    that was earlier.
+    """
 
     name: str
     queue: int
@@ -36,6 +40,7 @@ class Job:
     running: bool = True
     minute: int = 0
     boost: str = ""
+    created: int | None = None
 
     @property
     def key(self) -> str:
@@ -186,7 +191,7 @@ class World:
         asked = {resource: format_units(job.amount, resource)}
         container = {"name": "main", "image": "example", "resources": {"requests": asked}}
         metadata: Object = {"name": job.name, "namespace": NAMESPACE, "uid": job.name}
-        metadata["creationTimestamp"] = at(job.minute)
+        metadata["creationTimestamp"] = at(job.minute if job.created is None else job.created)
         if job.boost:
             metadata["annotations"] = {"kueue.x-k8s.io/priority-boost": job.boost}
         pods = {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
