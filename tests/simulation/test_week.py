@@ -19,7 +19,7 @@ SECONDS = 60
 
 @pytest.mark.parametrize("fair", [False, True], ids=["classical", "fair"])
 @pytest.mark.parametrize("load", [0.8, 1.2])
-def test_a_week_takes_less_than_a_minute(load: float, fair: bool) -> None:  # noqa: FBT001
+def test_a_week_takes_less_than_a_minute(*, load: float, fair: bool) -> None:
     state = week(WORKLOADS, fair=fair, load=load)
     begun = time.process_time()
     answer = simulate(state, until_s=WEEK_S)

@@ -1,8 +1,8 @@
 """One whole scheduling cycle of Kueue, replayed step by step, without a solver.
 
-waiting.py        who waits in which queue, in which order, and the heads
+waiting.py        who waits in which queue, in which order, the heads, and what queues remember
 admissibility.py  what is turned down before any flavor is looked at
-record.py         a head with its decision; an entry and a cycle as they end
+record.py         a head with its decision; who decides; an entry and a cycle as they end
 order.py          the order of processing without fair sharing
 tournament.py     the order of processing with fair sharing
 processing.py     one entry: overlap, fit, preemption, admission, reserved capacity
