@@ -23,13 +23,14 @@ from planner.quota.tree import NO_PARENT, FlavorResource
 def joint_cover_rows(
     entrants: Sequence[Entrant], admitted: Collection[int], classes: Classes
 ) -> list[Row]:
-    """Return what victims must free so that some entrants are all admitted.
+    """Return what victims must free so that some entrants are all admitted, as far as each can be.
 
     Nodes that keep something for themselves, there or below on the path, are left out: what is
     free there may serve a preemptor although more than the limit is borrowed.
     """
     rows: dict[tuple[int, int, FlavorResource], Row] = {}
-    for e in sorted(admitted):
+    admitted = [e for e in sorted(admitted) if entrants[e].ways]
+    for e in admitted:
         entrant = entrants[e]
         problem = entrant.ways[0].problem
         for fr, amount in _least(entrant).items():
