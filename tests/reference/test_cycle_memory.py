@@ -41,7 +41,7 @@ def test_whoever_preempted_before_comes_first_by_a_gate(
     fairly: bool,
 ) -> None:
     """Fair borrows less than old, or nothing: it comes first by either order without the gate."""
-    more = {"fairSharing": {}} if fairly else {}
+    more: dict[str, object] = {"fairSharing": {}} if fairly else {}
     entries = ran(
         queue("a", 0, "c"),
         queue("b", 1, "c"),
