@@ -30,6 +30,7 @@ PLOTS: Final = (".svg", ".png")
 UNTIL: Final = 7 * 86_400
 CYCLES: Final = 100_000
 EVICTION: Final = 30
+MOST: Final = 2**31
 STORM: Final = 3
 
 EPILOG: Final = """\b
@@ -94,7 +95,7 @@ decision of the optimum was not proved best in time; 0 else.
 @click.option(
     "--until",
     metavar="SECONDS",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=MOST),
     default=UNTIL,
     show_default=True,
     help="How much time passes at most; it ends earlier when nothing moves any more.",
@@ -110,7 +111,7 @@ decision of the optimum was not proved best in time; 0 else.
 @click.option(
     "--eviction",
     metavar="SECONDS",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=MOST),
     default=EVICTION,
     show_default=True,
     help="Kueue: how long a victim keeps its quota.",
@@ -199,7 +200,7 @@ def command(  # noqa: PLR0913 - one parameter an option
             storm=storm,
             objective=profile,
             time_limit=time_limit,
-            laws=laws or "design",
+            laws=laws,
             report=lambda at_s, done: progress.update(
                 max(at_s / max(1, until), done / cycles), f"{at_s:,} s, {done:,} cycles"
             ),

@@ -23,7 +23,7 @@ Report = Callable[[int, int], None]
 class Limits(NamedTuple):
     """When a simulation ends at the latest: by its clock, and by the number of its cycles."""
 
-    until_s: int | None
+    until_s: int
     cycles: int
     storm: int
 
@@ -79,7 +79,7 @@ class _Run:
             return "settled"
         if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
             return "loop"
-        if self.limits.until_s is not None and next_s > self.limits.until_s:
+        if next_s > self.limits.until_s:
             return "until"
         return "cycles" if self.world.cycles >= self.limits.cycles else None
 
@@ -102,7 +102,7 @@ def run(world: World, limits: Limits, report: Report) -> Outcome:
         ended = going.ended(next_s)
         if ended is None and next_s is not None:
             going.go_on(next_s)
-        elif ended == "until" and limits.until_s is not None:
+        elif ended == "until":
             going.go_on(limits.until_s)
         report(going.at_s, world.cycles)
     watch, at_s = going.watch, going.at_s

@@ -30,7 +30,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import Field, Strict, ValidationError
+from pydantic import Field, Strict, ValidationError, model_validator
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.plan.record import Record
@@ -38,8 +38,11 @@ from planner.plan.record import Record
 MAX_BYTES: Final = 16 * 2**20
 MOST_ARRIVALS: Final = 100_000
 
-Seconds = Annotated[int, Strict(), Field(ge=0, le=2**40)]
-PositiveSeconds = Annotated[int, Strict(), Field(ge=1, le=2**40)]
+MOST_S: Final = 2**31
+"""Seconds that a simulation may take, 68 years: the calendar has an end."""
+
+Seconds = Annotated[int, Strict(), Field(ge=0, le=MOST_S)]
+PositiveSeconds = Annotated[int, Strict(), Field(ge=1, le=MOST_S)]
 
 
 class Rule(Record):
@@ -59,6 +62,11 @@ class Arrivals(Record):
     every_seconds: Seconds = 0
     count: Annotated[int, Strict(), Field(ge=1, le=MOST_ARRIVALS)] = 1
 
+    @property
+    def last_s(self) -> int:
+        """When the last one arrives."""
+        return self.at_seconds + (self.count - 1) * self.every_seconds
+
 
 class Script(Record):
     """The whole file."""
@@ -67,6 +75,16 @@ class Script(Record):
     checkpoint_seconds: PositiveSeconds | None = None
     workload: tuple[Rule, ...] = ()
     arrival: tuple[Arrivals, ...] = ()
+
+    @model_validator(mode="after")
+    def _arrivals_are_bounded(self) -> Script:
+        if sum(rows.count for rows in self.arrival) > MOST_ARRIVALS:
+            message = f"more than {MOST_ARRIVALS} arrivals in all"
+            raise ValueError(message)
+        if any(rows.last_s > MOST_S for rows in self.arrival):
+            message = f"an arrival is later than {MOST_S} seconds"
+            raise ValueError(message)
+        return self
 
     def run_s(self, key: str, annotated: int | None = None) -> int | None:
         """Return for how many seconds a workload runs; ``None``: for ever."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError, SchemaError, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.reference.decision import decide
@@ -13,17 +13,18 @@ from planner.reference.yunikorn.decision import decide as decide_ask
 from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.record import Simulation
 from planner.simulation.run import Limits, Report, run
-from planner.simulation.script import NOTHING_SAID, Script
+from planner.simulation.script import MOST_S, NOTHING_SAID, Script
 from planner.simulation.tally import totals_of
 from planner.simulation.world import World
 from planner.simulation.yunikorn_world import YuniKornWorld
-from planner.state import AnyState, YuniKornState
+from planner.state import AnyState, State, YuniKornState
 
 if TYPE_CHECKING:
     from planner.solver.yunikorn.planning import Laws
 
 DeciderName = Literal["kueue", "optimum", "yunikorn"]
 
+_LAST_YEAR: Final = 9_900
 CYCLES: Final = 100_000
 STORM: Final = 3
 EVICTION_S: Final = 30
@@ -41,7 +42,7 @@ def simulate(  # noqa: PLR0913 - the public signature
     storm: int = STORM,
     objective: str | Profile = DEFAULT_PROFILE,
     time_limit: float | None = None,
-    laws: Laws = "design",
+    laws: Laws | None = None,
     report: Report = lambda *_: None,
 ) -> Simulation:
     """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
@@ -60,14 +61,15 @@ def simulate(  # noqa: PLR0913 - the public signature
     script
         Run times, checkpoints and arrivals, as ``planner.simulation.read_script`` returns them.
     until_s, cycles
-        After how many seconds, and after how many scheduling cycles, to end at the latest.
+        After how many seconds, at most 2^31, and after how many scheduling cycles, to end at the
+        latest.
     eviction_s
         Kueue: how many seconds a victim keeps its quota, at least 1.
     storm
         How many evictions of one workload are no storm yet.
     objective, time_limit, laws
         For the optimum: what to minimise, the seconds that one decision may take, and YuniKorn's
-        ``design`` or ``code``.
+        ``design``, also when left out, or ``code``.
     report
         Is told the clock and the number of cycles now and then.
 
@@ -77,17 +79,18 @@ def simulate(  # noqa: PLR0913 - the public signature
         If the decider is not for this scheduler, or a parameter, the script or an annotation
         cannot be used.
     """
-    if cycles < 1 or eviction_s < 1 or storm < 1 or (until_s is not None and until_s < 0):
-        raise SchemaError("simulate", "a limit is too small", "1 or more, until_s 0 or more")
+    until_s = MOST_S if until_s is None else until_s
+    if min(cycles, eviction_s, storm) < 1 or not 0 <= until_s <= MOST_S or eviction_s > MOST_S:
+        expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
+        raise SchemaError("simulate", "a limit is out of range", expected)
     own: DeciderName = "yunikorn" if isinstance(state, YuniKornState) else "kueue"
-    chosen = decider or own
-    if chosen not in get_args(DeciderName) or chosen not in {own, "optimum"}:
-        expected = f"{own} or optimum"
-        raise InputError("decider", f'"{chosen}" does not decide in this cluster', expected)
+    chosen = _chosen(own, decider, laws)
+    if isinstance(state, State) and state.now.year > _LAST_YEAR:
+        raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     unproved: Callable[[], int] = int
     if chosen == "optimum":
-        asked = _Asked(profile, time_limit, laws)
+        asked = _Asked(profile, time_limit, laws or "design")
         world, unproved = _planned_world(state, script, eviction_s, asked)
     else:
         world = _own_world(state, script, eviction_s)
@@ -113,6 +116,18 @@ def simulate(  # noqa: PLR0913 - the public signature
         workloads=fates,
         timeline=tuple(outcome.timeline),
     )
+
+
+def _chosen(own: DeciderName, decider: DeciderName | None, laws: Laws | None) -> DeciderName:
+    """Return who decides in a cluster of a scheduler."""
+    chosen = decider or own
+    if chosen not in {own, "optimum"}:
+        expected = f"{own} or optimum"
+        raise InputError("decider", f'"{chosen}" does not decide in this cluster', expected)
+    if laws is not None and (own, chosen) != ("yunikorn", "optimum"):
+        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
+        raise InputError("laws", f'"{laws}" means nothing here', expected)
+    return chosen
 
 
 class _Asked(NamedTuple):

@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from planner.cli import simulate as room
 from planner.cli.schemas import schema_text
 from planner.simulation import CYCLES, EVICTION_S, STORM
+from planner.simulation.script import MOST_S
 from tests.cli.running import call, listed, process, write
 from tests.cluster import queue, running
 from tests.reference.cycles import waits
@@ -124,6 +125,8 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
         ("bad.json", "[]", "the whole"),
         ("bad.toml", '[[arrival]]\nlike = "ns/nobody"', "there is no workload ns/nobody"),
         ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 999999999', "arrival.0.count"),
+        ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 60000\n' * 2, "100000 arrivals"),
+        ("bad.toml", f'[[arrival]]\nlike = "a"\ncount = 9\nevery_seconds = {2**30}', "later than"),
     ],
 )
 def test_bad_scripts(dump: Path, tmp_path: Path, name: str, text: str, says: str) -> None:
@@ -143,6 +146,8 @@ def test_bad_scripts(dump: Path, tmp_path: Path, name: str, text: str, says: str
         ("--plot", "drawing.pdf"),
         ("--timeline", "nowhere/events.jsonl"),
         ("--eviction", "0"),
+        ("--until", str(2**31 + 1)),
+        ("--laws", "code"),
         ("--fail-on", "never", "--fail-on", "loop"),
     ],
 )
@@ -190,6 +195,7 @@ def test_the_greedy_needs_no_solver() -> None:
 def test_defaults_are_those_of_the_library() -> None:
     """They are written in both, because a help text must not load the library."""
     assert (room.CYCLES, room.EVICTION, room.STORM) == (CYCLES, EVICTION_S, STORM)
+    assert room.MOST == MOST_S
     tree = ast.parse(inspect.getsource(room))
     assert not [
         node

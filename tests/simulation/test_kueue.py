@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner.errors import InputError, LookupFailed, SchemaError
+from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
 from planner.reader import read_kueue_objects
 from planner.simulation import Script, simulate
 from tests.cluster import (
@@ -279,6 +279,12 @@ def test_the_optimum_spares_whom_the_greedy_takes() -> None:
 def test_only_its_own_scheduler_decides() -> None:
     with pytest.raises(InputError, match="kueue or optimum"):
         simulate(state_of(A), "yunikorn")
+
+
+def test_the_calendar_has_an_end() -> None:
+    state = read_kueue_objects(dump_of(A), where="test", now="9999-12-31T23:59:59Z")
+    with pytest.raises(UnsupportedError, match="9999"):
+        simulate(state)
 
 
 def test_copies_of_nobody() -> None:
