@@ -86,11 +86,17 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
     if len(facts.priorities) > 1:
         return
     priority = facts.priorities[0] if facts.priorities else 0
-    for group in facts.alike(facts.queues):
-        told = facts.policies(group[0])
-        within = told.within_cluster_queue == "LowerPriority"
-        reclaim = told.reclaim_within_cohort == "LowerPriority"
-        example = _equals(facts, group[0], priority, within=within, reclaim=reclaim)
+    for within, reclaim in ((True, True), (True, False), (False, True)):
+        group = [
+            queue
+            for queue in facts.queues
+            if (facts.policies(queue).within_cluster_queue == "LowerPriority") == within
+            and (facts.policies(queue).reclaim_within_cohort == "LowerPriority") == reclaim
+        ]
+        example = _found(
+            _equals(facts, queue, priority, within=within, reclaim=reclaim)
+            for queue in group[:MAX_ALIKE]
+        )
         if example is not None:
             name = facts.called(group)
             fields = ["withinClusterQueue"] * within + ["reclaimWithinCohort"] * reclaim

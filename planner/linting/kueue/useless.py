@@ -38,9 +38,10 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
 
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     """KL-12: under fair sharing preemption while borrowing goes by shares."""
-    for group in facts.alike(_forceful(facts) if facts.fair else ()):
-        others = facts.others(group[0])
-        example = _without(facts, group, others, "borrowWithinCohort", _NO_BORROW)
+    group = _forceful(facts) if facts.fair else []
+    for queue in group[:MAX_ALIKE]:
+        others = facts.others(queue)
+        example = _without(facts, [queue], others, "borrowWithinCohort", _NO_BORROW)
         if example is not None:
             name = facts.called(group)
             yield finding(
@@ -51,6 +52,7 @@ def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
                 f"no borrowWithinCohort in {name}",
                 example,
             )
+            return
 
 
 def cannot_borrow(facts: Facts) -> Iterator[Finding]:
