@@ -33,7 +33,9 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     served one after another, each legal by Kueue's own rules in the state that those before it
     leave; a preemptor that was served is never a victim. Beside it stands what serving them one
     by one gives. Up to four pending workloads every order of serving is considered; beyond, only
-    that of precedence, and ``plan.status`` is at best ``feasible``.
+    that of precedence, and ``plan.status`` is ``optimal`` only where bounds that hold in every
+    order prove it. Beyond 32 the answer is the better of serving one by one as Kueue would and
+    each by its own best plan.
 
     Parameters
     ----------

@@ -203,6 +203,28 @@ def test_where_another_order_is_needed_nothing_is_said_to_be_proved(
     assert "other orders were not examined" in plan.pending[0].explanation
 
 
+def test_too_many_are_served_one_by_one_with_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each at its best takes a small one of 2 GPUs, and 4 must be freed.
+
+    With the lowest priority first that takes both small ones, and so the bounds prove it best.
+    With the count first the bound is one, the large one, and what is found is not proved best.
+    """
+    monkeypatch.setattr(joint_solve, "ORDERS", 1)
+    monkeypatch.setattr(joint_solve, "STEPS", 1)
+    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    plan = planner.solve_joint(state, NAMED, "least-disruption")
+    assert plan.status == "optimal"
+    assert plan.admitted == (FIRST, SECOND)
+    assert {victim.workload for victim in plan.victims} == {"ns/small-1", "ns/small-2"}
+    levels = {level.term: level for level in plan.certificate.levels}
+    assert (levels["D1"].value, levels["D1"].bound) == (1, 1)
+    assert (levels["D2"].value, levels["D2"].bound) == (2, 2)
+    tight = planner.solve_joint(state, NAMED, "min-count")
+    assert tight.status == "feasible"
+    assert "served one by one" in tight.explanation
+    assert [(one.value, one.bound) for one in tight.certificate.levels][:2] == [(2, 1), (2, 0)]
+
+
 def test_no_time_leaves_what_serving_one_by_one_gives() -> None:
     state = borrowers(waiting("first", "a", 3, 10), waiting("second", "b", 3, 9))
     plan = planner.solve_joint(state, NAMED, time_limit=0)

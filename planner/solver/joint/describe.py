@@ -27,6 +27,7 @@ ADMITTED = "admitted"
 ALONE = "not admitted: no flavor could ever do"
 PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
 IN_ORDER = "not admitted: not when served in order of precedence; other orders were not examined"
+ONE_BY_ONE = "not admitted: not when served one by one; there are too many to examine more"
 UNDECIDED = "not admitted: nothing found within the time limit, and nothing proved"
 
 
@@ -36,7 +37,8 @@ class Told:
 
     ``undecided`` are entrants of which time did not tell whether they can be admitted;
     ``unexamined`` those that cannot be admitted in order of precedence, and perhaps in another;
-    ``cut_off`` counts steps that the model admitted and Kueue's own replay did not.
+    ``modelled`` says that more was examined than serving one by one; ``cut_off`` counts steps
+    that the model admitted and Kueue's own replay did not.
     """
 
     steps: Sequence[Served]
@@ -46,6 +48,7 @@ class Told:
     unexamined: frozenset[int] = frozenset()
     proved: bool = False
     in_order: bool = False
+    modelled: bool = True
     dropped: str = ""
     cut_off: int = 0
 
@@ -112,6 +115,8 @@ def _explained(question: Question, told: Told, victims: int) -> str:
     who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
     if _status(told) == "optimal":
         proof = "proved best over all orders of serving them"
+    elif not told.modelled:
+        proof = "served one by one; there are too many to examine more"
     elif told.in_order:
         proof = "served in order of precedence; other orders were not examined"
     else:
@@ -138,7 +143,9 @@ def _why_not(question: Question, told: Told | None, entrant: int) -> str:
         return ALONE
     if entrant in told.undecided:
         return UNDECIDED
-    return IN_ORDER if entrant in told.unexamined else PROVED
+    if entrant not in told.unexamined:
+        return PROVED
+    return IN_ORDER if told.modelled else ONE_BY_ONE
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:

@@ -4,7 +4,8 @@ Who is admitted comes first, in order of precedence: each pending workload is ad
 legal sequence of steps admits it with all those admitted before it. Then the levels of the
 objective are minimised over the victims of all steps together. The order of the steps is part of
 the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
-optimal only if bounds that hold in every order say so.
+optimal only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
+the answer is the better of serving one by one greedily and each at its best, with these bounds.
 """
 
 from __future__ import annotations
@@ -24,18 +25,21 @@ from planner.objective.profiles import Profile, measure_id
 from planner.objective.terms import TermTable
 from planner.plan import JointPlan
 from planner.solver.comparison import bind, dropped_in_words, refuse_worse
-from planner.solver.core import find_any, find_within
+from planner.solver.core import Least, find_any, find_within
 from planner.solver.engine import Deadline, Outcome
 from planner.solver.joint.describe import Told, describe, describe_none
 from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, bounds_in_any_order
 from planner.solver.joint.rules import JointRules
 from planner.solver.joint.sequence import Refused, Step, replay, serve_at_best
-from planner.solver.levels import Answer, LevelResult, solve_levels
+from planner.solver.levels import Answer, LevelResult, solve_levels, with_names
 from planner.solver.search import Counts, Search
 
 ORDERS: Final = 4
 """Pending workloads up to which every order of serving them is considered."""
+
+STEPS: Final = 32
+"""Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
 
 
 def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
@@ -81,6 +85,7 @@ class _Joint:
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
         self.in_order = len(self.question.entrants) > ORDERS
+        self.modelled = len(self.question.entrants) <= STEPS
         self.rules = JointRules(self.question, self._table(()), self.in_order)
         classes = _classes(self.question, self.rules.table, self.profile)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
@@ -101,7 +106,7 @@ class _Joint:
                 rules.refuse |= {e}
             else:
                 rules.admit |= {e}
-                outcome = self._find(until)
+                outcome = self._find(until) if self.modelled else "infeasible"
                 if outcome == "optimal":
                     served = self._served()
                     continue
@@ -198,6 +203,8 @@ class _Joint:
 
     def minimise(self) -> Answer:
         """Minimise the levels, with the caps of the profile; the incumbent is the answer."""
+        if not self.modelled:
+            return self._as_it_is()
         search, comparable = self.search, self._comparable()
         positions = self._greedy_positions() or []
         greedy = self.rules.table.evaluate(positions)
@@ -220,14 +227,29 @@ class _Joint:
         unsolved = search.fork()
         answer = solve_levels(search, self.profile.levels)
         if self.in_order:
-            relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
-            unsolved.incumbent = search.incumbent
-            bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, answer.levels)
-            answer = Answer(_outcome(bounded), bounded)
+            answer = self._bounded(unsolved, answer.levels)
         if answer.outcome == "optimal" and comparable and not impossible and not undecided:
             chosen = self.rules.table.evaluate(search.classes.take(search.answer))
             refuse_worse(self.profile, chosen, greedy)
         return answer
+
+    def _as_it_is(self) -> Answer:
+        """Take serving one by one as the answer, and bound it."""
+        search = self.search
+        levels = [
+            LevelResult(measure, Least("feasible", search.value(measure, search.answer)))
+            for measure in with_names(self.profile.levels)
+        ]
+        if self.profile.caps:
+            self.dropped = "; no caps"
+        return self._bounded(search.fork(), levels)
+
+    def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
+        """Bound levels by what holds in every order."""
+        relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
+        unsolved.incumbent = self.search.incumbent
+        bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
+        return Answer(_outcome(bounded), bounded)
 
     def _improve(self) -> None:
         """Start from the best that is served in order of precedence; mostly nothing is better."""
@@ -244,7 +266,7 @@ class _Joint:
         search, rules = self.search, self.rules
         if answer is None or search.incumbent is None:
             undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
-            return Told((), rules.table, (), undecided, unexamined)
+            return Told((), rules.table, (), undecided, unexamined, modelled=self.modelled)
         positions = search.classes.take(search.incumbent)
         proved = answer.outcome == "optimal" and not rules.doubtful
         return Told(
@@ -255,6 +277,7 @@ class _Joint:
             frozenset(self.unexamined),
             proved=proved,
             in_order=rules.in_order,
+            modelled=self.modelled,
             dropped=self.dropped,
             cut_off=len(rules.lessons),
         )
