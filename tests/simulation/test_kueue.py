@@ -23,7 +23,7 @@ from tests.cluster import (
     state_of,
 )
 from tests.reference.cycles import flavors, several_flavors, strict, waits, with_spec
-from tests.simulation.driving import told, went
+from tests.simulation.driving import drive, told, went, world_of
 
 A = queue("a", 4, within="LowerPriority")
 
@@ -43,6 +43,18 @@ def test_a_victim_waits_again_and_the_preemptor_runs() -> None:
     assert (fates["ns/low"].lost_s, fates["ns/low"].lost_work) == (3600, 4 * 3600)
     assert fates["ns/low"].standing == "pending"
     assert (fates["ns/high"].waiting_s, fates["ns/high"].admitted_s) == (5, 5)
+
+
+def test_evictions_are_counted_on_the_workload() -> None:
+    """As the term D10 reads them: low was preempted twice before, and once now."""
+    low = running("low", "a", 4)
+    low[0]["status"]["schedulingStats"] = {"evictions": [{"reason": "Preempted", "count": 1}] * 2}
+    world = world_of(state_of(A, low, waits("high", "a", 2, 10)))
+    for at_s, _ in drive(world, 0, 9):
+        state = world.state_at(at_s)
+        (found,) = (one for one in state.workloads if one.metadata.name == "low")
+        (told_of,) = found.status.scheduling_stats.evictions
+        assert (told_of.reason, told_of.count) == ("Preempted", 3)
 
 
 def test_who_is_evicted_already_leaves_and_is_evicted_no_more() -> None:

@@ -11,6 +11,7 @@ Source: kueue-semantics.md, sections 2.1 and 2.4; kueue ff69552e pkg/workload/wo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
@@ -21,10 +22,11 @@ from planner.quota.holding import held_amounts, named_flavor_resources
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, as_admitted
 from planner.state import Workload
 from planner.state.base import Condition
-from planner.state.workload import Admission, PodSetAssignment
+from planner.state.workload import Admission, Eviction, PodSetAssignment, SchedulingStats
 
 _HELD = ("QuotaReserved", "Admitted")
 _EVICTION = ("Evicted", "Preempted")
+_PREEMPTED = "Preempted"
 
 
 def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Admitted]) -> Snapshot:
@@ -49,14 +51,23 @@ def evicted(victim: Admitted, reason: str, now: datetime) -> Workload:
 
 
 def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
-    """Return a victim that still holds what it held, and is being evicted from now on."""
+    """Return a victim that still holds what it held, and is being evicted from now on.
+
+    Its evictions are counted in its schedulingStats, as pkg/workload/evict/evict.go does.
+    """
     workload = _with(victim.workload, _eviction(reason, now), victim.workload.status.admission)
+    counts = Counter({_PREEMPTED: 1})
+    for one in workload.status.scheduling_stats.evictions:
+        counts[one.reason] += one.count
+    evictions = tuple(Eviction(reason=name, count=count) for name, count in counts.items())
+    told = {"scheduling_stats": SchedulingStats(evictions=evictions)}
+    workload = workload.model_copy(update={"status": workload.status.model_copy(update=told)})
     return victim._replace(workload=workload, evicted=True, remarked=True)
 
 
 def _eviction(reason: str, now: datetime) -> dict[str, Condition]:
     return {
-        "Evicted": _condition("Evicted", "True", "Preempted", now),
+        "Evicted": _condition("Evicted", "True", _PREEMPTED, now),
         "Preempted": _condition("Preempted", "True", reason, now),
     }
 
