@@ -52,8 +52,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     InputError
         If a workload, the objective or a cost cannot be used, or nothing is pending.
     UnsupportedError
-        If the state is one of YuniKorn, a named workload may be admitted with fewer pods, or the
-        objective counts what a joint plan does not know.
+        If the state is one of YuniKorn, more than 200 are pending, a named workload may be
+        admitted with fewer pods, or the objective counts what a joint plan does not know.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """

@@ -12,6 +12,7 @@ import planner
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan import JointPlan
+from planner.solver.joint import question as joint_question
 from planner.solver.joint import solve as joint_solve
 from planner.state import State
 from tests.conftest import ROOT
@@ -258,6 +259,14 @@ def test_refusals() -> None:
         planner.solve_joint(state, [FIRST], "stable")
     with pytest.raises(InputError, match="nothing is pending"):
         planner.solve_joint(borrowers())
+
+
+@pytest.mark.parametrize("pending", [NAMED, None])
+def test_too_many_are_refused(pending: list[str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_question, "MOST", 1)
+    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    with pytest.raises(UnsupportedError, match="at most 1"):
+        planner.solve_joint(state, pending)
 
 
 def test_fewer_pods_are_not_decided() -> None:

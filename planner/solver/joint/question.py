@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
-from planner.errors import InputError
+from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.plan import JointSkipped
 from planner.quota.preemptor import find_preemptor
@@ -21,6 +22,9 @@ from planner.solver.start import pending_workloads
 from planner.state import State
 
 _Waiting = tuple[Preemptor, Sequence[Flavored]]
+
+MOST: Final = 200
+"""Pending workloads that are planned for together at most: each is decided on several times."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +99,12 @@ def ask(
     InputError
         If one is named twice, or cannot be planned for.
     UnsupportedError
-        If one has too many ways, or may be admitted with fewer pods.
+        If they are too many, one has too many ways, or one may be admitted with fewer pods.
     """
     if len(set(pending)) < len(pending):
         twice = next(key for key in pending if pending.count(key) > 1)
         raise InputError("pending", f"{twice} is named twice", hint="name each workload once")
+    _refuse_too_many(pending)
     waiting = [_waiting(state, snapshot, key) for key in pending]
     return _question(state, snapshot, waiting, costs)
 
@@ -113,10 +118,14 @@ def ask_of_all(
     ------
     InputError
         If nothing is left.
+    UnsupportedError
+        If they are too many.
     """
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []
-    for key in pending_workloads(state):
+    keys = pending_workloads(state)
+    _refuse_too_many(keys)
+    for key in keys:
         try:
             waiting.append(_waiting(state, snapshot, key))
         except InputError as error:
@@ -125,6 +134,16 @@ def ask_of_all(
         why = "; ".join(one.explanation for one in skipped[:1])
         raise InputError(state.source, "nothing is pending that could be planned for", hint=why)
     return _question(state, snapshot, waiting, costs, skipped)
+
+
+def _refuse_too_many(pending: Sequence[str]) -> None:
+    if len(pending) > MOST:
+        raise UnsupportedError(
+            "pending",
+            f"{len(pending)} workloads are too many for one plan",
+            f"at most {MOST}",
+            "name the most urgent ones with --pending",
+        )
 
 
 def _waiting(state: State, snapshot: Snapshot, key: str) -> _Waiting:
