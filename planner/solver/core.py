@@ -135,6 +135,8 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     if search.rules.is_hopeless(search.classes.subset(classes)):
         return "infeasible"
     core = _start(search, classes, ("count",))
+    if core.bound.whole > sum(search.classes.count(k) for k in classes):
+        return "infeasible"  # proved: more would have to go than there are
     if not core.whole:
         full = core.full()
         found = search.run_on(sorted(core.free.union(full)), full=full, effort=CORE_EFFORT)

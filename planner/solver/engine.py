@@ -56,8 +56,12 @@ class Deadline:
 
     def half(self) -> Deadline:
         """Return the deadline after half of the time that is left."""
+        return self.part(1 / 2)
+
+    def part(self, share: float) -> Deadline:
+        """Return the deadline after a share of the time that is left."""
         left = self.left()
-        return self if left is None else Deadline.after(left / 2)
+        return self if left is None else Deadline.after(left * share)
 
     def left(self) -> float | None:
         """Return the seconds that are left, never negative."""

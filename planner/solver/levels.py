@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from planner.errors import InternalError
 from planner.objective.cascading import CASCADE
@@ -15,6 +16,9 @@ from planner.solver.tie_break import break_ties
 
 NAMED: Measure = ("count",)
 """The first part of the tie-break: name no workload without need."""
+
+_SHARE: Final = 3 / 4
+"""Of the time that is left, what one level may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +80,14 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
 
 
 def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResult]:
-    """Solve levels one after the other, each with half of the time that is left to it.
+    """Solve levels one after the other, each within a share of the time that is left.
 
     A level that is too hard to prove leaves the others time to improve the plan.
     """
     deadline = search.deadline
     done: list[LevelResult] = []
     for measure in with_names(levels):
-        search.deadline = deadline.half()
+        search.deadline = deadline.part(_SHARE)
         _solve_next(search, measure, done)
     search.deadline = deadline
     return done

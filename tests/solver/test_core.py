@@ -80,6 +80,15 @@ def test_a_small_core_finds_the_same_plan(
     assert whole.status in {"optimal", "infeasible"}
 
 
+@pytest.mark.parametrize("seed", [1, 3, 7])
+def test_a_hundred_workloads_of_all_shapes_share_fairly(seed: int) -> None:
+    """Shares tie everything together: no part of the workloads answers for the rest."""
+    state = crowd(seed, 20, fair_sharing())
+    plan = planner.solve(state, PENDING, assignment=preempt(state))
+    assert plan.status == "optimal"
+    assert len(plan.victims) > 30
+
+
 @pytest.mark.parametrize("profile", ["no-regret", "min-count"])
 @pytest.mark.parametrize("fair", [False, True])
 def test_a_thorough_attempt_finds_the_same_plan(
