@@ -67,7 +67,7 @@ def look() -> Iterator[None]:
 
 
 def file_of(figure: Figure, style: str) -> bytes:
-    """Return a drawing as a file; ``style`` is ``svg`` or ``png``. The same drawing, the same bytes.
+    """Return a drawing as a file of style ``svg`` or ``png``: of the same drawing the same bytes.
 
     The layout comes out of a solver whose last digits differ from run to run; so it is rounded.
     """
