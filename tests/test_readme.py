@@ -89,6 +89,7 @@ def test_annotations_are_those_of_the_program() -> None:
         "checkpoint-seconds",
         "milestones",
         "min-runtime-seconds",
+        "run-seconds",
         "restart-seconds",
     ]
     assert rows("annotation")[-1][1].endswith(f"{DEFAULT_RESTART_S} by default")
