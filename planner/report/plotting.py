@@ -74,7 +74,8 @@ def file_of(figure: Figure, style: str) -> bytes:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
-        axes.set_position([round(part, 4) for part in axes.get_position().bounds])
+        left, bottom, width, height = (round(part, 4) for part in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
     file = io.BytesIO()
     figure.savefig(file, format=style, metadata=dict(_METADATA[style]))
     return file.getvalue()
