@@ -177,9 +177,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
         "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
     ),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
-    "simulation": Published(
-        "the output of simulate --format json", lambda: _written(Simulation)
-    ),
+    "simulation": Published("the output of simulate --format json", lambda: _written(Simulation)),
     "event": Published(
         "a line of simulate --timeline FILE",
         lambda: Event.model_json_schema(by_alias=True, mode="serialization"),
