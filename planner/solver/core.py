@@ -81,6 +81,8 @@ def minimise(search: Search, measure: Measure) -> Least:
         known = search.known_value(measure)
         if known is not None and known <= bound.whole:
             return _proved(search, measure, core, known, bound.whole)
+        if search.deadline.passed:
+            return _unproved(search, measure, core, Run("unknown"))
         effort = None if core.whole else effort
         full = core.full()
         result = search.run_on(
@@ -157,7 +159,7 @@ def _start(
     if at_best:
         return _Core(classes, trivial_bound(costs), set(classes))
     below = _bounded_below(search, chosen)
-    if len(classes) <= CORE:
+    if len(classes) <= CORE or search.deadline.passed:
         quick = search.rules.quick_bound(chosen, costs)
         counts = [chosen.count(k) for k in range(len(chosen))]
         by_levels, _ = best_single_row(below, costs, counts)
