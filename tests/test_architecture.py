@@ -26,13 +26,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     for room, others in {
         "errors": "",
         "quantity": "errors",
+        "garbage": "",
         "laws": "",
         "state": "errors quantity",
-        "reader": "errors quantity state",
+        "reader": "errors garbage quantity state",
         "dump": "errors quantity",
         "trace": "dump errors objective reader replay",
         "generation": "dump errors objective reader state",
-        "kubectl": "dump errors reader state",
+        "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
         "reference": "errors quantity state quota assignment",
@@ -41,8 +42,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "models": "errors quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
-        "solver": "errors quantity laws state quota assignment reference problem objective models"
-        " plan verifier",
+        "solver": "errors garbage quantity laws state quota assignment reference problem objective"
+        " models plan verifier",
         "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",

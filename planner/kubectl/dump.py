@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
+from planner.garbage import without_garbage_collection
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
 from planner.kubectl.refusal import is_missing, refusal
 from planner.kubectl.resource import CONFIGURATION, RESOURCES, Question, Resource
 from planner.kubectl.trim import trim
-from planner.reader.assemble import without_garbage_collection
 from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
 from planner.reader.parse import Document

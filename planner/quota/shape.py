@@ -5,7 +5,6 @@ A dump of a hundred thousand workloads has some hundred shapes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -20,7 +19,8 @@ _Key = tuple[object, ...]
 class Shape:
     """What a workload holds: amounts per fr, the fr it names a flavor for, the pods that run.
 
-    ``usage`` and ``names`` have indices of fr; they are empty until these are known.
+    ``usage`` and ``names`` have indices of fr; they are empty until these are known. ``holders``
+    counts who holds it at each node.
     """
 
     __slots__ = ("amounts", "holders", "named", "names", "pods", "usage")
@@ -36,7 +36,7 @@ class Shape:
         self.pods: Final = pods
         self.usage: Final[dict[int, int]] = {}
         self.names: Final[set[int]] = set()
-        self.holders: Final[Counter[int]] = Counter()
+        self.holders: Final[dict[int, int]] = {}
 
     @classmethod
     def of(cls, workload: Workload, configuration: Configuration) -> Shape:

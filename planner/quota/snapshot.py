@@ -200,7 +200,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         shape = shapes.of(workload)
         node = node_of.get(workload.admitted_by)
         if node is not None:
-            shape.holders[node] += 1
+            shape.holders[node] = shape.holders.get(node, 0) + 1
             admitted[node].append(_admitted(configuration, clock, node, workload, shape))
     _index_more(index, [*(s.amounts for s in shapes), *(sorted(s.named) for s in shapes), extra])
     tree = QuotaTree(nodes, tuple(index))

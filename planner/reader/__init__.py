@@ -16,7 +16,8 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
-from planner.reader.assemble import assemble, canonical_digest, without_garbage_collection
+from planner.garbage import without_garbage_collection
+from planner.reader.assemble import assemble, canonical_digest
 from planner.reader.parse import Document, parse
 from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, Source, load

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -35,31 +33,6 @@ _FIELDS: Final = {
     "Namespace": "namespaces",
 }
 """Kinds and where the state holds them."""
-
-
-_MANY: Final = 100_000
-"""Objects made by a reading from which on the collector is told that they are old."""
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Pause the collector of cycles.
-
-    Reading makes millions of objects and no cycles: walking them all again and again takes
-    four times as long as parsing them. Afterwards they count as old, so that the next
-    collection of young objects does not walk them either.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            # Both calls walk what they are about: only after much was read are they worth it.
-            if gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def assemble(

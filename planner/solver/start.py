@@ -9,6 +9,7 @@ from typing import Any, Final, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
+from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.quota.preemptor import find_preemptor
@@ -81,7 +82,8 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
     if given.laws is not None:
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
-    return _start_kueue(state, given, costs)
+    with without_garbage_collection():
+        return _start_kueue(state, given, costs)
 
 
 def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:

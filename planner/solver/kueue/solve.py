@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from planner.errors import InternalError
+from planner.garbage import without_garbage_collection
 from planner.models.kueue.columns import build_classes
 from planner.models.shared.classes import Classes, told_apart
 from planner.objective.profiles import Profile
@@ -71,14 +72,16 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         If a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
-    planning.adopt(profile)
-    greedy = planning.greedy_plan()
-    answer_at_once = settled(planning)
-    if answer_at_once is not None:
-        return without_solver(planning, profile, greedy, *answer_at_once)
-    prepared = prepare(planning, profile, deadline, greedy)
+    with without_garbage_collection():
+        planning.adopt(profile)
+        greedy = planning.greedy_plan()
+        answer_at_once = settled(planning)
+        if answer_at_once is not None:
+            return without_solver(planning, profile, greedy, *answer_at_once)
+        prepared = prepare(planning, profile, deadline, greedy)
     answer = solve_levels(prepared.search, profile.levels)
-    return finish(planning, profile, prepared, answer, greedy, started)
+    with without_garbage_collection():
+        return finish(planning, profile, prepared, answer, greedy, started)
 
 
 def finish(  # noqa: PLR0913, PLR0917 - all that is known

@@ -1,11 +1,11 @@
-"""The collector of cycles is paused while reading, and left as it was found."""
+"""The collector of cycles is paused while reading and planning, and left as it was found."""
 
 import gc
 from collections.abc import Iterator
 
 import pytest
 
-from planner.reader.assemble import without_garbage_collection
+from planner.garbage import without_garbage_collection
 from tests.reader.dumps import cluster_queue, refused, state_of, workload
 
 

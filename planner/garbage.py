@@ -1,0 +1,32 @@
+"""The collector of cycles, told when it has nothing to find."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+_MANY: Final = 100_000
+"""Objects made meanwhile from which on the collector is told that they are old."""
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Pause the collector of cycles.
+
+    Reading and planning for a large state make millions of objects and no cycles: walking them all
+    again and again takes longer than making them. Afterwards they count as old, so that the next
+    collection of young objects does not walk them either.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            # Both calls walk what they are about: only after much was made are they worth it.
+            if gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
