@@ -64,7 +64,7 @@ Completion of commands and options, for bash; zsh_source and fish_source for oth
     allow_from_autoenv=False,  # PLANNER_VERSION may well be set, and mean something else
 )
 def main(*, debug: bool) -> None:
-    """Plan whom Kueue must preempt so that a pending workload can start.
+    """Plan whom Kueue or YuniKorn should preempt so that a pending workload can start.
 
     The planner reads what kubectl prints, works out what the scheduler itself would do, finds
     the least disruptive set of victims that the scheduler's own rules permit, proves that there
