@@ -4,6 +4,7 @@ facts.py       what the rules look at
 world.py       small dumps made of some ClusterQueues of a state
 trial.py       what Kueue does in one: its own decisions, and whole cycles, replayed
 search.py      the search for a smallest example
+alike.py       one finding for ClusterQueues that are alike
 ping_pong.py   KL-01 and KL-02
 impossible.py  KL-03 to KL-10
 useless.py     KL-11 to KL-18

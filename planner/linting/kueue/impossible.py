@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from planner.linting.finding import finding
+from planner.linting.kueue.alike import shown
 from planner.linting.kueue.facts import Facts
 from planner.linting.kueue.search import MAX_ALIKE, MAX_OTHERS, alone, denied, fits, grid, worlds
 from planner.linting.kueue.world import Change, Object, World, policies, spec_of
@@ -23,35 +25,31 @@ def never_reclaims(facts: Facts) -> Iterator[Finding]:
         and not facts.borrows_by_force(queue)
         and any(facts.lends(queue, fr) for fr in facts.frs(queue))
     ]
-    for group in facts.alike(closed):
-        example = _first(facts, group, "reclaimWithinCohort", "LowerPriority")
-        if example is not None:
-            name = facts.called(group)
-            yield finding(
-                "KL-03",
-                facts.names(group),
-                f"Others can borrow quota of {name}, whose reclaimWithinCohort is Never: it "
-                "gets its own quota back only when they finish.",
-                f"reclaimWithinCohort: LowerPriority or Any in {name}, or lendingLimit: 0",
-                example,
-            )
+    show = partial(_first, facts, field="reclaimWithinCohort", cure="LowerPriority")
+    for group, name, example in shown(facts, closed, show):
+        yield finding(
+            "KL-03",
+            facts.names(group),
+            f"Others can borrow quota of {name}, whose reclaimWithinCohort is Never: it "
+            "gets its own quota back only when they finish.",
+            f"reclaimWithinCohort: LowerPriority or Any in {name}, or lendingLimit: 0",
+            example,
+        )
 
 
 def refused(facts: Facts) -> Iterator[Finding]:
     """KL-04: Kueue's webhook accepts borrowWithinCohort only beside reclaimWithinCohort."""
     wrong = [q for q in facts.queues if facts.borrows_by_force(q) and not facts.reclaims(q)]
-    for group in facts.alike(wrong):
-        example = _first(facts, group, "reclaimWithinCohort", "LowerPriority")
-        if example is not None:
-            name = facts.called(group)
-            yield finding(
-                "KL-04",
-                facts.names(group),
-                f"{name} has borrowWithinCohort with reclaimWithinCohort: Never. Kueue refuses "
-                "that; where it is stored all the same, nobody in the cohort is ever preempted.",
-                f"reclaimWithinCohort: LowerPriority in {name}, or no borrowWithinCohort",
-                example,
-            )
+    show = partial(_first, facts, field="reclaimWithinCohort", cure="LowerPriority")
+    for group, name, example in shown(facts, wrong, show):
+        yield finding(
+            "KL-04",
+            facts.names(group),
+            f"{name} has borrowWithinCohort with reclaimWithinCohort: Never. Kueue refuses "
+            "that; where it is stored all the same, nobody in the cohort is ever preempted.",
+            f"reclaimWithinCohort: LowerPriority in {name}, or no borrowWithinCohort",
+            example,
+        )
 
 
 def threshold_below_all(facts: Facts) -> Iterator[Finding]:
@@ -66,19 +64,19 @@ def threshold_below_all(facts: Facts) -> Iterator[Finding]:
         and facts.borrows_by_force(queue)
         and facts.threshold(queue, lowest) < lowest
     ]
-    for group in facts.alike(low):
-        cure = {"policy": "LowerPriority", "maxPriorityThreshold": lowest}
-        example = _first(facts, group, "borrowWithinCohort", cure, lowest, beyond=True)
-        if example is not None:
-            name, threshold = facts.called(group), facts.threshold(group[0], lowest)
-            yield finding(
-                "KL-05",
-                facts.names(group),
-                f"borrowWithinCohort of {name} spares priorities above {threshold}, and {lowest} "
-                "is the lowest there is: it preempts nobody while borrowing.",
-                f"maxPriorityThreshold of at least {lowest} in {name}",
-                example,
-            )
+    cure = {"policy": "LowerPriority", "maxPriorityThreshold": lowest}
+    field = "borrowWithinCohort"
+    show = partial(_first, facts, field=field, cure=cure, priority=lowest, beyond=True)
+    for group, name, example in shown(facts, low, show):
+        threshold = facts.threshold(group[0], lowest)
+        yield finding(
+            "KL-05",
+            facts.names(group),
+            f"borrowWithinCohort of {name} spares priorities above {threshold}, and {lowest} "
+            "is the lowest there is: it preempts nobody while borrowing.",
+            f"maxPriorityThreshold of at least {lowest} in {name}",
+            example,
+        )
 
 
 def one_priority(facts: Facts) -> Iterator[Finding]:
@@ -122,18 +120,16 @@ def nothing_to_reclaim(facts: Facts) -> Iterator[Finding]:
         and len(tree.path(queue)) == _BELOW_ROOT
         and not any(facts.nominal(queue, fr) for fr in facts.frs(queue))
     ]
-    for group in facts.alike(poor):
-        example = _first(facts, group, "borrowWithinCohort", {"policy": "LowerPriority"})
-        if example is not None:
-            name = facts.called(group)
-            yield finding(
-                "KL-07",
-                facts.names(group),
-                f"All nominal quotas of {name} are 0: what it uses is borrowed, there is nothing "
-                "of its own to reclaim, and it may not preempt while borrowing.",
-                f"nominal quota, or borrowWithinCohort: LowerPriority, in {name}",
-                example,
-            )
+    show = partial(_first, facts, field="borrowWithinCohort", cure={"policy": "LowerPriority"})
+    for group, name, example in shown(facts, poor, show):
+        yield finding(
+            "KL-07",
+            facts.names(group),
+            f"All nominal quotas of {name} are 0: what it uses is borrowed, there is nothing "
+            "of its own to reclaim, and it may not preempt while borrowing.",
+            f"nominal quota, or borrowWithinCohort: LowerPriority, in {name}",
+            example,
+        )
 
 
 def inactive_borrower(facts: Facts) -> Iterator[Finding]:
@@ -167,22 +163,24 @@ def weight_zero(facts: Facts) -> Iterator[Finding]:
         for queue in facts.queues
         if facts.fair and facts.reclaims(queue) and not nodes[queue].weight_nano
     ]
-    for group in facts.alike(weightless):
-        queue, name = group[0], facts.called(group)
+
+    def show(group: Sequence[int]) -> Example | None:
+        queue, words = group[0], f"weight 1 in {facts.called(group)}"
         cure = spec_of("ClusterQueue", [nodes[queue].name], fairSharing={"weight": "1"})
-        example = _found(
-            denied(world, grid(world, queue, other, beyond=True), cure, f"weight 1 in {name}")
+        return _found(
+            denied(world, grid(world, queue, other, beyond=True), cure, words)
             for world, other in worlds(facts, queue, facts.active(facts.others(queue)))
         )
-        if example is not None:
-            yield finding(
-                "KL-09",
-                facts.names(group),
-                f"{name} has weight 0: once it borrows, its share is infinite. It then preempts "
-                "nobody, and is the first to be preempted.",
-                f"a weight above 0 in {name}",
-                example,
-            )
+
+    for group, name, example in shown(facts, weightless, show):
+        yield finding(
+            "KL-09",
+            facts.names(group),
+            f"{name} has weight 0: once it borrows, its share is infinite. It then preempts "
+            "nobody, and is the first to be preempted.",
+            f"a weight above 0 in {name}",
+            example,
+        )
 
 
 def no_quota(facts: Facts) -> Iterator[Finding]:
@@ -197,20 +195,15 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
         for resource in (name for name, amount in most.items() if not amount):
             empty.setdefault(resource, []).append(queue)
     for resource, queues in sorted(empty.items()):
-        for group in facts.alike(queues):
-            frs = facts.frs(group[0])
-            fr = next(fr for fr in frs if tree.frs[fr].resource == resource)
-            example = _unreachable(World(facts, group[:1], fr), group[0])
-            if example is not None:
-                name = facts.called(group)
-                yield finding(
-                    "KL-10",
-                    facts.names(group),
-                    f"{name} covers {resource}, with a nominal quota of 0 and nothing to borrow: "
-                    "whoever asks for it waits for ever, and preemption is not tried.",
-                    f"nominal quota for {resource} in {name} or its cohort",
-                    example,
-                )
+        for group, name, example in shown(facts, queues, partial(_unreachable, facts, resource)):
+            yield finding(
+                "KL-10",
+                facts.names(group),
+                f"{name} covers {resource}, with a nominal quota of 0 and nothing to borrow: "
+                "whoever asks for it waits for ever, and preemption is not tried.",
+                f"nominal quota for {resource} in {name} or its cohort",
+                example,
+            )
 
 
 def _found(examples: Iterable[Example | None]) -> Example | None:
@@ -275,7 +268,11 @@ def _with_active(facts: Facts, queue: int, inactive: int) -> Example | None:
     )
 
 
-def _unreachable(world: World, queue: int) -> Example | None:
+def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example | None:
+    queue, frs = group[0], facts.snapshot.tree.frs
+    fr = next(fr for fr in facts.frs(queue) if frs[fr].resource == resource)
+    world = World(facts, group[:1], fr)
+
     def enough(items: list[Object]) -> None:
         for item in items:
             if item["kind"] == "ClusterQueue":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from planner.linting.finding import finding
+from planner.linting.kueue.alike import shown
 from planner.linting.kueue.facts import Facts
 from planner.linting.kueue.search import MAX_ALIKE, boosted, grid, idle, worlds
 from planner.linting.kueue.world import Change, Object, configured, policies
@@ -64,19 +65,19 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
         and facts.others(queue)
         and not any(facts.can_borrow(queue, fr) for fr in facts.frs(queue))
     ]
-    for group in facts.alike(bound):
-        others = facts.others(group[0])
-        example = _without(facts, group, others, "borrowWithinCohort", _NO_BORROW)
-        if example is not None:
-            name = facts.called(group)
-            yield finding(
-                "KL-13",
-                facts.names(group),
-                f"{name} has borrowWithinCohort, but can borrow nothing: its borrowingLimit is 0, "
-                "or nobody lends.",
-                f"a borrowingLimit above 0, or no borrowWithinCohort, in {name}",
-                example,
-            )
+
+    def show(group: Sequence[int]) -> Example | None:
+        return _without(facts, group, facts.others(group[0]), "borrowWithinCohort", _NO_BORROW)
+
+    for group, name, example in shown(facts, bound, show):
+        yield finding(
+            "KL-13",
+            facts.names(group),
+            f"{name} has borrowWithinCohort, but can borrow nothing: its borrowingLimit is 0, "
+            "or nobody lends.",
+            f"a borrowingLimit above 0, or no borrowWithinCohort, in {name}",
+            example,
+        )
 
 
 def nobody_borrows(facts: Facts) -> Iterator[Finding]:
@@ -94,19 +95,21 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
             and len(tree) > 1
             and all(borrowers.get(fr, set()) <= {queue} for fr in facts.frs(queue))
         ]
-        for group in facts.alike(idle_ones):
-            others = facts.others(group[0])
-            example = _without(facts, group, others, "reclaimWithinCohort", _NO_RECLAIM)
-            if example is not None:
-                name = facts.called(group)
-                yield finding(
-                    "KL-14",
-                    facts.names(group),
-                    f"{name} may reclaim, but borrowing and lending limits keep every other queue "
-                    "of its cohort within its nominal quota: there is nobody to reclaim from.",
-                    f"a borrowingLimit above 0 for others, or reclaimWithinCohort: Never in {name}",
-                    example,
-                )
+
+        def show(group: Sequence[int]) -> Example | None:
+            return _without(
+                facts, group, facts.others(group[0]), "reclaimWithinCohort", _NO_RECLAIM
+            )
+
+        for group, name, example in shown(facts, idle_ones, show):
+            yield finding(
+                "KL-14",
+                facts.names(group),
+                f"{name} may reclaim, but borrowing and lending limits keep every other queue "
+                "of its cohort within its nominal quota: there is nobody to reclaim from.",
+                f"a borrowingLimit above 0 for others, or reclaimWithinCohort: Never in {name}",
+                example,
+            )
 
 
 def threshold_above_all(facts: Facts) -> Iterator[Finding]:
@@ -115,20 +118,20 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
         return
     highest = facts.priorities[-1]
     high = [q for q in _forceful(facts) if facts.threshold(q, highest - 1) >= highest]
-    for group in facts.alike(high):
-        off = {"borrowWithinCohort": {"policy": "LowerPriority"}}
-        others = facts.others(group[0])
-        example = _without(facts, group, others, "maxPriorityThreshold", off, highest)
-        if example is not None:
-            name = facts.called(group)
-            yield finding(
-                "KL-15",
-                facts.names(group),
-                f"maxPriorityThreshold of {name} is {facts.threshold(group[0], highest)}, and the "
-                f"highest priority is {highest}: it spares nobody.",
-                f"a threshold below {highest}, or none, in {name}",
-                example,
-            )
+    off = {"borrowWithinCohort": {"policy": "LowerPriority"}}
+
+    def show(group: Sequence[int]) -> Example | None:
+        return _without(facts, group, facts.others(group[0]), "maxPriorityThreshold", off, highest)
+
+    for group, name, example in shown(facts, high, show):
+        yield finding(
+            "KL-15",
+            facts.names(group),
+            f"maxPriorityThreshold of {name} is {facts.threshold(group[0], highest)}, and the "
+            f"highest priority is {highest}: it spares nobody.",
+            f"a threshold below {highest}, or none, in {name}",
+            example,
+        )
 
 
 def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
