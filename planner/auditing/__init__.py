@@ -5,15 +5,17 @@ judge.py       one pending workload: what is wrong with the scheduler's own answ
 redundancy.py  whom the scheduler's own answer takes without need
 record.py      what comes out: cases, failures, totals
 tally.py       many cases to totals
-many.py        all of it for many states, as a batch
+sweep.py       what is done with one state done with many, as a batch
+many.py        all of it for one state in memory, or for many in files
 
 Source: design.md, sections 1 and 6; user-needs.md, row 1.
 """
 
 from planner.auditing.instance import Packed, open_packed, packed_states
 from planner.auditing.judge import Question, audit_instance
-from planner.auditing.many import Settings, audit, audit_states, summarise
+from planner.auditing.many import audit, audit_states, summarise
 from planner.auditing.record import Audit, Case, Failure, StateAudit
+from planner.auditing.sweep import Settings
 from planner.auditing.tally import Tally
 
 __all__ = [

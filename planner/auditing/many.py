@@ -1,44 +1,26 @@
-"""Many states: each is a task of a batch, in this process, in others, or on a cluster."""
+"""The scheduler's own answers on one state in memory, or on many in files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from planner.auditing.instance import (
-    Instance,
-    Packed,
-    count_states,
-    open_packed,
-    packed_states,
-)
+from planner.auditing.instance import Instance
 from planner.auditing.judge import Question, audit_instance
 from planner.auditing.record import Audit, Case, Failure, StateAudit
+from planner.auditing.sweep import HERE, Settings, sweep
 from planner.auditing.tally import Tally
-from planner.batch import Limits, Progress, Row, Task, run
+from planner.batch import Limits, Row
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a batch is run; see `planner.batch.run` for each."""
-
-    file: Path | None = None
-    resume: bool = False
-    jobs: int | None = None
-    cluster: str | None = None
-    limits: Limits = field(default_factory=Limits)
-    watch: Callable[[Progress], None] | None = None
 
 
 def audit(  # noqa: PLR0913 - the public signature
@@ -80,7 +62,7 @@ def audit(  # noqa: PLR0913 - the public signature
 def audit_states(
     paths: Sequence[str],
     question: Question,
-    settings: Settings = Settings(jobs=1),
+    settings: Settings = HERE,
     max_bytes: int = MAX_BYTES,
 ) -> Audit:
     """Audit every state of some files and folders.
@@ -92,18 +74,9 @@ def audit_states(
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
-    results = run(
-        _tasks(paths, max_bytes),
-        partial(_audit_packed, question),
-        header=_header(paths, question, settings.limits),
-        file=settings.file,
-        resume=settings.resume,
-        jobs=settings.jobs,
-        cluster=settings.cluster,
-        limits=settings.limits,
-        total=count_states(paths) if settings.watch else None,
-        watch=settings.watch,
-    )
+    work = partial(audit_instance, question=question)
+    header = _header(paths, question, settings.limits)
+    results = sweep(paths, work, header, settings, max_bytes)
     return summarise(question, map(_read_row, results))
 
 
@@ -126,16 +99,6 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
         cases=tuple(cases),
         failures=tuple(failures),
     )
-
-
-def _tasks(paths: Iterable[str], max_bytes: int) -> Iterator[Task]:
-    for path in paths:
-        for packed in packed_states(path, max_bytes):
-            yield Task(packed.name, packed)
-
-
-def _audit_packed(question: Question, packed: Packed) -> Mapping[str, Any]:
-    return audit_instance(open_packed(packed), question).model_dump(mode="json")
 
 
 def _read_row(row: Row) -> StateAudit:

@@ -6,19 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any
 
-from planner.auditing.instance import (
-    Instance,
-    Packed,
-    count_states,
-    open_packed,
-    packed_states,
-)
-from planner.auditing.many import Settings
+from planner.auditing.instance import Instance
 from planner.auditing.record import Failure
+from planner.auditing.sweep import HERE, Settings, sweep
 from planner.batch import Row as BatchRow
-from planner.batch import Task, run
 from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
@@ -27,9 +20,6 @@ from planner.study.algorithm import DEFAULT_ALGORITHMS, find_algorithms
 from planner.study.measure import Question, compare_instance
 from planner.study.record import Comparison, Row, StateComparison
 from planner.study.summary import Tally
-
-HERE: Final = Settings(jobs=1)
-"""One state after the other, in this process."""
 
 
 def compare(  # noqa: PLR0913 - what a user may say
@@ -93,19 +83,8 @@ def compare_states(
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
-    tasks = (Task(one.name, one) for path in paths for one in packed_states(path, max_bytes))
-    results = run(
-        tasks,
-        partial(_compare_packed, question),
-        header=_header(paths, question),
-        file=settings.file,
-        resume=settings.resume,
-        jobs=settings.jobs,
-        cluster=settings.cluster,
-        limits=settings.limits,
-        total=count_states(paths) if settings.watch else None,
-        watch=settings.watch,
-    )
+    work = partial(compare_instance, question=question)
+    results = sweep(paths, work, _header(paths, question), settings, max_bytes)
     return summarise(question, map(_read_row, results))
 
 
@@ -122,10 +101,6 @@ def summarise(question: Question, compared: Iterable[StateComparison]) -> Compar
     return Comparison(
         algorithms=names, summary=tally.summary(), rows=tuple(rows), failures=tuple(failures)
     )
-
-
-def _compare_packed(question: Question, packed: Packed) -> Mapping[str, Any]:
-    return compare_instance(open_packed(packed), question).model_dump(mode="json")
 
 
 def _read_row(row: BatchRow) -> StateComparison:

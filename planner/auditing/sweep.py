@@ -1,0 +1,64 @@
+"""Many states as a batch: each is a task, in this process, in others, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from planner.auditing.instance import Instance, Packed, count_states, open_packed, packed_states
+from planner.batch import Limits, Progress, Row, Task, run
+from planner.plan.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a batch is run; see `planner.batch.run` for each."""
+
+    file: Path | None = None
+    resume: bool = False
+    jobs: int | None = None
+    cluster: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    watch: Callable[[Progress], None] | None = None
+
+
+HERE: Final = Settings(jobs=1)
+"""One state after the other, in this process."""
+
+
+def sweep(
+    paths: Sequence[str],
+    work: Callable[[Instance], Record],
+    header: Mapping[str, Any],
+    settings: Settings,
+    max_bytes: int,
+) -> Iterable[Row]:
+    """Return a row for every state of some files and folders.
+
+    ``work`` answers for one state, perhaps in another process, to which it must be sent;
+    ``header`` is all that the rows depend on, but what the files hold.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, the results file cannot be used, or there is no state at all.
+    """
+    return run(
+        (Task(one.name, one) for path in paths for one in packed_states(path, max_bytes)),
+        partial(_answer, work),
+        header=header,
+        file=settings.file,
+        resume=settings.resume,
+        jobs=settings.jobs,
+        cluster=settings.cluster,
+        limits=settings.limits,
+        total=count_states(paths) if settings.watch else None,
+        watch=settings.watch,
+    )
+
+
+def _answer(work: Callable[[Instance], Record], packed: Packed) -> Mapping[str, Any]:
+    return work(open_packed(packed)).model_dump(mode="json")
