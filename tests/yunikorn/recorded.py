@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import pytest
+
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 
 Line = dict[str, Any]
@@ -21,7 +23,12 @@ NAMES = sorted(
 
 
 def lines(name: str, step: int) -> Iterator[Line]:
-    """Yield every ``step``-th recorded instance of a file, all with PLANNER_TEST_ALL set."""
+    """Yield every ``step``-th recorded instance of a file, all with PLANNER_TEST_ALL set.
+
+    The test is skipped if the file is nowhere.
+    """
+    if name not in NAMES:
+        pytest.skip(f"no recorded answers {name}: set PLANNER_CONFORMANCE to their folder")
     with gzip.open(FOLDER / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
         for text in islice(file, 0, None, 1 if TEST_ALL else step):
             yield json.loads(text)
