@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from planner.objective.profiles import PROFILES
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
@@ -29,7 +29,15 @@ from tests.random_trees import PREEMPTOR, random_instance
 from tests.second_engine.engines import ENGINES
 from tests.second_engine.whole import Whole
 from tests.solver.test_core import crowd
-from tests.yunikorn.building import state_of
+from tests.yunikorn.building import (
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+)
 from tests.yunikorn.random_clusters import random_cluster
 from tests.yunikorn.recorded import NAMES as ASK_FILES
 from tests.yunikorn.recorded import lines as yunikorn_lines
@@ -140,3 +148,33 @@ def test_engines_agree(source: Callable[..., Iterator[Case]], *, fair: bool) -> 
     if proved + impossible == 0:
         pytest.skip("no recorded answers: set PLANNER_CONFORMANCE to their folder")
     assert proved >= MANY // 6  # crowds under fair sharing are often too crowded
+
+
+GPU: Final = "nvidia.com/gpu"
+
+
+def test_all_measure_against_the_need_of_the_node_with_room() -> None:
+    """The queue is at its maximum: a victim on a full node makes way for an ask on an empty one.
+
+    Nothing is missing there, so both accelerators of the victim are over-freed; on the victim's
+    own node it would be one.
+    """
+    low, high = queue("low"), queue("high", guaranteed={GPU: 2})
+    value = cluster_value(
+        [queue("org", low, high, max={GPU: 4})],
+        [node("n1", {GPU: 4}), node("n2", {GPU: 4})],
+        [
+            application("runs", "root.org.low", *(allocation(key, {GPU: 2}) for key in "ab")),
+            application("asks", "root.org.high", asks=(ask("ask", {GPU: 1}),)),
+        ],
+    )
+    planning = planned(("by hand", state_of(value), Given("ask")), random.Random(0))  # noqa: S311
+    assert planning is not None
+    plan = solve(planning, PROFILES["exact-fit"], Deadline())
+    status, values = outcome_of(plan)
+    assert isinstance(plan, YuniKornPlan)
+    assert (status, plan.node) == ("optimal", "n2")
+    assert values[PROFILES["exact-fit"].levels.index(("D7",))] == 2 * 32_000
+    for engine in ENGINES.values():
+        found = Whole(planning, PROFILES["exact-fit"], engine, Deadline(), apart=True).solve()
+        assert (found.outcome, found.values) == (status, values)
