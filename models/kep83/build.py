@@ -12,6 +12,7 @@ from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.last_victim import LastVictims
 from planner.models.kueue.laws import fits
 from planner.models.shared.builder import Builder
+from planner.models.shared.classes import new_takes
 from planner.problem.kep83 import Kep83Problem
 
 LAWS: Final[tuple[tuple[Law, Callable[[Formulation], None]], ...]] = (
@@ -27,7 +28,7 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
     There is one attempt: whether it borrows is an option.
     """
     builder = Builder()
-    take = [builder.new(0, columns.count(k)) for k in range(len(columns))]
+    take = new_takes(builder, columns.classes)
     borrowing = builder.new(int(problem.borrows), int(problem.borrows))
     formulation = Formulation(problem.base, columns, builder, take, borrowing)
     formulation.last_victims = LastVictims(formulation)

@@ -26,6 +26,7 @@ from planner.models.kueue.laws import (
     without_borrowing,
 )
 from planner.models.shared.builder import Builder
+from planner.models.shared.classes import new_takes
 from planner.problem.kueue import Problem
 
 Laws = tuple[tuple[Law, Callable[[Formulation], None]], ...]
@@ -58,7 +59,7 @@ def assemble(
         The attempts that law KQ-08 permits.
     """
     builder = Builder()
-    take = [builder.new(0, columns.count(k)) for k in range(len(columns))]
+    take = new_takes(builder, columns.classes)
     borrowing = builder.new(int(min(attempts)), int(max(attempts)))
     formulation = Formulation(problem, columns, builder, take, borrowing)
     formulation.last_victims = LastVictims(formulation)

@@ -76,11 +76,14 @@ class Formulation:
     def touched(self, queue: int) -> int:
         """Return the literal that says whether a queue has a victim, made when first asked for."""
         if queue not in self._touched:
-            literal = self.builder.new_bool()
+            taken = {k: self.take[k] for k in self.classes_of[queue]}
+            certain = self.builder.is_positive(taken.values())
+            literal = self.builder.new(int(certain), 1)
             self._touched[queue] = literal
-            taken = Linear({self.take[k]: 1 for k in self.classes_of[queue]})
-            self.builder.at_least(taken.plus(variable(literal), -1), 0)
-            for k in self.classes_of[queue]:
-                count = self.columns.count(k)
-                self.builder.at_most(variable(self.take[k]).plus(variable(literal), -count), 0)
+            if not certain:
+                some = Linear(dict.fromkeys(taken.values(), 1))
+                self.builder.at_least(some.plus(variable(literal), -1), 0)
+                for k, index in taken.items():
+                    count = self.columns.count(k)
+                    self.builder.at_most(variable(index).plus(variable(literal), -count), 0)
         return self._touched[queue]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from planner.models.kueue.joint import Entrant, JointFormulation, Lesson, Way
 from planner.models.kueue.joint_step import Step
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, variable
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, new_takes
 
 
 def assemble_joint(
@@ -32,7 +32,7 @@ def assemble_joint(
     """
     joint = JointFormulation(entrants, classes, in_order)
     builder = joint.builder
-    joint.take = [builder.new(0, classes.count(k)) for k in range(len(classes))]
+    joint.take = new_takes(builder, classes)
     joint.admitted = [builder.new_bool() for _ in entrants]
     _serve_each_once(joint)
     _take_in_steps(joint)

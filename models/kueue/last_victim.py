@@ -70,8 +70,10 @@ class LastVictims:
         if node in self._formulation.classes_of:
             return self._formulation.touched(node)
         builder = self._builder
-        touched = builder.new_bool()
         below = [self.touched(child) for child in self._children(node)]
+        if builder.is_positive(below):
+            return builder.new(1, 1)
+        touched = builder.new_bool()
         for child in below:
             builder.at_least(variable(touched).plus(variable(child), -1), 0)
         builder.at_least(Linear(dict.fromkeys(below, 1)).plus(variable(touched), -1), 0)

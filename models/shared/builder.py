@@ -90,6 +90,10 @@ class Builder:
         """Create a Boolean variable, and return its index, which is also its literal."""
         return self.new(0, 1)
 
+    def is_positive(self, variables: Iterable[int]) -> bool:
+        """Say whether some variable is above 0 whatever happens."""
+        return any(self.lower[index] > 0 for index in variables)
+
     def bounds(self, linear: Linear) -> tuple[int, int]:
         """Return the least and the largest value an expression can take by its bounds alone."""
         low = high = linear.constant

@@ -6,11 +6,12 @@ the first in the scheduler's candidate order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from planner.models.shared.builder import Builder
 from planner.problem.array import IntArray
 
 
@@ -19,11 +20,13 @@ class Classes:
     """K classes of interchangeable candidates.
 
     ``members[k]`` are positions among the problem's workloads, in the scheduler's order;
-    ``first`` is (K,), a representative of each class for looking up costs and holdings.
+    ``first`` is (K,), a representative of each class for looking up costs and holdings. ``least``
+    says of classes how many members go for certain; those that are not named may all stay.
     """
 
     members: Sequence[Sequence[int]]
     first: IntArray
+    least: Mapping[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.members)
@@ -39,6 +42,11 @@ class Classes:
             first=self.first[np.array(classes, dtype=np.int64)],
         )
 
+    def narrowed(self, least: Mapping[int, int], most: Mapping[int, int]) -> Classes:
+        """Return classes of which at least and at most so many members go, where that is known."""
+        members = [each[: most.get(k, len(each))] for k, each in enumerate(self.members)]
+        return replace(self, members=members, least=least)
+
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
         """Return the positions of the victims that class counts stand for."""
         return tuple(
@@ -52,6 +60,11 @@ class Classes:
         chosen = set(positions)
         counts = [len(chosen.intersection(members)) for members in self.members]
         return counts if sum(counts) == len(chosen) else None
+
+
+def new_takes(builder: Builder, classes: Classes) -> list[int]:
+    """Return a new variable per class: how many of its members go."""
+    return [builder.new(classes.least.get(k, 0), classes.count(k)) for k in range(len(classes))]
 
 
 def group(positions: IntArray, key: IntArray) -> Classes:

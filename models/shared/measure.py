@@ -109,13 +109,17 @@ def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
 def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8: how many queues have a victim that is not being evicted already."""
     builder, classes = formulation.builder, formulation.classes
-    touched = {}
-    for queue, members in _going_by_queue(formulation, table).items():
-        touched[queue] = builder.new_bool()
+    touched, certain = [], 0
+    for members in _going_by_queue(formulation, table).values():
+        if builder.is_positive(formulation.take[k] for k in members):
+            certain += 1
+            continue
+        literal = builder.new_bool()
+        touched.append(literal)
         for k in members:
             take = variable(formulation.take[k])
-            builder.at_most(take.plus(variable(touched[queue]), -classes.count(k)), 0)
-    return Linear(dict.fromkeys(touched.values(), 1))
+            builder.at_most(take.plus(variable(literal), -classes.count(k)), 0)
+    return Linear(dict.fromkeys(touched, 1), certain)
 
 
 def _unfairness(formulation: Measured, table: TermTable) -> Linear:

@@ -17,7 +17,7 @@ from planner.laws import (
     Law,
 )
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes
+from planner.models.shared.classes import Classes, new_takes
 from planner.models.yunikorn.columns import Columns
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.laws import (
@@ -67,7 +67,7 @@ def assemble(
     """
     builder = Builder()
     columns = Columns(problem, classes)
-    take = [builder.new(0, count) for count in columns.counts.tolist()]
+    take = new_takes(builder, classes)
     hosts = columns.hosts
     only = len(hosts) == 1
     nodes = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from planner.errors import InternalError
 from planner.models.shared.classes import Classes
@@ -74,16 +75,16 @@ class _Core:
 
 def minimise(search: Search, measure: Measure) -> Least:
     """Find the least value of a separable measure, and prove it as far as time permits."""
-    core = _start(search, search.alive, measure, at_best=search.known_value(measure) == 0)
+    core = _start(search, search.alive, measure, search.known_value(measure))
     bound = core.bound
-    effort: float | None = CORE_EFFORT
+    effort = CORE_EFFORT
     while True:
         known = search.known_value(measure)
         if known is not None and known <= bound.whole:
             return _proved(search, measure, core, known, bound.whole)
         if search.deadline.passed:
             return _unproved(search, measure, core, Run("unknown"))
-        effort = None if core.whole else effort
+        effort = inf if core.whole else effort
         full = core.full()
         result = search.run_on(
             sorted(core.free.union(full)), measure, full=full, least=bound.whole, effort=effort
@@ -92,15 +93,14 @@ def minimise(search: Search, measure: Measure) -> Least:
         if core.whole and result.outcome == "infeasible" and known is None:
             return Least("infeasible")
         missing = core.open_below(known)
-        settled = result.outcome in {"optimal", "infeasible"}
         if missing and not search.deadline.passed:
             core.free.update(missing[: max(CORE, len(core.free))])
-        elif settled and not missing and known is not None:
+        elif result.settled and not missing and known is not None:
             return _proved(search, measure, core, known, known)
-        elif effort is None or search.deadline.passed:
+        elif effort == inf or search.deadline.passed:
             return _unproved(search, measure, core, result)
         else:
-            effort = None  # nothing is missing: these classes alone settle it
+            effort = inf  # nothing is missing: these classes alone settle it
 
 
 def minimise_whole(search: Search, measure: Measure) -> Least:
@@ -148,21 +148,23 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
 
 
 def _start(
-    search: Search, classes: Sequence[int], measure: Measure, *, at_best: bool = False
+    search: Search, classes: Sequence[int], measure: Measure, known: int | None = None
 ) -> _Core:
     """Bound a measure over some classes, and choose the most doubtful ones for decision.
 
-    ``at_best`` says that an answer is known that costs nothing: no bound can say more.
+    ``known`` is the value of an answer, if there is one: no bound can say more.
     """
     chosen = search.classes.subset(classes)
     costs = search.costs(measure, chosen)
-    if at_best:
+    if known == 0:
         return _Core(classes, trivial_bound(costs), set(classes))
     below = _bounded_below(search, chosen)
+    counts = [chosen.count(k) for k in range(len(chosen))]
+    by_levels, _ = best_single_row(below, costs, counts)
+    if known is not None and by_levels.whole >= known:
+        return _Core(classes, by_levels, set(classes))
     if len(classes) <= CORE or search.deadline.passed:
         quick = search.rules.quick_bound(chosen, costs)
-        counts = [chosen.count(k) for k in range(len(chosen))]
-        by_levels, _ = best_single_row(below, costs, counts)
         return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
     bound = search.rules.close_bound(chosen, costs, _bounded_above(search, chosen) + below)
     doubtful = sorted(range(len(classes)), key=lambda k: abs(bound.reduced[k]))

@@ -1,18 +1,21 @@
 """One CP-SAT run, with the settings that were measured and found safe.
 
-One worker and a fixed seed give the same answer every time. A quick attempt comes first, without
-presolve, which costs small models more than it saves. What is not settled then gets a thorough
-one: with presolve, and with more of the rows in the linear program, which is what knapsacks with
-hundreds of victims need. Known wrong answers of ortools 9.15 come from one step of presolve; it
-is switched off (solver-performance.md, sections 4, 6, 9, 10; or-tools issues 5274, 5293).
+One worker and a fixed seed give the same answer every time. Quick attempts are without presolve,
+which costs small models more than it saves; thorough ones with it, and with more of the rows in
+the linear program, which is what some knapsacks with hundreds of victims need and what ruins
+others. Nothing tells which beforehand, and the loser can take a hundred times as long: they take
+turns, each time with more effort. Known wrong answers of ortools 9.15 come from one step of
+presolve; it is switched off (solver-performance.md, sections 4, 6, 9, 10; or-tools issues 5274,
+5293).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from math import inf
 from typing import Final, Literal
 
 from ortools.sat.python.cp_model_helper import (
@@ -28,19 +31,26 @@ from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
 
 SEED: Final = 0
-QUICK_EFFORT: Final = 0.1
-"""Deterministic time for the quick attempt: some tenths of a second."""
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The result of one run: a value per variable, and a bound on the objective."""
+    """The result of one run: a value per variable, and a bound on the objective.
+
+    ``thorough`` says that it took a thorough attempt to settle it.
+    """
 
     outcome: Outcome
     solution: Sequence[int] = ()
     bound: int = 0
+    thorough: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to find out."""
+        return self.outcome in {"optimal", "infeasible"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +83,24 @@ class Deadline:
         return self.at is not None and time.monotonic() >= self.at
 
 
-def run(
+def run(  # noqa: PLR0913 - what a run can be told
     builder: Builder,
     objective: Linear | None,
     deadline: Deadline,
     hint: Sequence[int] | None = None,
-    effort: float | None = None,
+    *,
+    effort: float = inf,
+    thorough: bool = False,
 ) -> Run:
     """Minimise an expression, or find any solution without one.
 
-    ``effort`` bounds the solver's own deterministic time, so that giving up depends on the model
-    and not on the machine.
+    Parameters
+    ----------
+    effort
+        Deterministic time, of the solver's own, for one attempt, so that giving up depends on
+        the model and not on the machine.
+    thorough
+        Whether to begin with a thorough attempt, as one was needed for a similar model.
 
     Raises
     ------
@@ -93,33 +110,32 @@ def run(
     builder.minimize(objective or Linear({}))
     if hint is not None:
         builder.hint(hint)
-    quick = _attempt(builder, objective, _quick(deadline), effort, QUICK_EFFORT)
-    if quick.outcome == "infeasible":
-        # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has solutions.
-        # What is found now can be checked; what two ways call infeasible is believed.
-        quick = _attempt(builder, objective, _presolved(deadline), effort, QUICK_EFFORT)
-        if quick.outcome == "infeasible":
-            return quick
-    if quick.outcome == "optimal" or deadline.passed:
-        return quick
-    if quick.solution:
-        builder.hint(quick.solution)
-    thorough = _attempt(builder, objective, _thorough(deadline), effort)
-    return _better(quick, thorough, objective)
+    best = Run("unknown")
+    for parameters, most in ATTEMPTS[thorough:]:
+        allowed = min(most, effort)
+        found = _attempt(builder, objective, parameters(deadline), allowed)
+        if found.outcome == "infeasible" and parameters is _quick:
+            # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
+            # solutions. What is found now can be checked; what two ways call infeasible is
+            # believed.
+            found = _attempt(builder, objective, _presolved(deadline), allowed)
+        best = _better(best, found, objective)
+        if best.settled:
+            return replace(best, thorough=parameters is _thorough)
+        if deadline.passed or (most >= effort and parameters is _thorough):
+            break
+        if best.solution:
+            builder.hint(best.solution)
+    return best
 
 
 def _attempt(
-    builder: Builder,
-    objective: Linear | None,
-    parameters: SatParameters,
-    *efforts: float | None,
+    builder: Builder, objective: Linear | None, parameters: SatParameters, effort: float
 ) -> Run:
-    """Solve with some parameters, and with no more than the least of some efforts."""
+    """Solve with some parameters, and with no more than some effort."""
     if parameters.max_time_in_seconds <= 0:
         return Run("unknown")
-    given = [effort for effort in efforts if effort is not None]
-    if given:
-        parameters.max_deterministic_time = min(given)
+    parameters.max_deterministic_time = effort
     response = _solve(builder.proto, parameters)
     if response.status == CpSolverStatus.MODEL_INVALID:
         message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(builder.proto)}"
@@ -135,16 +151,16 @@ def _attempt(
     return Run("optimal" if proved else "feasible", list(response.solution), bound)
 
 
-def _better(quick: Run, thorough: Run, objective: Linear | None) -> Run:
-    """Return the better of two results of one model, of which the second had more time."""
-    if not quick.solution or thorough.outcome == "optimal":
-        return thorough
-    if not thorough.solution:
-        return quick  # it has a solution, whatever the other says
-    bound = max(quick.bound, thorough.bound)
-    if objective and objective.value(quick.solution) < objective.value(thorough.solution):
-        return Run("feasible", quick.solution, bound)
-    return Run("feasible", thorough.solution, bound)
+def _better(first: Run, second: Run, objective: Linear | None) -> Run:
+    """Return the better of two results of one model, of which the second came later."""
+    if not first.solution or second.outcome == "optimal":
+        return second
+    if not second.solution:
+        return first  # it has a solution, whatever the other says
+    bound = max(first.bound, second.bound)
+    if objective and objective.value(first.solution) < objective.value(second.solution):
+        return Run("feasible", first.solution, bound)
+    return Run("feasible", second.solution, bound)
 
 
 def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
@@ -204,6 +220,19 @@ def _thorough(deadline: Deadline) -> SatParameters:
     parameters.linearization_level = 2
     parameters.cut_level = 0
     return parameters
+
+
+ATTEMPTS: Final = (
+    (_quick, 0.02),
+    (_thorough, 0.1),
+    (_quick, 0.1),
+    (_thorough, 1.0),
+    (_quick, 1.0),
+    (_thorough, 10.0),
+    (_quick, 10.0),
+    (_thorough, inf),
+)
+"""What is tried in turn, and the deterministic time for it: a unit is a second or two."""
 
 
 def solver_name() -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Linear, variable
+from planner.models.shared.builder import Builder, Linear, variable
 from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
@@ -28,12 +29,14 @@ class Search:
     """What is known so far.
 
     ``alive`` are the classes that can still be part of an answer; ``forced`` the members that
-    every answer still possible has, per class; ``limits`` the measures that are bounded above
-    (caps and earlier levels); ``conditions`` what else every answer keeps to, a class that is
+    every answer still possible has, per class, and ``ceilings`` the most that any has, where that
+    is less than all; ``limits`` the measures that are bounded above (caps and earlier levels);
+    ``conditions`` what else every answer keeps to, a class that is
     left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
     the scheduler's own arithmetic does not is ``cut`` off. ``bounds`` are what is proved of
     earlier levels: no answer has less. Those that are ``unproved`` may have a better value than
-    their limit: what is found is kept.
+    their limit: what is found is kept. ``thorough`` says that the last model to be settled took
+    a thorough attempt.
     """
 
     rules: Rules
@@ -41,12 +44,14 @@ class Search:
     deadline: Deadline
     alive: list[int]
     forced: dict[int, int] = field(default_factory=dict)
+    ceilings: dict[int, int] = field(default_factory=dict)
     limits: dict[Measure, int] = field(default_factory=dict)
     conditions: list[RowOverClasses] = field(default_factory=list)
     incumbent: Counts | None = None
     cut: list[Counts] = field(default_factory=list)
     bounds: dict[Measure, int] = field(default_factory=dict)
     unproved: list[Measure] = field(default_factory=list)
+    thorough: bool = False
 
     def fork(self) -> Search:
         """Return a search that can be narrowed without narrowing this one."""
@@ -54,6 +59,7 @@ class Search:
             self,
             alive=list(self.alive),
             forced=dict(self.forced),
+            ceilings=dict(self.ceilings),
             limits=dict(self.limits),
             bounds=dict(self.bounds),
             unproved=list(self.unproved),
@@ -108,7 +114,7 @@ class Search:
         rows: Iterable[RowOverClasses] = (),
         full: Iterable[int] = (),
         least: int = 0,
-        effort: float | None = None,
+        effort: float = inf,
     ) -> Run:
         """Solve the exact model on some classes; a found answer becomes the incumbent.
 
@@ -142,16 +148,16 @@ class Search:
         classes: Sequence[int],
         measure: Measure | None,
         rows: Sequence[RowOverClasses],
-        members: dict[int, int],
+        members: Mapping[int, int],
         least: int,
-        effort: float | None,
+        effort: float,
     ) -> Run | None:
         """Build and solve; ``None`` if what was found taught that the model must say more."""
         cascades = self.rules.table.cascades
         learned = len(cascades.lessons) if cascades else 0
-        formulation = self.rules.assemble(self.classes.subset(classes))
+        formulation = self.rules.assemble(self._narrowed(classes, members))
         take = dict(zip(classes, formulation.take, strict=True))
-        self._restrict(formulation, take, members, rows)
+        self._restrict(formulation, take, rows)
         usable = not rows and self._suits(classes, members)
         objective = None
         if measure is not None:
@@ -162,10 +168,7 @@ class Search:
                 formulation.builder.at_most(objective, known - 1)
         hint = self._hint(formulation, classes) if usable else None
         while True:
-            result = run(formulation.builder, objective, self.deadline, hint, effort)
-            if usable and result.outcome == "infeasible":
-                message = "the solver calls infeasible what has an answer"
-                raise InternalError(message)
+            result = self._ask(formulation.builder, objective, hint, effort)
             if not result.solution:
                 return result
             found = [0] * len(self.classes)
@@ -181,6 +184,22 @@ class Search:
                 return None
             self.cut.append(found)
             self._cut_off(formulation, take, found)
+
+    def _ask(
+        self,
+        builder: Builder,
+        objective: Linear | None,
+        hint: Sequence[int] | None,
+        effort: float,
+    ) -> Run:
+        """Solve a model, the kind of attempt first that settled the last one."""
+        result = run(builder, objective, self.deadline, hint, effort=effort, thorough=self.thorough)
+        if result.settled:
+            self.thorough = result.thorough
+        if hint is not None and result.outcome == "infeasible":
+            message = "the solver calls infeasible what has an answer"
+            raise InternalError(message)
+        return result
 
     def _bears_out(self, found: Counts, measure: Measure | None, claimed: int) -> bool:
         """Make an answer the incumbent, and say whether it is no worse than the model claims.
@@ -211,10 +230,9 @@ class Search:
         self,
         formulation: Measured,
         take: dict[int, int],
-        members: dict[int, int],
         rows: Iterable[RowOverClasses],
     ) -> None:
-        """State the limits, the members that must go, and further conditions.
+        """State the limits and further conditions.
 
         What is known of earlier levels from below is left out: such rows were measured to make
         proofs many times longer.
@@ -222,8 +240,6 @@ class Search:
         builder = formulation.builder
         for limited, limit in self.limits.items():
             builder.at_most(express(formulation, self.rules.table, limited), limit)
-        for k, count in (self.forced | members).items():
-            builder.at_least(variable(take[k]), count)
         for linear, bound in (*self.conditions, *rows):
             by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
             builder.at_least(Linear(by_variable), bound)
@@ -234,19 +250,37 @@ class Search:
         """Forbid one combination of class counts."""
         if any(count and k not in take for k, count in enumerate(counts)):
             return
-        builder, differs = formulation.builder, []
+        builder = formulation.builder
+        whole, none, different = [], [], []
         for k, index in take.items():
-            if counts[k] > 0:
-                fewer = builder.new_bool()
-                builder.at_most(variable(index), counts[k] - 1, when=[fewer])
-                differs.append(fewer)
-            if counts[k] < self.classes.count(k):
-                more = builder.new_bool()
-                builder.at_least(variable(index), counts[k] + 1, when=[more])
-                differs.append(more)
-        builder.any_of(differs)
+            if counts[k] == 0:
+                none.append(index)
+            elif counts[k] == self.classes.count(k):
+                whole.append((index, counts[k]))
+            else:
+                different.append((Linear({index: -1}), 1 - counts[k]))
+                different.append((variable(index), counts[k] + 1))
+        # Classes that go whole can only give fewer, those that stay only more: a row says it all.
+        if whole:
+            fewer = Linear({index: -1 for index, _ in whole})
+            different.append((fewer, 1 - sum(count for _, count in whole)))
+        if none:
+            different.append((Linear(dict.fromkeys(none, 1)), 1))
+        possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
+        builder.any_of(builder.witnesses(possible))
 
-    def _suits(self, classes: Sequence[int], members: dict[int, int]) -> bool:
+    def _narrowed(self, classes: Sequence[int], members: Mapping[int, int]) -> Classes:
+        """Return some classes, with what every answer has and has not of them.
+
+        ``members`` go besides.
+        """
+        least = {**self.forced, **members}
+        return self.classes.subset(classes).narrowed(
+            {new: least[k] for new, k in enumerate(classes) if k in least},
+            {new: self.ceilings[k] for new, k in enumerate(classes) if k in self.ceilings},
+        )
+
+    def _suits(self, classes: Sequence[int], members: Mapping[int, int]) -> bool:
         """Say whether the incumbent keeps to some classes and has the members asked for."""
         if self.incumbent is None:
             return False

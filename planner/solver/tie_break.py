@@ -8,7 +8,7 @@ at once: nothing before the last of them can be exchanged.
 
 from __future__ import annotations
 
-from planner.models.shared.builder import Linear, variable
+from planner.models.shared.builder import Linear
 from planner.solver.engine import Outcome
 from planner.solver.search import Counts, Search
 
@@ -20,21 +20,21 @@ def break_ties(search: Search) -> bool:
     if _is_only_answer(search):
         return True
     fixed = [0] * len(search.classes)
-    ceilings: dict[int, int] = {}
     span = 1
     while sum(fixed) < sum(search.answer):
         known = search.answer
-        step, earlier = next_step(search, fixed, ceilings, span)
-        outcome = _find_earlier(search, fixed, ceilings, earlier) if earlier else "infeasible"
+        step, earlier = next_step(search, fixed, span)
+        outcome = _find_earlier(search, fixed, earlier) if earlier else "infeasible"
         if outcome == "unknown":
             search.incumbent = known
             return False
         if outcome == "infeasible":
             # Proved: no answer that begins like this one takes any more of the earlier ones.
-            ceilings |= {other: fixed[other] for other in earlier}
-            search.alive = [other for other in search.alive if ceilings.get(other, 1)]
+            search.ceilings |= {other: fixed[other] for other in earlier}
+            search.alive = [other for other in search.alive if search.ceilings.get(other, 1)]
             for _, k in step:
                 fixed[k] += 1
+                search.forced[k] = max(fixed[k], search.forced.get(k, 0))
             span = 2 * len(step)
         else:
             if _positions(search, known) <= _positions(search, search.answer):
@@ -62,9 +62,7 @@ def _positions(search: Search, counts: Counts) -> list[int]:
     )
 
 
-def next_step(
-    search: Search, fixed: Counts, ceilings: dict[int, int], span: int
-) -> tuple[list[tuple[int, int]], list[int]]:
+def next_step(search: Search, fixed: Counts, span: int) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the next victims of the incumbent, position and class, and what could come earlier.
 
     They are ``span`` victims, or as many as there are before a class gives both victims to them
@@ -78,7 +76,7 @@ def next_step(
     next_member = [
         (_position(search, k, search.answer[k]), k)
         for k in search.alive
-        if k not in ceilings and search.answer[k] < search.classes.count(k)
+        if k not in search.ceilings and search.answer[k] < search.classes.count(k)
     ]
     size = min(span, len(ahead))
     while True:
@@ -89,12 +87,7 @@ def next_step(
         size -= 1  # one victim alone comes before all other members of its class
 
 
-def _find_earlier(
-    search: Search, fixed: Counts, ceilings: dict[int, int], earlier: list[int]
-) -> Outcome:
+def _find_earlier(search: Search, fixed: Counts, earlier: list[int]) -> Outcome:
     """Look for an answer with the fixed victims and at least one of the earlier ones."""
-    rows = [(variable(k), count) for k, count in enumerate(fixed) if count]
-    rows += [(Linear({k: -1}), -limit) for k, limit in ceilings.items() if limit]
-    one_more = Linear(dict.fromkeys(earlier, 1))
-    rows.append((one_more, 1 + sum(fixed[k] for k in earlier)))
-    return search.run_on(search.alive, rows=rows).outcome
+    one_more = (Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier))
+    return search.run_on(search.alive, rows=[one_more]).outcome

@@ -97,7 +97,7 @@ def test_a_thorough_attempt_finds_the_same_plan(
     """Where the quick one, without presolve, settles nothing."""
     state = crowd(3, 6, fair_sharing()) if fair else crowd(3, 12)
     quick = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
-    monkeypatch.setattr(engine, "QUICK_EFFORT", 0.0)
+    monkeypatch.setattr(engine, "ATTEMPTS", engine.ATTEMPTS[-1:])
     thorough = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     assert outcome(thorough) == outcome(quick)
     assert quick.status == "optimal"
@@ -111,7 +111,7 @@ def test_many_victims_are_settled_at_once_as_one_by_one(
     state = crowd(seed, 12)
     at_once = planner.solve(state, PENDING, objective="min-cost", assignment=preempt(state))
     settle = tie_break.next_step
-    monkeypatch.setattr(tie_break, "next_step", lambda a, b, c, _: settle(a, b, c, 1))
+    monkeypatch.setattr(tie_break, "next_step", lambda a, b, _: settle(a, b, 1))
     one_by_one = planner.solve(state, PENDING, objective="min-cost", assignment=preempt(state))
     assert outcome(at_once) == outcome(one_by_one)
     assert len(at_once.victims) > 2

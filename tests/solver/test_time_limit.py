@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -92,12 +93,12 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         objective: Linear | None,
         deadline: Deadline,
         hint: Sequence[int] | None = None,
-        effort: float | None = None,
+        **more: Any,
     ) -> Run:
         if hint is not None and not given_up:
             given_up.append(objective)
             return Run("feasible", hint)
-        return run(builder, objective, deadline, hint, effort)
+        return run(builder, objective, deadline, hint, **more)
 
     monkeypatch.setattr(search, "run", hasty)
     plan = planner.solve(state, PENDING, assignment=preempt(state))
