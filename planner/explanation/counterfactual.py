@@ -11,6 +11,7 @@ from planner.models.shared.builder import Linear
 from planner.objective.terms import TERMS
 from planner.plan import AnyPlan
 from planner.solver.engine import Outcome
+from planner.solver.equals import find_equal
 from planner.solver.levels import solve_levels
 
 Condition = Literal["sparing", "taking"]
@@ -37,7 +38,7 @@ def necessary(inquiry: Inquiry, victims: Sequence[str]) -> dict[str, bool | None
     while left and outcome == "optimal":
         others = search.fork()
         fewer = (Linear(dict.fromkeys(left, -1)), 1 - sum(map(len, left.values())))
-        outcome = others.run_on(others.alive, rows=[fewer]).outcome
+        outcome = find_equal(others, [fewer])
         if outcome == "optimal":
             left = {k: keys for k, keys in left.items() if others.answer[k] == len(keys)}
     verdict = True if outcome == "infeasible" else None

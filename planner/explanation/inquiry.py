@@ -93,7 +93,10 @@ class Inquiry(ABC):
         """Return a search whose answers are the optimal plans, with none found yet."""
         search = self.asked(Bounds()).search
         for measure in (*self.profile.levels, NAMED):
-            search.limit(measure, sum(self.plan.terms[term] for term in measure))
+            least = sum(self.plan.terms[term] for term in measure)
+            search.limit(measure, least)
+            if search.is_separable(measure):
+                search.bounds[measure] = least
         search.incumbent = None
         return search
 

@@ -10,6 +10,7 @@ from planner.explanation.inquiry import Inquiry
 from planner.explanation.record import Optima
 from planner.models.shared.classes import Classes
 from planner.solver.engine import Outcome
+from planner.solver.equals import find_equal
 
 
 def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
@@ -38,9 +39,8 @@ def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
         if len(listed) >= limit and count > limit:
             return Optima(count=count, complete=False, plans=tuple(listed[:limit]))
         search.cut.append(found)
-        search.incumbent = None
-        outcome = search.run_on(search.alive).outcome
-        found = search.incumbent
+        outcome = find_equal(search)
+        found = search.incumbent if outcome == "optimal" else None
     return Optima(count=count, complete=outcome == "infeasible", plans=tuple(listed[:limit]))
 
 

@@ -39,13 +39,13 @@ Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 class Run:
     """The result of one run: a value per variable, and a bound on the objective.
 
-    ``thorough`` says that it took a thorough attempt to settle it.
+    ``attempt`` is the number of the last attempt.
     """
 
     outcome: Outcome
     solution: Sequence[int] = ()
     bound: int = 0
-    thorough: bool = False
+    attempt: int = 0
 
     @property
     def settled(self) -> bool:
@@ -90,7 +90,7 @@ def run(  # noqa: PLR0913 - what a run can be told
     hint: Sequence[int] | None = None,
     *,
     effort: float = inf,
-    thorough: bool = False,
+    first: int = 0,
 ) -> Run:
     """Minimise an expression, or find any solution without one.
 
@@ -99,8 +99,8 @@ def run(  # noqa: PLR0913 - what a run can be told
     effort
         Deterministic time, of the solver's own, for one attempt, so that giving up depends on
         the model and not on the machine.
-    thorough
-        Whether to begin with a thorough attempt, as one was needed for a similar model.
+    first
+        The attempt to begin with: that which a similar model needed.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913 - what a run can be told
     if hint is not None:
         builder.hint(hint)
     best = Run("unknown")
-    for parameters, most in ATTEMPTS[thorough:]:
+    for number, (parameters, most) in enumerate(ATTEMPTS[first:], start=first):
         allowed = min(most, effort)
         found = _attempt(builder, objective, parameters(deadline), allowed)
         if found.outcome == "infeasible" and parameters is _quick:
@@ -119,10 +119,8 @@ def run(  # noqa: PLR0913 - what a run can be told
             # solutions. What is found now can be checked; what two ways call infeasible is
             # believed.
             found = _attempt(builder, objective, _presolved(deadline), allowed)
-        best = _better(best, found, objective)
-        if best.settled:
-            return replace(best, thorough=parameters is _thorough)
-        if deadline.passed or (most >= effort and parameters is _thorough):
+        best = replace(_better(best, found, objective), attempt=number)
+        if best.settled or deadline.passed or (most >= effort and parameters is _thorough):
             break
         if best.solution:
             builder.hint(best.solution)
@@ -223,7 +221,7 @@ def _thorough(deadline: Deadline) -> SatParameters:
 
 
 ATTEMPTS: Final = (
-    (_quick, 0.02),
+    (_quick, 0.05),
     (_thorough, 0.1),
     (_quick, 0.1),
     (_thorough, 1.0),

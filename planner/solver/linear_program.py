@@ -8,7 +8,7 @@ the branches. Each branch is bounded in exact integers from the duals of its pro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from math import gcd
@@ -22,15 +22,11 @@ from planner.problem.array import FloatArray, IntArray
 from planner.solver.bound import SCALE, Bound, lagrangian_bound, trivial_bound
 
 if TYPE_CHECKING:
-    # SciPy takes a third of a second to load; small problems never come here.
-    from scipy.optimize import OptimizeResult
-    from scipy.sparse import csr_matrix
+    # MathOpt takes a tenth of a second to load; small problems never come here.
+    from planner.solver.simplex import Simplex
 
 PROGRAMS: Final = 40
 """Linear programs for one bound at most."""
-
-_NO_SOLUTION: Final = 2
-"""What SciPy calls a program without one."""
 
 _CLOSE: Final = 1e-7
 """What a linear program may miss a row by, of the row's largest coefficient."""
@@ -89,21 +85,23 @@ class _Program:
         return [self.classes.count(k) for k in range(len(self.classes))]
 
     @cached_property
-    def matrix(self) -> csr_matrix:
-        """The rows as a sparse matrix: (rows, classes + witnesses)."""
-        from scipy.sparse import csr_matrix  # noqa: PLC0415
+    def out_of_reach(self) -> int:
+        """A cost above that of any set."""
+        total: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True))
+        return total + 1
 
-        width = len(self.classes) + self.relaxation.witnesses
-        data, indices, indptr = [], [], [0]
-        for row in self.rows:
-            nonzero = np.flatnonzero(row.coefficients)
-            data.extend(row.coefficients[nonzero].tolist())
-            indices.extend(nonzero.tolist())
-            data.extend(coefficient for _, coefficient in row.slack)
-            indices.extend(len(self.classes) + witness for witness, _ in row.slack)
-            indptr.append(len(data))
-        shape = (len(self.rows), width)
-        return csr_matrix((np.array(data, dtype=float), indices, indptr), shape=shape)
+    @cached_property
+    def simplex(self) -> Simplex:
+        """The program in doubles, over classes and witnesses."""
+        from planner.solver.simplex import Simplex  # noqa: PLC0415
+
+        witnesses = self.relaxation.witnesses
+        return Simplex(
+            [*self.costs.astype(float).tolist(), *[0.0] * witnesses],
+            [*map(float, self.counts), *[1.0] * witnesses],
+            self.rows,
+            10.0 * float(self.out_of_reach),
+        )
 
     def solve(self, chosen: frozenset[int]) -> _Branch:
         """Bound the cost with some witnesses chosen.
@@ -112,43 +110,19 @@ class _Program:
         that there are duals: they prove a bound that no legal set can pay. Where its solver
         gives up the bound is the trivial one: floating-point verdicts prove nothing here.
         """
-        result = self._run(chosen, None)
-        missed = result.status == _NO_SOLUTION
-        if missed:
-            result = self._run(chosen, 10.0 * float(self.out_of_reach))
-        if result.status != 0:
+        simplex = self.simplex
+        for witness in range(self.relaxation.witnesses):
+            simplex.bound(len(self.classes) + witness, float(witness in chosen), 1.0)
+        solved = simplex.solve()
+        if solved.impossible:
+            simplex.relent(missed=True)
+            solved = replace(simplex.solve(), solution=None)
+            simplex.relent(missed=False)
+        if solved.duals is None:
             return _Branch(chosen, trivial_bound(self.costs), None)
-        multipliers = [max(0, round(-float(dual) * SCALE)) for dual in result.ineqlin.marginals]
+        multipliers = [max(0, round(dual * SCALE)) for dual in solved.duals.tolist()]
         bound = lagrangian_bound(self.rows, multipliers, self.costs, self.counts, chosen=chosen)
-        return _Branch(chosen, bound, None if missed else result.x)
-
-    @cached_property
-    def out_of_reach(self) -> int:
-        """A cost above that of any set."""
-        total: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True))
-        return total + 1
-
-    def _run(self, chosen: frozenset[int], price: float | None) -> OptimizeResult:
-        """Run HiGHS; at a price each row may be missed by units of its largest coefficient."""
-        from scipy.optimize import linprog  # noqa: PLC0415
-        from scipy.sparse import diags, hstack  # noqa: PLC0415
-
-        witnesses = self.relaxation.witnesses
-        matrix, objective = self.matrix, [self.costs.astype(float), np.zeros(witnesses)]
-        bounds: list[tuple[int, int | None]] = [(0, n) for n in self.counts]
-        bounds += [(int(w in chosen), 1) for w in range(witnesses)]
-        if price is not None:
-            largest = abs(matrix).max(axis=1).toarray().ravel()
-            matrix = hstack([matrix, diags(largest)], format="csr")
-            objective.append(np.full(len(self.rows), price))
-            bounds += [(0, None)] * len(self.rows)
-        return linprog(  # type: ignore[call-overload,no-any-return]  # its stubs know no sparse
-            np.concatenate(objective),
-            A_ub=-matrix,  # pyright: ignore[reportArgumentType]
-            b_ub=[-row.bound for row in self.rows],
-            bounds=bounds,
-            method="highs",
-        )
+        return _Branch(chosen, bound, solved.solution)
 
     def open_choice(self, branch: _Branch) -> Sequence[int] | None:
         """Return a choice, by its witnesses, of which the solution of a branch keeps none."""

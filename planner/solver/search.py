@@ -35,8 +35,8 @@ class Search:
     left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
     the scheduler's own arithmetic does not is ``cut`` off. ``bounds`` are what is proved of
     earlier levels: no answer has less. Those that are ``unproved`` may have a better value than
-    their limit: what is found is kept. ``thorough`` says that the last model to be settled took
-    a thorough attempt.
+    their limit: what is found is kept. ``attempt`` is the attempt that settled the last model,
+    ``guided`` whether the last answer among equals was led by a measure.
     """
 
     rules: Rules
@@ -51,7 +51,8 @@ class Search:
     cut: list[Counts] = field(default_factory=list)
     bounds: dict[Measure, int] = field(default_factory=dict)
     unproved: list[Measure] = field(default_factory=list)
-    thorough: bool = False
+    attempt: int = 0
+    guided: bool = False
 
     def fork(self) -> Search:
         """Return a search that can be narrowed without narrowing this one."""
@@ -192,10 +193,10 @@ class Search:
         hint: Sequence[int] | None,
         effort: float,
     ) -> Run:
-        """Solve a model, the kind of attempt first that settled the last one."""
-        result = run(builder, objective, self.deadline, hint, effort=effort, thorough=self.thorough)
+        """Solve a model, from the attempt on that settled the last one."""
+        result = run(builder, objective, self.deadline, hint, effort=effort, first=self.attempt)
         if result.settled:
-            self.thorough = result.thorough
+            self.attempt = result.attempt
         if hint is not None and result.outcome == "infeasible":
             message = "the solver calls infeasible what has an answer"
             raise InternalError(message)

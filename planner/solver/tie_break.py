@@ -8,16 +8,22 @@ at once: nothing before the last of them can be exchanged.
 
 from __future__ import annotations
 
+from typing import Final
+
 from planner.models.shared.builder import Linear
 from planner.solver.engine import Outcome
+from planner.solver.equals import find_equal
 from planner.solver.search import Counts, Search
+
+FEW: Final = 2
+"""Answers, besides the first, that are listed before victims are settled one by one."""
 
 
 def break_ties(search: Search) -> bool:
     """Replace the incumbent by the canonical answer; say whether that was proved."""
     if search.incumbent is None:
         return False
-    if _is_only_answer(search):
+    if _has_few(search):
         return True
     fixed = [0] * len(search.classes)
     span = 1
@@ -43,12 +49,22 @@ def break_ties(search: Search) -> bool:
     return True
 
 
-def _is_only_answer(search: Search) -> bool:
-    """Say whether nothing else reaches the values of all levels: one solve settles most ties."""
+def _has_few(search: Search) -> bool:
+    """Make the best of a few answers the incumbent; say whether there are no others.
+
+    Most ties are settled so: nothing else reaches the values of all levels, or one other answer.
+    """
     others = search.fork()
-    others.cut = [*search.cut, search.answer]
-    others.incumbent = None
-    return others.run_on(others.alive).outcome == "infeasible"
+    others.cut = list(search.cut)
+    outcome: Outcome = "optimal"
+    for _ in range(FEW):
+        others.cut.append(others.answer)
+        outcome = find_equal(others)
+        if outcome != "optimal":
+            break
+        search.incumbent = min(search.answer, others.answer, key=lambda a: _positions(search, a))
+    search.attempt, search.guided = others.attempt, others.guided
+    return outcome == "infeasible"
 
 
 def _position(search: Search, k: int, member: int) -> int:
@@ -90,4 +106,4 @@ def next_step(search: Search, fixed: Counts, span: int) -> tuple[list[tuple[int,
 def _find_earlier(search: Search, fixed: Counts, earlier: list[int]) -> Outcome:
     """Look for an answer with the fixed victims and at least one of the earlier ones."""
     one_more = (Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier))
-    return search.run_on(search.alive, rows=[one_more]).outcome
+    return find_equal(search, [one_more])
