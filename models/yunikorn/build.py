@@ -68,12 +68,9 @@ def assemble(
     builder = Builder()
     columns = Columns(problem, classes)
     take = new_takes(builder, classes)
-    hosts = columns.hosts
-    only = len(hosts) == 1
-    nodes = [
-        builder.new(int(only and node in hosts), int(node in hosts))
-        for node in range(len(problem.nodes))
-    ]
+    usable = problem.usable.tolist()
+    only = sum(usable) == 1
+    nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
     builder.equal(Linear(dict.fromkeys(nodes, 1)), 1)
     one_node = YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node)

@@ -75,13 +75,8 @@ class Columns:
         return () if self.problem.ask.required_node else self.problem.roomy
 
     @cached_property
-    def hosts(self) -> tuple[int, ...]:
-        """The nodes a plan may be for: the first with room for the ask, else the usable ones."""
-        return self.free_nodes[:1] or tuple(np.flatnonzero(self.problem.usable).tolist())
-
-    @cached_property
     def of_node(self) -> dict[int, IntArray]:
-        """The classes that a plan for each host may take from: all, where it has room."""
+        """The classes that a plan for each usable node may take from: all, where it has room."""
         everything = np.arange(len(self), dtype=np.int64)
         by_node = np.argsort(self.node, kind="stable")
         nodes = np.arange(len(self.problem.nodes) + 1)
@@ -90,7 +85,7 @@ class Columns:
             node: everything
             if node in self.free_nodes
             else by_node[ends[node] : ends[node + 1]].astype(np.int64)
-            for node in self.hosts
+            for node in np.flatnonzero(self.problem.usable).tolist()
         }
 
     @cached_property

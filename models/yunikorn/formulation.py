@@ -20,7 +20,7 @@ class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``alternatives[n]`` the literal that says
-    whether node n is chosen: exactly one is, and only one of the hosts. ``one_node`` says
+    whether node n is chosen: exactly one is, and none that is not usable. ``one_node`` says
     whether YK-08 ties victims to the chosen node.
     """
 

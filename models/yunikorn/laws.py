@@ -84,27 +84,28 @@ def within_guaranteed(formulation: Formulation) -> None:
 def fits_node(formulation: Formulation) -> None:
     """YK-08: the ask fits on the chosen node, and victims are there.
 
-    For every usable node n and type t, with x(n) its literal:
+    For every usable node n without room and type t, with x(n) its literal:
 
         victims(n, t) >= missing(n, t) x(n)
 
-    and a victim on m needs x(m). With a node that has room for the ask there is no more to ask:
-    it is the chosen one, and victims are anywhere. An ask with a required node asks that no type,
-    also none that it does not name, stays below 0.
+    and a victim on m needs x(m), or x(n) of a node n with room: then victims are anywhere. An
+    ask with a required node asks that no type, also none that it does not name, stays below 0.
 
     Source: yunikorn-semantics.md, sections 7, 11.1 and 15.
     """
     columns, builder = formulation.columns, formulation.builder
-    if columns.free_nodes:
-        return
+    free = columns.free_nodes
     for node, classes in columns.of_node.items():
-        chosen = formulation.alternatives[node]
-        for t, missing in missing_on(formulation.problem, node).items():
-            freed = formulation.freed(classes, t)
-            builder.at_least(freed.plus(variable(chosen), -missing), 0)
+        if node not in free:
+            chosen = formulation.alternatives[node]
+            for t, missing in missing_on(formulation.problem, node).items():
+                freed = formulation.freed(classes, t)
+                builder.at_least(freed.plus(variable(chosen), -missing), 0)
+    anywhere = {formulation.alternatives[node] for node in free}
     nodes, counts = columns.node.tolist(), columns.counts.tolist()
     for take, node, count in zip(formulation.take, nodes, counts, strict=True):
-        permitted = Linear({} if node == NOWHERE else {formulation.alternatives[node]: -count})
+        own = set() if node == NOWHERE else {formulation.alternatives[node]}
+        permitted = Linear(dict.fromkeys(anywhere | own, -count))
         builder.at_most(permitted.plus(variable(take)), 0)
 
 

@@ -22,6 +22,7 @@ from planner.objective.terms import (
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.properties import SECOND
+from planner.quota.yunikorn.resource import fits
 from planner.state.yunikorn import Allocation, QueueConfig, YuniKornState
 
 NOT_TOLD: Final = frozenset({"D6", "D10"})
@@ -31,13 +32,22 @@ NOT_TOLD: Final = frozenset({"D6", "D10"})
 def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
     """Return the node that a victim set is for, ``None`` if it can be for none.
 
-    It is the first usable one that has room without any victims; without one, the node that all
-    victims are on.
+    It is the one that all victims are on, if they make room there: on no other do they free less
+    beyond the need. Else it is the first usable one that has room without any victims.
     """
-    if problem.roomy:
-        return problem.roomy[0]
     nodes = {int(problem.node[victim]) for victim in victims}
-    return nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
+    own = nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
+    if not problem.roomy or (own is not None and _make_room(problem, own, victims)):
+        return own
+    return problem.roomy[0]
+
+
+def _make_room(problem: YuniKornProblem, node: int, victims: Sequence[int]) -> bool:
+    """Say whether a node is usable and some victims on it leave room for the ask."""
+    freed = problem.holding[list(victims)].sum(axis=0).tolist()
+    available = problem.available[node]
+    room = {t: available.get(t, 0) + freed[i] for i, t in enumerate(problem.types)}
+    return bool(problem.usable[node]) and fits(room, problem.ask.resource)
 
 
 def yunikorn_term_table(

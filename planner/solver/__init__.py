@@ -5,9 +5,11 @@ levels.py       lexicographic levels: minimise, prove, fix
 core.py         the least value of one measure, on as few classes as the proof permits
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
 linear_program.py  bounds of relaxations, each choice that a law leaves made both ways
+simplex.py      a linear program that is solved again and again with other bounds
 search.py       the state of a search, and one exact solve within it
 engine.py       one CP-SAT run with the settings that were measured and found safe
-tie_break.py    the canonical answer among equals
+equals.py       another answer among equals
+tie_break.py    the canonical answer among them
 pending.py      what to plan for when nobody says
 pareto.py       the Pareto front of two measures
 comparison.py   an optimum beside the scheduler's own plan: caps, and what may not be worse

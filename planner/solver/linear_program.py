@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # MathOpt takes a tenth of a second to load; small problems never come here.
     from planner.solver.simplex import Simplex
 
-PROGRAMS: Final = 40
+PROGRAMS: Final = 200
 """Linear programs for one bound at most."""
 
 _CLOSE: Final = 1e-7

@@ -153,11 +153,10 @@ def test_engines_agree(source: Callable[..., Iterator[Case]], *, fair: bool) -> 
 GPU: Final = "nvidia.com/gpu"
 
 
-def test_all_measure_against_the_need_of_the_node_with_room() -> None:
-    """The queue is at its maximum: a victim on a full node makes way for an ask on an empty one.
+def test_all_measure_against_the_need_of_the_node_that_needs_most() -> None:
+    """The queue is at its maximum, and beside the full node there is one with room.
 
-    Nothing is missing there, so both accelerators of the victim are over-freed; on the victim's
-    own node it would be one.
+    For that one both accelerators of a victim are over-freed, for the victim's own node only one.
     """
     low, high = queue("low"), queue("high", guaranteed={GPU: 2})
     value = cluster_value(
@@ -173,8 +172,8 @@ def test_all_measure_against_the_need_of_the_node_with_room() -> None:
     plan = solve(planning, PROFILES["exact-fit"], Deadline())
     status, values = outcome_of(plan)
     assert isinstance(plan, YuniKornPlan)
-    assert (status, plan.node) == ("optimal", "n2")
-    assert values[PROFILES["exact-fit"].levels.index(("D7",))] == 2 * 32_000
+    assert (status, plan.node) == ("optimal", "n1")
+    assert values[PROFILES["exact-fit"].levels.index(("D7",))] == 32_000
     for engine in ENGINES.values():
         found = Whole(planning, PROFILES["exact-fit"], engine, Deadline(), apart=True).solve()
         assert (found.outcome, found.values) == (status, values)
