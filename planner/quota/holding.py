@@ -7,12 +7,16 @@ Source: kueue-semantics.md, sections 2.1, 2.3 and 2.4; kueue ff69552e pkg/worklo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import NamedTuple
 
 from planner.quantity import MAX_INT64, MIN_INT64, to_units
 from planner.quota.amount import add, multiply
 from planner.quota.request import counts_after_reclaim
-from planner.quota.tree import FlavorResource, flavor_resource
+from planner.quota.tree import FlavorResource
 from planner.state import Configuration, Workload
 
 BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
@@ -22,52 +26,57 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
 
-def held_amounts(workload: Workload, configuration: Configuration) -> dict[FlavorResource, int]:
-    """Return the usage of an admitted workload per flavor-resource.
+class Holding(NamedTuple):
+    """What an admitted workload holds.
+
+    ``amounts`` is the usage per flavor-resource; ``named`` is every fr it names a flavor for,
+    whatever the amount; ``pods`` is how many still run.
+    """
+
+    amounts: Mapping[FlavorResource, int]
+    named: AbstractSet[FlavorResource]
+    pods: int
+
+
+def holding_of(workload: Workload, configuration: Configuration) -> Holding:
+    """Return what an admitted workload holds; nothing if it is not admitted.
 
     Only ``status.admission`` counts. Where pods were reclaimed, each amount is divided by the
-    admitted count, truncating, and multiplied by what is left.
+    admitted count, truncating, and multiplied by what is left. The pods that run are those
+    admitted, without what is reclaimable.
     """
     admission = workload.status.admission
-    if admission is None:
-        return {}
     left = counts_after_reclaim(workload, configuration)
-    usage: dict[FlavorResource, int] = {}
-    for assigned in admission.pod_set_assignments:
-        count = assigned.count
+    pods = dict(left)
+    amounts: dict[FlavorResource, int] = {}
+    named: AbstractSet[FlavorResource] = frozenset()
+    for assigned in admission.pod_set_assignments if admission else ():
+        name, count = assigned.name, assigned.count
+        after = left.get(name, 0)
         if count is None:
-            counts = {pods.name: pods.count for pods in workload.spec.pod_sets}
-            count = counts.get(assigned.name, 0)
-        after = left.get(assigned.name, 0)
+            count = {one.name: one.count for one in workload.spec.pod_sets}.get(name, 0)
+        elif name in left:
+            pods[name] = min(after, count)
+        frs, all_named = _named(tuple(assigned.flavors.items()))
+        named = named | all_named if named else all_named
         for resource, nano in assigned.resource_usage.items():
+            fr = frs.get(resource)
+            if fr is None:
+                continue
             amount = to_units(nano, resource)
             if after < count:
                 amount = multiply(amount // count, after)
-            flavor = assigned.flavors.get(resource)
-            if flavor is not None:
-                fr = flavor_resource(flavor, resource)
-                usage[fr] = add(usage.get(fr, 0), amount)
-    return usage
+            amounts[fr] = add(amounts[fr], amount) if fr in amounts else amount
+    return Holding(amounts, named, sum(pods.values()))
 
 
-def named_flavor_resources(workload: Workload) -> set[FlavorResource]:
-    """Return every fr an admitted workload names a flavor for, whatever the amount."""
-    admission = workload.status.admission
-    assignments = admission.pod_set_assignments if admission else ()
-    return {
-        flavor_resource(flavor, resource)
-        for assigned in assignments
-        for resource, flavor in assigned.flavors.items()
-    }
-
-
-def running_pods(workload: Workload, configuration: Configuration) -> int:
-    """Count the pods that still run: those admitted, without what is reclaimable."""
-    left = counts_after_reclaim(workload, configuration)
-    admission = workload.status.admission
-    admitted = admission.pod_set_assignments if admission else ()
-    held = {pods.name: pods.count for pods in admitted if pods.count is not None}
-    return sum(min(count, held.get(name, count)) for name, count in left.items())
+@lru_cache(maxsize=4096)
+def _named(
+    flavors: tuple[tuple[str, str], ...],
+) -> tuple[Mapping[str, FlavorResource], AbstractSet[FlavorResource]]:
+    """Return the fr of each resource with a flavor, and all of them: a dump has few such maps."""
+    frs = {resource: FlavorResource(flavor, resource) for resource, flavor in flavors}
+    return frs, frozenset(frs.values())
 
 
 def effective_priority(workload: Workload, configuration: Configuration) -> int:

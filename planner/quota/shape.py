@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from planner.quota.amount import multiply
-from planner.quota.holding import held_amounts, named_flavor_resources, running_pods
+from planner.quota.holding import Holding, holding_of
 from planner.quota.tree import FlavorResource, Usage
 from planner.state import Configuration, Workload
 
@@ -23,34 +23,19 @@ class Shape:
     counts who holds it at each node.
     """
 
-    __slots__ = ("amounts", "holders", "named", "names", "pods", "usage")
+    __slots__ = ("holders", "holding", "names", "usage")
 
-    def __init__(
-        self,
-        amounts: Mapping[FlavorResource, int],
-        named: frozenset[FlavorResource],
-        pods: int,
-    ) -> None:
-        self.amounts: Final = amounts
-        self.named: Final = named
-        self.pods: Final = pods
+    def __init__(self, holding: Holding) -> None:
+        self.holding: Final = holding
         self.usage: Final[dict[int, int]] = {}
         self.names: Final[set[int]] = set()
         self.holders: Final[dict[int, int]] = {}
 
-    @classmethod
-    def of(cls, workload: Workload, configuration: Configuration) -> Shape:
-        """Work out what an admitted workload holds."""
-        return cls(
-            held_amounts(workload, configuration),
-            frozenset(named_flavor_resources(workload)),
-            running_pods(workload, configuration),
-        )
-
     def settle(self, index: Mapping[FlavorResource, int]) -> None:
         """Fill ``usage`` and ``names``, now that every fr has its index."""
-        self.usage.update((index[fr], amount) for fr, amount in self.amounts.items())
-        self.names.update(index[fr] for fr in self.named)
+        for fr, amount in self.holding.amounts.items():
+            self.usage[index[fr]] = amount
+        self.names.update([index[fr] for fr in self.holding.named])
 
     def add_to(self, usage: Usage) -> None:
         """Add what all its holders hold at the ClusterQueues, ``holders`` at each.
@@ -58,7 +43,9 @@ class Shape:
         Amounts are never negative, so a product saturates where the sum would.
         """
         for node, count in self.holders.items():
-            held = {fr: multiply(amount, count) for fr, amount in self.usage.items()}
+            held = self.usage
+            if count > 1:
+                held = {fr: multiply(amount, count) for fr, amount in held.items()}
             usage.add_locally(node, held)
 
 
@@ -82,5 +69,5 @@ class Shapes:
         key = (id(assignments), status.reclaimable_pods, *counts)
         shape = self._known.get(key)
         if shape is None:
-            shape = self._known[key] = Shape.of(workload, self._configuration)
+            shape = self._known[key] = Shape(holding_of(workload, self._configuration))
         return shape

@@ -17,8 +17,8 @@ from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
 from planner.quota.holding import (
     effective_priority,
+    holding_of,
     queue_order_time,
-    running_pods,
     seconds_since,
     started_at,
 )
@@ -202,7 +202,9 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
             admitted[node].append(_admitted(configuration, clock, node, workload, shape))
-    _index_more(index, [*(s.amounts for s in shapes), *(sorted(s.named) for s in shapes), extra])
+    holdings = [shape.holding for shape in shapes]
+    named = dict.fromkeys(holding.named for holding in holdings)
+    _index_more(index, [*(one.amounts for one in holdings), *map(sorted, named), extra])
     tree = QuotaTree(nodes, tuple(index))
     usage = Usage(tree)
     for shape in shapes:
@@ -225,20 +227,18 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     )
 
 
-def as_admitted(  # noqa: PLR0913, PLR0917 - one row of the snapshot, from its parts
+def as_admitted(
     configuration: Configuration,
     now: datetime,
     index: Mapping[FlavorResource, int],
     node: int,
     workload: Workload,
-    amounts: Mapping[FlavorResource, int],
-    names: Iterable[FlavorResource],
 ) -> Admitted:
-    """Return a workload as what holds ``amounts`` in the ClusterQueue at a node.
+    """Return a workload as what holds its admission in the ClusterQueue at a node.
 
     ``now`` stands for a missing time of reservation.
     """
-    shape = Shape(amounts, frozenset(names), running_pods(workload, configuration))
+    shape = Shape(holding_of(workload, configuration))
     shape.settle(index)
     return _admitted(configuration, now, node, workload, shape)
 
@@ -255,7 +255,7 @@ def _admitted(
         queue=node,
         usage=shape.usage,
         names=shape.names,
-        pods=shape.pods,
+        pods=shape.holding.pods,
         priority=effective_priority(workload, configuration),
         queued_at=queue_order_time(workload, configuration),
         reserved_at=reserved_at,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from planner.quota.amount import add, subtract
@@ -26,12 +25,6 @@ class FlavorResource(NamedTuple):
     def __str__(self) -> str:
         """Resource first, as quota errors of Kueue name it."""
         return f"{self.resource} in flavor {self.flavor}"
-
-
-@lru_cache(maxsize=65_536)
-def flavor_resource(flavor: str, resource: str) -> FlavorResource:
-    """Return a pair that everybody shares who names it: a dump names the same few thousands."""
-    return FlavorResource(flavor, resource)
 
 
 class Quota(NamedTuple):

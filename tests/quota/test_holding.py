@@ -11,8 +11,7 @@ from planner.quantity import MAX_INT64
 from planner.quota.holding import (
     NEVER,
     effective_priority,
-    held_amounts,
-    named_flavor_resources,
+    holding_of,
     queue_order_time,
 )
 from planner.quota.tree import FlavorResource
@@ -58,19 +57,19 @@ SPOT_CPU = FlavorResource("spot", "cpu")
 
 def test_podsets_are_summed_and_rounded_once_each() -> None:
     workload = holder(usage("1500u"), usage("2500u"), counts=(1, 1))
-    assert held_amounts(workload, DEFAULT) == {SPOT_CPU: 2 + 3}
+    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: 2 + 3}
 
 
 def test_what_has_no_flavor_counts_nowhere_but_naming_is_enough_to_be_named() -> None:
     workload = holder({"flavors": {"gpu": "spot"}, "resourceUsage": {"cpu": "1"}}, counts=(1,))
-    assert held_amounts(workload, DEFAULT) == {}
-    assert named_flavor_resources(workload) == {FlavorResource("spot", "gpu")}
+    assert holding_of(workload, DEFAULT).amounts == {}
+    assert holding_of(workload, DEFAULT).named == {FlavorResource("spot", "gpu")}
 
 
 def test_a_workload_without_admission_holds_nothing() -> None:
     workload = Workload.model_validate({"metadata": {"name": "w"}})
-    assert held_amounts(workload, DEFAULT) == {}
-    assert named_flavor_resources(workload) == set()
+    assert holding_of(workload, DEFAULT).amounts == {}
+    assert holding_of(workload, DEFAULT).named == set()
 
 
 @pytest.mark.parametrize(
@@ -90,14 +89,14 @@ def test_reclaimed_pods_give_back_their_share_truncated(
 ) -> None:
     more = {} if admitted is None else {"count": admitted}
     workload = holder(usage("1", **more), counts=(count,), reclaimable=(reclaimable,))
-    assert held_amounts(workload, DEFAULT) == {SPOT_CPU: milli}
+    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: milli}
     gate_off = settings(featureGates={"ReclaimablePods": False})
-    assert held_amounts(workload, gate_off) == {SPOT_CPU: 1000}
+    assert holding_of(workload, gate_off).amounts == {SPOT_CPU: 1000}
 
 
 def test_usage_saturates() -> None:
     workload = holder(usage("9E"), usage("9E"), counts=(1, 1))
-    assert held_amounts(workload, DEFAULT) == {SPOT_CPU: MAX_INT64}
+    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: MAX_INT64}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 
 from planner.quantity import MAX_INT64
-from planner.quota.holding import held_amounts, named_flavor_resources, running_pods
+from planner.quota.holding import holding_of
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.quota.tree import Usage
 from planner.state import State
@@ -18,11 +18,10 @@ def check(state: State, snapshot: Snapshot) -> None:
     usage = Usage(snapshot.tree)
     for node, holders in snapshot.admitted.items():
         for holder in holders:
-            amounts = held_amounts(holder.workload, state.configuration)
-            alone = {snapshot.fr_index[fr]: amount for fr, amount in amounts.items()}
-            named = {snapshot.fr_index[fr] for fr in named_flavor_resources(holder.workload)}
-            pods = running_pods(holder.workload, state.configuration)
-            assert (holder.usage, holder.names, holder.pods) == (alone, named, pods)
+            held = holding_of(holder.workload, state.configuration)
+            alone = {snapshot.fr_index[fr]: amount for fr, amount in held.amounts.items()}
+            named = {snapshot.fr_index[fr] for fr in held.named}
+            assert (holder.usage, holder.names, holder.pods) == (alone, named, held.pods)
             usage.add(node, alone)
     assert snapshot.usage.amount == usage.amount
 

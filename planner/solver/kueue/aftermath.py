@@ -18,7 +18,6 @@ from datetime import datetime
 
 from planner.assignment import Assignment
 from planner.quantity import from_units
-from planner.quota.holding import held_amounts, named_flavor_resources
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, as_admitted
 from planner.state import Workload
 from planner.state.base import Condition
@@ -95,15 +94,7 @@ def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> A
         clusterQueue=snapshot.queue_name(preemptor.queue), podSetAssignments=tuple(pod_sets)
     )
     workload = _with(preemptor.workload, changed, admission)
-    return as_admitted(
-        configuration,
-        now,
-        snapshot.fr_index,
-        preemptor.queue,
-        workload,
-        held_amounts(workload, configuration),
-        named_flavor_resources(workload),
-    )
+    return as_admitted(configuration, now, snapshot.fr_index, preemptor.queue, workload)
 
 
 def _condition(kind: str, status: str, reason: str, now: datetime) -> Condition:
