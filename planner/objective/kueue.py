@@ -64,7 +64,7 @@ def term_table(
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = alike(problem.workloads)
-    of_shape = [sum(weights[fr] * n for fr, n in holder.usage.items()) for holder in first]
+    of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = [of_shape[shape] for shape in which.tolist()]
     return TermTable(
         separable=separable_terms(

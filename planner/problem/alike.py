@@ -15,12 +15,6 @@ def alike(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
 
     A snapshot shares what equal ones hold, so it is told apart by identity.
     """
-    places: dict[int, int] = {}
-    first: list[Admitted] = []
-    which: list[int] = []
-    for workload in workloads:
-        place = places.setdefault(id(workload.usage), len(first))
-        if place == len(first):
-            first.append(workload)
-        which.append(place)
-    return first, np.array(which, dtype=np.int64)
+    told_apart = np.array([id(workload.usage) for workload in workloads], dtype=np.int64)
+    _, first, which = np.unique(told_apart, return_index=True, return_inverse=True)
+    return [workloads[position] for position in first.tolist()], which.astype(np.int64)

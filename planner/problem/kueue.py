@@ -229,9 +229,11 @@ def _held(
 ) -> tuple[IntArray, BoolArray]:
     """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
     first, which = alike(workloads)
-    rows = [[workload.usage.get(fr, 0) for fr in frs] for workload in first]
+    usages = [workload.usage for workload in first]
     named = [not wanted.isdisjoint(workload.names) for workload in first]
-    holding = np.array(rows, dtype=np.int64).reshape(len(first), len(frs))
+    holding = np.empty((len(first), len(frs)), dtype=np.int64)
+    for column, fr in enumerate(frs):
+        holding[:, column] = [usage.get(fr, 0) for usage in usages]
     return holding[which], np.array(named, dtype=np.bool_)[which]
 
 

@@ -186,12 +186,15 @@ class Workload(KubernetesObject):
     @property
     def holds_quota(self) -> bool:
         """Whether it takes quota: reserved, not finished, not deactivated (semantics, 2)."""
-        return (
-            self.status.admission is not None
-            and self.spec.active
-            and self.is_true("QuotaReserved")
-            and not self.is_true("Finished")
-        )
+        status, reserved = self.status, False
+        if status.admission is None or not self.spec.active:
+            return False
+        for item in status.conditions:  # once for both: it is asked of everybody
+            if item.status == "True":
+                if item.type == "Finished":
+                    return False
+                reserved = reserved or item.type == "QuotaReserved"
+        return reserved
 
     @property
     def is_pending(self) -> bool:

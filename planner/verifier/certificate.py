@@ -160,16 +160,17 @@ def check_solver_free_bound(
         fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
         weights[fr] += multiplier.numerator
         total += multiplier.numerator * multiplier.need
-    freed: dict[int, int] = {}  # equal holdings are one object
+    priced = [(fr, weight) for fr, weight in weights.items() if weight]
     for workload in setting.candidates:
         cost = costs.get(workload.key)
         if cost is None:
             findings.append(f"no cost is known for {workload.key}")
             continue
-        held = id(workload.usage)
-        if held not in freed:
-            freed[held] = sum(weights[fr] * amount for fr, amount in workload.usage.items())
-        total += min(0, bound.denominator * cost - freed[held])
+        reduced = bound.denominator * cost
+        for fr, weight in priced:
+            reduced -= weight * workload.usage.get(fr, 0)
+        if reduced < 0:
+            total += reduced
     recomputed = -(-total // bound.denominator)
     findings += compare(f"bound of {bound.term}", bound.bound, recomputed)
     return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")
