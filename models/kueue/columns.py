@@ -5,7 +5,7 @@ Workloads of the same queue, usage, variant and cost are one integer variable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ import numpy as np
 from planner.models.shared.classes import Classes, group
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
+from planner.quota.tree import NO_PARENT
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,24 @@ class Columns:
     def count(self, k: int) -> int:
         """Return how many candidates class k has."""
         return self.classes.count(k)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return np.array([len(members) for members in self.classes.members], dtype=np.int64)
+
+    @cached_property
+    def below(self) -> Mapping[int, IntArray]:
+        """The classes at or below each node that has any."""
+        found: dict[int, list[IntArray]] = {}
+        by_queue = np.argsort(self.queue, kind="stable")
+        ends = np.flatnonzero(np.diff(self.queue[by_queue])) + 1
+        for classes in np.split(by_queue, ends) if len(self) else ():
+            node = int(self.queue[classes[0]])
+            while node != NO_PARENT:
+                found.setdefault(node, []).append(classes)
+                node = self.problem.parent[node]
+        return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
 
     @cached_property
     def queue(self) -> IntArray:

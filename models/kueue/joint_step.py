@@ -167,6 +167,11 @@ class StateUsage(TreeUsage):
         total = constant(problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue))
         return total.plus(self._entered(node, problem.frs[fr])).plus(self._left(node, fr))
 
+    def _may_change(self, node: int) -> bool:
+        """Return True: victims and preemptors of earlier steps may be anywhere."""
+        del node
+        return True
+
     def _entered(self, node: int, fr: FlavorResource) -> Linear:
         """Return what preemptors of a queue hold who were served in steps before."""
         joint, tree = self._step.joint, self._step.entrant.tree

@@ -12,10 +12,11 @@ import numpy as np
 
 from planner.models.kueue.columns import Columns
 from planner.models.shared.row import Relaxation, Row
-from planner.problem.array import BoolArray
+from planner.problem.array import IntArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
 from planner.quota.amount import add, subtract
+from planner.quota.tree import NO_PARENT
 
 
 def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
@@ -42,23 +43,18 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
                 cap = quota
                 missing = need + used - quota
             if UNLIMITED not in {cap, quota} and missing > 0:
-                below = _below(problem, columns, node)
-                rows.append(
-                    Row(
-                        f"{problem.frs[fr]} at {problem.names[node]}",
-                        np.where(below, columns.holding[:, fr], 0),
-                        missing,
-                    )
-                )
+                name = f"{problem.frs[fr]} at {problem.names[node]}"
+                rows.append(Row(name, _held_below(columns, node, fr), missing))
     return rows
 
 
 def relax(problem: Problem, columns: Columns) -> Relaxation:
     """Return the cover rows, and what KQ-07 or FS-06 leaves of each side node."""
+    keeping = _keeping_below(problem)
     side = [
         node
-        for node in range(len(problem.parent))
-        if node not in problem.path and _lends_everything(problem, node)
+        for node in columns.below
+        if node not in problem.path and keeping[node].isdisjoint(_watched(problem, node))
     ]
     return with_excess(cover_rows(problem, columns), problem, columns, side, beyond=1)
 
@@ -74,11 +70,8 @@ def with_excess(
     rows = list(given)
     choices: list[range] = []
     witnesses = 0
-    for node in nodes:
-        below = _below(problem, columns, node)
-        if not below.any():
-            continue
-        node_rows = _excess_rows(problem, columns, node, below, witnesses, beyond)
+    for node in sorted(columns.below.keys() & set(nodes)):
+        node_rows = _excess_rows(problem, columns, node, witnesses, beyond)
         if node_rows is not None:
             rows.extend(node_rows)
             choices.append(range(witnesses, witnesses + len(node_rows) - 1))
@@ -86,28 +79,28 @@ def with_excess(
     return Relaxation(rows, witnesses, choices)
 
 
-def _excess_rows(  # noqa: PLR0913, PLR0917 - a node, and what is known of it
-    problem: Problem, columns: Columns, node: int, below: BoolArray, first: int, beyond: int
+def _excess_rows(
+    problem: Problem, columns: Columns, node: int, first: int, beyond: int
 ) -> list[Row] | None:
     """Return the rows of one node, or ``None`` if nothing binds it, whatever is removed."""
     bounded = []
-    counts = np.array([columns.count(k) for k in range(len(columns))], dtype=np.int64)
+    below = columns.below[node]
+    counts = columns.counts[below]
     for fr in _watched(problem, node):
         excess = problem.usage[node][fr] - problem.quota[node][fr]
         if excess < beyond:
             continue
-        holding = np.where(below, columns.holding[:, fr], 0)
-        total = sum((holding * counts).tolist())
-        largest = int(holding.max())
-        room = excess - beyond + largest
+        held = columns.holding[below, fr]
+        total = sum((held * counts).tolist())
+        room = excess - beyond + int(held.max())
         if total <= room:
             return None
-        bounded.append((fr, holding, room, total))
+        bounded.append((_held_below(columns, node, fr), room, total))
     name = problem.names[node]
     rows = [
         # With witness z: holding . take is at most room if z, and at most total otherwise.
         Row(f"excess of {name}", -holding, -total, ((first + i, -(total - room)),))
-        for i, (_, holding, room, total) in enumerate(bounded)
+        for i, (holding, room, total) in enumerate(bounded)
     ]
     some = Row(
         f"{name} is over quota in some resource",
@@ -118,14 +111,13 @@ def _excess_rows(  # noqa: PLR0913, PLR0917 - a node, and what is known of it
     return [*rows, some]
 
 
-def _below(problem: Problem, columns: Columns, node: int) -> BoolArray:
-    """Return which classes hold their quota at or below a node: (K,)."""
-    under = np.zeros(len(problem.parent), dtype=bool)
-    under[node] = True
-    for index, parent in enumerate(problem.parent):  # parents come before their children
-        if parent >= 0 and under[parent]:
-            under[index] = True
-    return under[columns.queue]
+def _held_below(columns: Columns, node: int, fr: int) -> IntArray:
+    """Return what a member of each class holds at or below a node: (K,)."""
+    held = np.zeros(len(columns), dtype=np.int64)
+    if node in columns.below:
+        below = columns.below[node]
+        held[below] = columns.holding[below, fr]
+    return held
 
 
 def _watched(problem: Problem, node: int) -> Sequence[int]:
@@ -133,12 +125,15 @@ def _watched(problem: Problem, node: int) -> Sequence[int]:
     return problem.contested if problem.fair is None else problem.fair.known[node]
 
 
-def _lends_everything(problem: Problem, node: int) -> bool:
-    """Say whether everything below a node counts fully there: no lending limit below it."""
-    under = {node}
-    for index, parent in enumerate(problem.parent):
-        if parent in under:
-            under.add(index)
-            if any(problem.kept[index][fr] for fr in _watched(problem, node)):
-                return False
-    return True
+def _keeping_below(problem: Problem) -> list[set[int]]:
+    """Return for each node the fr of which something below it keeps quota for itself: (N,).
+
+    Where there are none, everything below the node counts fully there.
+    """
+    keeping: list[set[int]] = [set() for _ in problem.parent]
+    for node in reversed(range(len(problem.parent))):  # parents come before their children
+        above = problem.parent[node]
+        if above != NO_PARENT:
+            own = {fr for fr, kept in enumerate(problem.kept[node]) if kept}
+            keeping[above] |= keeping[node] | own
+    return keeping

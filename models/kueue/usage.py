@@ -55,10 +55,15 @@ class TreeUsage:
             return Linear(removed, before)
         total = constant(before)
         for child in self._children[node]:
-            change = self.stored(child, fr).shifted(-self._stored_before(child, fr))
-            if change.terms or change.constant:
-                total = total.plus(change)
+            if self._may_change(child):
+                change = self.stored(child, fr).shifted(-self._stored_before(child, fr))
+                if change.terms or change.constant:
+                    total = total.plus(change)
         return total
+
+    def _may_change(self, node: int) -> bool:
+        """Say whether a node has candidates, or the preemptor's request."""
+        return node in self._columns.below or node in self._problem.path
 
     def _local_free(self, node: int, fr: int) -> Linear:
         """Return what the node keeps and does not use: max(0, kept - usage)."""
