@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 from planner.errors import InternalError
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
 from planner.solver.bound import Bound, best_single_row, trivial_bound
-from planner.solver.engine import Outcome, Run
+from planner.solver.engine import Outcome, Run, within
 from planner.solver.search import Search
 
 CORE = 300
 """Classes up to which the exact model is solved whole."""
 
-CORE_EFFORT = 2.0
-"""Deterministic time for a part of the classes: what it cannot answer soon, more classes can."""
+CORE_EFFORT = 1.0
+"""Effort for a part of the classes: what it cannot answer soon, more classes can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +76,21 @@ def minimise(search: Search, measure: Measure) -> Least:
     """Find the least value of a separable measure, and prove it as far as time permits."""
     core = _start(search, search.alive, measure, search.known_value(measure))
     bound = core.bound
-    effort = CORE_EFFORT
+    partly = True
     while True:
         known = search.known_value(measure)
         if known is not None and known <= bound.whole:
             return _proved(search, measure, core, known, bound.whole)
         if search.deadline.passed:
             return _unproved(search, measure, core, Run("unknown"))
-        effort = inf if core.whole else effort
+        partly = partly and not core.whole
         full = core.full()
         result = search.run_on(
-            sorted(core.free.union(full)), measure, full=full, least=bound.whole, effort=effort
+            sorted(core.free.union(full)),
+            measure,
+            full=full,
+            least=bound.whole,
+            attempts=within(CORE_EFFORT, search.attempts) if partly else None,
         )
         known = search.known_value(measure)
         if core.whole and result.outcome == "infeasible" and known is None:
@@ -97,10 +100,10 @@ def minimise(search: Search, measure: Measure) -> Least:
             core.free.update(missing[: max(CORE, len(core.free))])
         elif result.settled and not missing and known is not None:
             return _proved(search, measure, core, known, known)
-        elif effort == inf or search.deadline.passed:
+        elif not partly or search.deadline.passed:
             return _unproved(search, measure, core, result)
         else:
-            effort = inf  # nothing is missing: these classes alone settle it
+            partly = False  # nothing is missing: these classes alone settle it
 
 
 def minimise_whole(search: Search, measure: Measure) -> Least:
@@ -141,7 +144,8 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
         return "infeasible"  # proved: more would have to go than there are
     if not core.whole:
         full = core.full()
-        found = search.run_on(sorted(core.free.union(full)), full=full, effort=CORE_EFFORT)
+        attempts = within(CORE_EFFORT, search.attempts)
+        found = search.run_on(sorted(core.free.union(full)), full=full, attempts=attempts)
         if found.outcome == "optimal":
             return "optimal"
     return search.run_on(classes).outcome

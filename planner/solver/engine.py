@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import inf
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ortools.sat.python.cp_model_helper import (
     CpModelProto,
@@ -32,6 +32,36 @@ from planner.models.shared.builder import Builder, Linear
 
 SEED: Final = 0
 
+
+class Attempt(NamedTuple):
+    """One way to run the solver: with presolve or without, and for how much deterministic time.
+
+    Such time is the solver's own count of its work, a unit is a second or two: giving up depends
+    on the model and not on the machine.
+    """
+
+    thorough: bool
+    effort: float
+
+
+ATTEMPTS: Final = (
+    Attempt(thorough=False, effort=0.05),
+    Attempt(thorough=True, effort=0.1),
+    Attempt(thorough=False, effort=0.1),
+    Attempt(thorough=True, effort=1.0),
+    Attempt(thorough=False, effort=1.0),
+    Attempt(thorough=True, effort=10.0),
+    Attempt(thorough=False, effort=10.0),
+    Attempt(thorough=True, effort=inf),
+)
+"""What is tried in turn."""
+
+
+def within(effort: float, attempts: Sequence[Attempt] = ATTEMPTS) -> Sequence[Attempt]:
+    """Return the attempts of at most so much effort each; the first where there are none."""
+    return [each for each in attempts if each.effort <= effort] or attempts[:1]
+
+
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
@@ -39,13 +69,13 @@ Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 class Run:
     """The result of one run: a value per variable, and a bound on the objective.
 
-    ``attempt`` is the number of the last attempt.
+    ``attempt`` is the last one.
     """
 
     outcome: Outcome
     solution: Sequence[int] = ()
     bound: int = 0
-    attempt: int = 0
+    attempt: Attempt = ATTEMPTS[0]
 
     @property
     def settled(self) -> bool:
@@ -83,24 +113,14 @@ class Deadline:
         return self.at is not None and time.monotonic() >= self.at
 
 
-def run(  # noqa: PLR0913 - what a run can be told
+def run(
     builder: Builder,
     objective: Linear | None,
     deadline: Deadline,
     hint: Sequence[int] | None = None,
-    *,
-    effort: float = inf,
-    first: int = 0,
+    attempts: Sequence[Attempt] = ATTEMPTS,
 ) -> Run:
     """Minimise an expression, or find any solution without one.
-
-    Parameters
-    ----------
-    effort
-        Deterministic time, of the solver's own, for one attempt, so that giving up depends on
-        the model and not on the machine.
-    first
-        The attempt to begin with: that which a similar model needed.
 
     Raises
     ------
@@ -111,16 +131,16 @@ def run(  # noqa: PLR0913 - what a run can be told
     if hint is not None:
         builder.hint(hint)
     best = Run("unknown")
-    for number, (parameters, most) in enumerate(ATTEMPTS[first:], start=first):
-        allowed = min(most, effort)
-        found = _attempt(builder, objective, parameters(deadline), allowed)
-        if found.outcome == "infeasible" and parameters is _quick:
+    for attempt in attempts:
+        parameters = _thorough(deadline) if attempt.thorough else _quick(deadline)
+        found = _attempt(builder, objective, parameters, attempt.effort)
+        if found.outcome == "infeasible" and not attempt.thorough:
             # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
             # solutions. What is found now can be checked; what two ways call infeasible is
             # believed.
-            found = _attempt(builder, objective, _presolved(deadline), allowed)
-        best = replace(_better(best, found, objective), attempt=number)
-        if best.settled or deadline.passed or (most >= effort and parameters is _thorough):
+            found = _attempt(builder, objective, _presolved(deadline), attempt.effort)
+        best = replace(_better(best, found, objective), attempt=attempt)
+        if best.settled or deadline.passed:
             break
         if best.solution:
             builder.hint(best.solution)
@@ -218,19 +238,6 @@ def _thorough(deadline: Deadline) -> SatParameters:
     parameters.linearization_level = 2
     parameters.cut_level = 0
     return parameters
-
-
-ATTEMPTS: Final = (
-    (_quick, 0.05),
-    (_thorough, 0.1),
-    (_quick, 0.1),
-    (_thorough, 1.0),
-    (_quick, 1.0),
-    (_thorough, 10.0),
-    (_quick, 10.0),
-    (_thorough, inf),
-)
-"""What is tried in turn, and the deterministic time for it: a unit is a second or two."""
 
 
 def solver_name() -> str:

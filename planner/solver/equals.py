@@ -9,17 +9,12 @@ faster, or ten times slower: the two ways take turns, each time with more effort
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
-from typing import Final
 
 import numpy as np
 
 from planner.objective.profiles import Measure
-from planner.solver.engine import Outcome
+from planner.solver.engine import Attempt, Outcome
 from planner.solver.search import RowOverClasses, Search
-
-_EFFORTS: Final = (0.1, 1.0, 10.0, inf)
-"""Deterministic time for one attempt of either way."""
 
 
 def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
@@ -29,31 +24,33 @@ def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
     ``optimal`` if there is one, ``infeasible`` or ``unknown``.
     """
     guide = _guide(search)
-    for effort in _EFFORTS if guide else (inf,):
-        for guided in (search.guided, not search.guided):
-            led_by = guide if guided else None
-            outcome = _attempt(search, rows, led_by, effort)
+    outcome: Outcome = "unknown"
+    for attempt in search.attempts:
+        for guided in (search.guided, not search.guided) if guide else (False,):
+            outcome = _try(search, rows, guide if guided else None, attempt)
             if outcome != "unknown" or search.deadline.passed:
-                search.guided = led_by is not None
+                search.guided = guided
                 return outcome
-    return "unknown"
+    return outcome
 
 
-def _attempt(
-    search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, effort: float
+def _try(
+    search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, attempt: Attempt
 ) -> Outcome:
     others = search.fork()
     others.incumbent = None
     if guide is None:
-        outcome = others.run_on(others.alive, rows=rows, effort=effort).outcome
+        outcome = others.run_on(others.alive, rows=rows, attempts=[attempt]).outcome
     else:
         most = search.limits[guide]
         others.limits[guide] = most + _step(search, guide)
-        outcome = others.run_on(others.alive, guide, rows=rows, least=most, effort=effort).outcome
+        outcome = others.run_on(
+            others.alive, guide, rows=rows, least=most, attempts=[attempt]
+        ).outcome
         if others.incumbent is not None and others.value(guide, others.incumbent) > most:
             others.incumbent = None
             outcome = "infeasible" if outcome == "optimal" else "unknown"
-    search.attempt = others.attempt
+    search.attempts = others.attempts
     if others.incumbent is None:
         return outcome
     search.incumbent = others.incumbent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
 from planner.problem.array import IntArray
-from planner.solver.engine import Deadline, Run, complete, run
+from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, complete, run
 from planner.solver.rules import Rules
 
 Counts = list[int]
@@ -35,8 +34,8 @@ class Search:
     left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
     the scheduler's own arithmetic does not is ``cut`` off. ``bounds`` are what is proved of
     earlier levels: no answer has less. Those that are ``unproved`` may have a better value than
-    their limit: what is found is kept. ``attempt`` is the attempt that settled the last model,
-    ``guided`` whether the last answer among equals was led by a measure.
+    their limit: what is found is kept. ``attempts`` begin with the one that settled the last
+    model; ``guided`` says whether the last answer among equals was led by a measure.
     """
 
     rules: Rules
@@ -51,7 +50,7 @@ class Search:
     cut: list[Counts] = field(default_factory=list)
     bounds: dict[Measure, int] = field(default_factory=dict)
     unproved: list[Measure] = field(default_factory=list)
-    attempt: int = 0
+    attempts: Sequence[Attempt] = ATTEMPTS
     guided: bool = False
 
     def fork(self) -> Search:
@@ -115,7 +114,7 @@ class Search:
         rows: Iterable[RowOverClasses] = (),
         full: Iterable[int] = (),
         least: int = 0,
-        effort: float = inf,
+        attempts: Sequence[Attempt] | None = None,
     ) -> Run:
         """Solve the exact model on some classes; a found answer becomes the incumbent.
 
@@ -132,15 +131,15 @@ class Search:
             Classes all of whose members go.
         least
             A proven lower bound of the measure.
-        effort
-            Deterministic time after which to give up.
+        attempts
+            What to try in turn, by default what is likely to settle it and all after that.
         """
         if not self.forced.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
         rows = list(rows)
         members = {k: self.classes.count(k) for k in full}
         while True:
-            result = self._run_once(classes, measure, rows, members, least, effort)
+            result = self._run_once(classes, measure, rows, members, least, attempts)
             if result is not None:
                 return result
 
@@ -151,7 +150,7 @@ class Search:
         rows: Sequence[RowOverClasses],
         members: Mapping[int, int],
         least: int,
-        effort: float,
+        attempts: Sequence[Attempt] | None,
     ) -> Run | None:
         """Build and solve; ``None`` if what was found taught that the model must say more."""
         cascades = self.rules.table.cascades
@@ -169,7 +168,7 @@ class Search:
                 formulation.builder.at_most(objective, known - 1)
         hint = self._hint(formulation, classes) if usable else None
         while True:
-            result = self._ask(formulation.builder, objective, hint, effort)
+            result = self._ask(formulation.builder, objective, hint, attempts)
             if not result.solution:
                 return result
             found = [0] * len(self.classes)
@@ -191,12 +190,12 @@ class Search:
         builder: Builder,
         objective: Linear | None,
         hint: Sequence[int] | None,
-        effort: float,
+        attempts: Sequence[Attempt] | None,
     ) -> Run:
-        """Solve a model, from the attempt on that settled the last one."""
-        result = run(builder, objective, self.deadline, hint, effort=effort, first=self.attempt)
+        """Solve a model, and note what settled it."""
+        result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
         if result.settled:
-            self.attempt = result.attempt
+            self.attempts = ATTEMPTS[ATTEMPTS.index(result.attempt) :]
         if hint is not None and result.outcome == "infeasible":
             message = "the solver calls infeasible what has an answer"
             raise InternalError(message)

@@ -63,7 +63,7 @@ def _has_few(search: Search) -> bool:
         if outcome != "optimal":
             break
         search.incumbent = min(search.answer, others.answer, key=lambda a: _positions(search, a))
-    search.attempt, search.guided = others.attempt, others.guided
+    search.attempts, search.guided = others.attempts, others.guided
     return outcome == "infeasible"
 
 

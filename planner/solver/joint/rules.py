@@ -24,17 +24,17 @@ from planner.models.shared.row import Row
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.solver.bound import Bound
-from planner.solver.engine import Deadline, run
+from planner.solver.engine import Deadline, run, within
 from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, state_rows
 from planner.solver.joint.sequence import Refused, Served, Step, replay
 from planner.solver.joint.ways import asked
 
 EFFORT: Final = 1.0
-"""Deterministic time for putting off evictions to later steps, which is only for the eye."""
+"""Effort for putting off evictions to later steps, which is only for the eye."""
 
-HARD: Final = 60.0
-"""Deterministic time for dividing given victims among steps at all."""
+HARD: Final = 10.0
+"""Effort for dividing given victims among steps at all."""
 
 
 @dataclass
@@ -139,9 +139,9 @@ class JointRules:
             for index in joint.take:
                 joint.builder.at_least(variable(index), 1)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
-            result = run(joint.builder, late, Deadline(), effort=EFFORT)
+            result = run(joint.builder, late, Deadline(), attempts=within(EFFORT))
             if not result.solution:
-                result = run(joint.builder, None, Deadline(), effort=HARD)
+                result = run(joint.builder, None, Deadline(), attempts=within(HARD))
             if not result.solution:
                 self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None
