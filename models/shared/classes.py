@@ -44,7 +44,9 @@ class Classes:
 
     def narrowed(self, least: Mapping[int, int], most: Mapping[int, int]) -> Classes:
         """Return classes of which at least and at most so many members go, where that is known."""
-        members = [each[: most.get(k, len(each))] for k, each in enumerate(self.members)]
+        members = self.members
+        if most:
+            members = [each[: most.get(k, len(each))] for k, each in enumerate(members)]
         return replace(self, members=members, least=least)
 
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
