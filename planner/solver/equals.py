@@ -23,20 +23,21 @@ def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
     The incumbent need not keep to them; what is found takes its place. The outcome is
     ``optimal`` if there is one, ``infeasible`` or ``unknown``.
     """
-    guide = _guide(search)
+    guide = guide_of(search)
     outcome: Outcome = "unknown"
     for attempt in search.attempts:
         for guided in (search.guided, not search.guided) if guide else (False,):
-            outcome = _try(search, rows, guide if guided else None, attempt)
+            outcome = try_once(search, rows, guide if guided else None, attempt)
             if outcome != "unknown" or search.deadline.passed:
                 search.guided = guided
                 return outcome
     return outcome
 
 
-def _try(
+def try_once(
     search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, attempt: Attempt
 ) -> Outcome:
+    """Look for one in a single attempt, led by a measure if there is a guide."""
     others = search.fork()
     others.incumbent = None
     if guide is None:
@@ -57,7 +58,7 @@ def _try(
     return "optimal"
 
 
-def _guide(search: Search) -> Measure | None:
+def guide_of(search: Search) -> Measure | None:
     """Return the fixed measure that tells most classes apart, if one tells any apart."""
     alive = search.classes.subset(search.alive)
     different = {

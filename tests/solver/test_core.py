@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
 import planner
+from planner.models.shared.builder import Builder, Linear
 from planner.plan import Plan
-from planner.solver import core, engine, tie_break
+from planner.solver import core, search, tie_break
+from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, run
 from planner.state import State
 from tests.cluster import (
     PENDING,
@@ -94,10 +96,21 @@ def test_a_hundred_workloads_of_all_shapes_share_fairly(seed: int) -> None:
 def test_a_thorough_attempt_finds_the_same_plan(
     profile: str, monkeypatch: pytest.MonkeyPatch, *, fair: bool
 ) -> None:
-    """Where the quick one, without presolve, settles nothing."""
+    """Where no quick one, without presolve, is made."""
     state = crowd(3, 6, fair_sharing()) if fair else crowd(3, 12)
     quick = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
-    monkeypatch.setattr(engine, "ATTEMPTS", engine.ATTEMPTS[-1:])
+
+    def patient(
+        builder: Builder,
+        objective: Linear | None,
+        deadline: Deadline,
+        hint: Sequence[int] | None = None,
+        attempts: Sequence[Attempt] = ATTEMPTS,
+    ) -> Run:
+        thorough = [each for each in attempts if each.thorough] or ATTEMPTS[-1:]
+        return run(builder, objective, deadline, hint, thorough)
+
+    monkeypatch.setattr(search, "run", patient)
     thorough = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     assert outcome(thorough) == outcome(quick)
     assert quick.status == "optimal"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.plan import Plan
 from planner.solver import search
-from planner.solver.engine import Deadline, Run, run
+from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, run
 from tests.cluster import (
     PENDING,
     Object,
@@ -93,12 +92,12 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         objective: Linear | None,
         deadline: Deadline,
         hint: Sequence[int] | None = None,
-        **more: Any,
+        attempts: Sequence[Attempt] = ATTEMPTS,
     ) -> Run:
         if hint is not None and not given_up:
             given_up.append(objective)
             return Run("feasible", hint)
-        return run(builder, objective, deadline, hint, **more)
+        return run(builder, objective, deadline, hint, attempts)
 
     monkeypatch.setattr(search, "run", hasty)
     plan = planner.solve(state, PENDING, assignment=preempt(state))

@@ -1,0 +1,71 @@
+"""Attempts at one model: in turn, each once, and the next model begins with what settled it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+import planner
+from planner.models.shared.builder import Builder, Linear
+from planner.objective.profiles import Measure
+from planner.solver import equals
+from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, run, within
+from planner.solver.search import RowOverClasses, Search
+from tests.cluster import PENDING, fair_sharing, preempt
+from tests.solver.test_core import crowd, outcome
+
+NOTHING = Attempt(thorough=False, effort=0.0)
+LAST = ATTEMPTS[-1]
+
+
+def small() -> tuple[Builder, Linear]:
+    """Return a model and its objective: at least 3 of two, the second at twice the cost."""
+    builder = Builder()
+    a, b = builder.new(0, 2), builder.new(0, 2)
+    builder.at_least(Linear({a: 1, b: 1}), 3)
+    return builder, Linear({a: 1, b: 2})
+
+
+def test_the_first_attempt_that_settles_it_is_the_last() -> None:
+    builder, cost = small()
+    found = run(builder, cost, Deadline())
+    assert (found.outcome, found.bound, found.attempt) == ("optimal", 4, ATTEMPTS[0])
+
+
+def test_what_is_not_settled_is_tried_again() -> None:
+    builder, cost = small()
+    assert run(builder, cost, Deadline(), attempts=[NOTHING]).outcome == "unknown"
+    found = run(builder, cost, Deadline(), attempts=[NOTHING, LAST])
+    assert (found.outcome, found.attempt) == ("optimal", LAST)
+
+
+def test_within_an_effort() -> None:
+    assert within(0.1) == list(ATTEMPTS[:3])
+    assert within(0.1, ATTEMPTS[4:]) == ATTEMPTS[4:5]  # never nothing
+
+
+@pytest.mark.parametrize("led", [False, True])
+@pytest.mark.parametrize("fair", [False, True])
+@pytest.mark.parametrize("seed", [3, 7])
+def test_either_way_to_another_answer_finds_the_same_plan(
+    seed: int, monkeypatch: pytest.MonkeyPatch, *, fair: bool, led: bool
+) -> None:
+    """Among equals any answer will do, or a measure leads."""
+    state = crowd(seed, 20, fair_sharing()) if fair else crowd(seed, 10)
+    expected = planner.solve(state, PENDING, assignment=preempt(state))
+    asked, either = 0, equals.try_once
+
+    def one_way(
+        search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, attempt: Attempt
+    ) -> Outcome:
+        nonlocal asked
+        if guide is None and led and equals.guide_of(search):
+            return "unknown"
+        asked += 1
+        return either(search, rows, guide if led else None, attempt)
+
+    monkeypatch.setattr(equals, "try_once", one_way)
+    assert outcome(planner.solve(state, PENDING, assignment=preempt(state))) == outcome(expected)
+    assert asked
+    assert expected.status == "optimal"
