@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from ortools.sat.python.cp_model import CpModel
 
+from planner.models.kep83.build import assemble as assemble_kep83
 from planner.models.kueue.build import assemble as assemble_kueue
 from planner.models.kueue.candidates import attempts, restricted_while_borrowing
 from planner.models.kueue.columns import Columns, build_classes
@@ -25,6 +26,7 @@ from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
 from planner.problem.array import IntArray
 from planner.solver.engine import Deadline
+from planner.solver.kep83.planning import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
 from tests.second_engine.engines import Engine, Found, Outcome, PlainCpSat
@@ -196,6 +198,8 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
     costs = planning.table.telling_apart((*profile.terms, *_LAST_TIER))
     if apart:
         costs.append(np.arange(len(planning.problem.queue), dtype=np.int64))
+    if isinstance(planning, Kep83Planning):
+        return _kep83_rules(planning, costs)
     if isinstance(planning, Planning):
         return _kueue_rules(planning, costs)
     problem, rules = planning.problem, planning.subject.rules
@@ -204,6 +208,17 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
         build=lambda spare: assemble_yunikorn(problem, classes, rules, spare_last_tier=spare),
         has_last_tier=_LAST_TIER in profile.levels,
         judge=lambda _: True,
+    )
+
+
+def _kep83_rules(planning: Kep83Planning, costs: Sequence[IntArray]) -> _Rules:
+    rules = planning.rules()
+    classes = build_classes(planning.problem, planning.eligible, rules.restricted, costs)
+    columns = Columns(planning.problem, classes, rules.restricted)
+    return _Rules(
+        build=lambda _: assemble_kep83(rules.kep83, columns),
+        has_last_tier=False,
+        judge=planning.is_lawful,
     )
 
 
