@@ -54,6 +54,7 @@ class Classes:
         return tuple(
             position
             for members, count in zip(self.members, counts, strict=True)
+            if count  # most classes give nobody
             for position in members[:count]
         )
 
