@@ -19,6 +19,9 @@ from planner.problem.array import IntArray
 SCALE = 10**12
 """Duals become integers over this denominator."""
 
+_INT64 = 2**62
+"""Up to here sums are added up in arrays, beyond it as Python's own integers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -67,21 +70,39 @@ def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     min(0, reduced cost) * count, where the reduced cost is cost - sum(m_i * coefficient_i). The
     witnesses ``chosen`` are 1, whatever their reduced cost.
     """
-    reduced = [cost * denominator for cost in costs.tolist()]
-    value = 0
+    binding = [(row, m) for row, m in zip(rows, multipliers, strict=True) if m > 0]
+    value = sum(m * row.bound for row, m in binding)
+    reduced = _reduced_costs(binding, costs, denominator)
     slack: dict[int, int] = {}
-    for row, multiplier in zip(rows, multipliers, strict=True):
-        if multiplier <= 0:
-            continue
-        value += multiplier * row.bound
-        coefficients = row.coefficients.tolist()
-        for k in np.flatnonzero(row.coefficients).tolist():
-            reduced[k] -= multiplier * coefficients[k]
+    for row, multiplier in binding:
         for witness, coefficient in row.slack:
             slack[witness] = slack.get(witness, 0) - multiplier * coefficient
     value += sum(r * n for r, n in zip(reduced, counts, strict=True) if r < 0)
     value += sum(r for witness, r in slack.items() if r < 0 or witness in chosen)
     return Bound(value, reduced, denominator, tuple(multipliers))
+
+
+def _reduced_costs(
+    binding: Sequence[tuple[Row, int]], costs: IntArray, denominator: int
+) -> list[int]:
+    """Return denominator * cost - sum(multiplier * coefficient) of each class, exactly: (K,)."""
+    weighed = [(row.coefficients, m) for row, m in binding if row.coefficients.any()]
+    largest = denominator * _largest(costs) + sum(m * _largest(each) for each, m in weighed)
+    if largest <= _INT64:
+        total = costs * denominator
+        for coefficients, multiplier in weighed:
+            total -= multiplier * coefficients
+        return [*total.tolist()]
+    reduced = [cost * denominator for cost in costs.tolist()]
+    for coefficients, multiplier in weighed:
+        listed = coefficients.tolist()
+        for k in np.flatnonzero(coefficients).tolist():
+            reduced[k] -= multiplier * listed[k]
+    return reduced
+
+
+def _largest(values: IntArray) -> int:
+    return int(np.abs(values).max(initial=0))
 
 
 def best_single_row(
@@ -99,9 +120,10 @@ def best_single_row(
             continue
         ratio = costs[useful] / row.coefficients[useful]
         cheapest_first = useful[np.argsort(ratio, kind="stable")].tolist()
-        covered = list(accumulate(int(row.coefficients[k]) * counts[k] for k in cheapest_first))
-        last = next((i for i, sum_ in enumerate(covered) if sum_ >= row.bound), -1)
-        k = cheapest_first[last]
+        held = row.coefficients[cheapest_first].tolist()
+        covered = accumulate(n * counts[k] for n, k in zip(held, cheapest_first, strict=True))
+        complete = (k for k, sum_ in zip(cheapest_first, covered, strict=True) if sum_ >= row.bound)
+        k = next(complete, cheapest_first[-1])
         cost, unit = int(costs[k]), int(row.coefficients[k])
         common = gcd(cost, unit) or 1
         found = lagrangian_bound([row], [cost // common], costs, counts, denominator=unit // common)
