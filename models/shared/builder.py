@@ -97,10 +97,14 @@ class Builder:
     def bounds(self, linear: Linear) -> tuple[int, int]:
         """Return the least and the largest value an expression can take by its bounds alone."""
         low = high = linear.constant
+        lower, upper = self.lower, self.upper
         for index, coefficient in linear.terms.items():
-            ends = (coefficient * self.lower[index], coefficient * self.upper[index])
-            low += min(ends)
-            high += max(ends)
+            if coefficient > 0:
+                low += coefficient * lower[index]
+                high += coefficient * upper[index]
+            else:
+                low += coefficient * upper[index]
+                high += coefficient * lower[index]
         return low, high
 
     def at_most(self, linear: Linear, bound: int, when: Iterable[int] = ()) -> None:
@@ -184,12 +188,15 @@ class Builder:
         unit = gcd(*terms.values()) or 1
         refuse_overflow(linear, low // unit, high // unit)
         row = self.proto.constraints.add()
-        row.linear.vars.extend(list(terms))
-        row.linear.coeffs.extend([c // unit for c in terms.values()])
+        written = row.linear
+        written.vars.extend(list(terms))
+        written.coeffs.extend([c // unit for c in terms.values()])
         lower = _NO_LOWER if least is None else -((linear.constant - least) // unit)
         upper = _NO_UPPER if most is None else (most - linear.constant) // unit
-        row.linear.domain.extend([lower, upper])
-        row.enforcement_literal.extend(list(when))
+        written.domain.extend([lower, upper])
+        literals = list(when)
+        if literals:
+            row.enforcement_literal.extend(literals)
 
 
 def refuse_overflow(linear: Linear, low: int, high: int) -> None:

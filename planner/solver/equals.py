@@ -23,15 +23,16 @@ def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
     The incumbent need not keep to them; what is found takes its place. The outcome is
     ``optimal`` if there is one, ``infeasible`` or ``unknown``.
     """
-    guide = guide_of(search)
-    outcome: Outcome = "unknown"
     for attempt in search.attempts:
-        for guided in (search.guided, not search.guided) if guide else (False,):
-            outcome = try_once(search, rows, guide if guided else None, attempt)
+        for guided in (search.guided, not search.guided):
+            guide = guide_of(search) if guided else None
+            if guided and guide is None:
+                continue
+            outcome = try_once(search, rows, guide, attempt)
             if outcome != "unknown" or search.deadline.passed:
                 search.guided = guided
                 return outcome
-    return outcome
+    return "unknown"
 
 
 def try_once(
