@@ -202,9 +202,9 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
             admitted[node].append(_admitted(configuration, clock, node, workload, shape))
-    holdings = [shape.holding for shape in shapes]
-    named = dict.fromkeys(holding.named for holding in holdings)
-    _index_more(index, [*(one.amounts for one in holdings), *map(sorted, named), extra])
+    if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
+        _index_more(index, [shape.holding.amounts for shape in shapes])
+    _index_more(index, [*map(sorted, shapes.named), extra])
     tree = QuotaTree(nodes, tuple(index))
     usage = Usage(tree)
     for shape in shapes:
@@ -238,7 +238,7 @@ def as_admitted(
 
     ``now`` stands for a missing time of reservation.
     """
-    shape = Shape(holding_of(workload, configuration))
+    shape = Shape(holding_of(workload, configuration), set())
     shape.settle(index)
     return _admitted(configuration, now, node, workload, shape)
 
