@@ -23,6 +23,9 @@ BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
 NEVER = datetime.min.replace(tzinfo=UTC)
 """Stands for a missing timestamp, which Kueue takes as the zero time."""
 
+_MOVING = frozenset({"Evicted", "Preempted"})
+"""Conditions that may move a workload in its queue."""
+
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
 
@@ -85,8 +88,8 @@ def effective_priority(workload: Workload, configuration: Configuration) -> int:
     A boost that is no 32-bit decimal integer counts as 0.
     """
     priority = workload.spec.priority or 0
-    if configuration.gate("PriorityBoost"):
-        text = workload.metadata.annotations.get(BOOST_ANNOTATION, "")
+    text = workload.metadata.annotations.get(BOOST_ANNOTATION)
+    if text is not None and configuration.gate("PriorityBoost"):
         boost = int(text) if _BOOST.fullmatch(text) else 0
         if -(2**31) <= boost < 2**31:
             priority += boost
@@ -108,6 +111,11 @@ def seconds_since(start: datetime | None, now: datetime) -> int:
 
 def queue_order_time(workload: Workload, configuration: Configuration) -> datetime:
     """Return the timestamp that orders the workload in its queue (semantics, 2.4)."""
+    for one in workload.status.conditions:
+        if one.type in _MOVING:
+            break
+    else:  # as almost everywhere: it was never moved
+        return workload.metadata.creation_timestamp or NEVER
     evicted = workload.condition("Evicted")
     if evicted and evicted.is_true and evicted.last_transition_time:
         settings = configuration.wait_for_pods_ready

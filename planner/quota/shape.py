@@ -71,10 +71,9 @@ class Shapes:
     def of(self, workload: Workload) -> Shape:
         """Return what an admitted workload holds; it must not be gone while this is in use."""
         status = workload.status
-        # Equal holdings are mostly one object (see the reader); if not, nothing but time is lost.
+        # Equal parts are mostly one object (see the reader); if not, nothing but time is lost.
         assignments = status.admission.pod_set_assignments if status.admission else ()
-        counts = [(pods.name, pods.count) for pods in workload.spec.pod_sets]
-        key = (id(assignments), status.reclaimable_pods, *counts)
+        key = (id(assignments), status.reclaimable_pods, id(workload.spec.pod_sets))
         shape = self._known.get(key)
         if shape is None:
             holding = holding_of(workload, self._configuration)
