@@ -38,7 +38,7 @@ class Columns:
     @cached_property
     def counts(self) -> IntArray:
         """(K,) how many candidates each class has."""
-        return np.array([len(members) for members in self.classes.members], dtype=np.int64)
+        return self.classes.sizes
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:

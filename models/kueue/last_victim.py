@@ -27,6 +27,7 @@ class LastVictims:
         self._formulation = formulation
         self._builder: Builder = formulation.builder
         self._problem = formulation.problem
+        self._below = formulation.columns.below
         self.touched = cache(self._touched)
         self.back = cache(self._back)
         self._last_of_queue = cache(self._choose_class)
@@ -35,7 +36,7 @@ class LastVictims:
     def side_nodes(self) -> Iterator[int]:
         """Yield the nodes off the preemptor's path that have candidates, parents first."""
         for node in range(len(self._problem.parent)):
-            if node not in self._problem.path and self._candidates_below(node):
+            if node not in self._problem.path and node in self._below:
                 yield node
 
     def with_last(self, node: int, fr: int) -> Linear:
@@ -60,11 +61,6 @@ class LastVictims:
         )
         builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
 
-    def _candidates_below(self, node: int) -> bool:
-        if node in self._formulation.classes_of:
-            return True
-        return any(self._candidates_below(child) for child in self._problem.children[node])
-
     def _touched(self, node: int) -> int:
         """Return the literal that says whether there is a victim at or below a node."""
         if node in self._formulation.classes_of:
@@ -80,7 +76,7 @@ class LastVictims:
         return touched
 
     def _children(self, node: int) -> list[int]:
-        return [c for c in self._problem.children[node] if self._candidates_below(c)]
+        return [c for c in self._problem.children[node] if c in self._below]
 
     def _back(self, node: int, fr: int) -> Linear:
         """Return what putting the last victim back adds to the usage of a node."""

@@ -66,11 +66,12 @@ def with_excess(
 
     Before its last victim a node gives up at most its excess - ``beyond``, in the fr that shows
     it so much over its quota. With several contested fr, a witness variable per fr chooses one.
+    The nodes must be such that have candidates.
     """
     rows = list(given)
     choices: list[range] = []
     witnesses = 0
-    for node in sorted(columns.below.keys() & set(nodes)):
+    for node in sorted(nodes):
         node_rows = _excess_rows(problem, columns, node, witnesses, beyond)
         if node_rows is not None:
             rows.extend(node_rows)

@@ -35,6 +35,11 @@ class Classes:
         """Return how many candidates class k has."""
         return len(self.members[k])
 
+    @property
+    def sizes(self) -> IntArray:
+        """(K,) how many candidates each class has."""
+        return np.array([len(members) for members in self.members], dtype=np.int64)
+
     def subset(self, classes: Sequence[int]) -> Classes:
         """Return some of the classes, in the order given."""
         return Classes(

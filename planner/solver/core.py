@@ -163,8 +163,7 @@ def _start(
     if known == 0:
         return _Core(classes, trivial_bound(costs), set(classes))
     below = _bounded_below(search, chosen)
-    counts = [chosen.count(k) for k in range(len(chosen))]
-    by_levels, _ = best_single_row(below, costs, counts)
+    by_levels, _ = best_single_row(below, costs, chosen.sizes.tolist())
     if known is not None and by_levels.whole >= known:
         return _Core(classes, by_levels, set(classes))
     if len(classes) <= CORE or search.deadline.passed:

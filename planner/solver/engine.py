@@ -122,6 +122,8 @@ def run(
 ) -> Run:
     """Minimise an expression, or find any solution without one.
 
+    ``attempts`` are made in turn until one settles it.
+
     Raises
     ------
     InternalError

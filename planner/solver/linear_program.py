@@ -82,7 +82,7 @@ class _Program:
     @cached_property
     def counts(self) -> Sequence[int]:
         """(K,) the members of each class."""
-        return [self.classes.count(k) for k in range(len(self.classes))]
+        return [*self.classes.sizes.tolist()]
 
     @cached_property
     def out_of_reach(self) -> int:

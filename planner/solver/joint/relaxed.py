@@ -60,7 +60,7 @@ class RelaxedRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
-        counts = counts_of(classes)
+        counts = classes.sizes.tolist()
         return any(
             sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
             for row in self.rows(classes)
@@ -68,7 +68,7 @@ class RelaxedRules:
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below by the best single cover row."""
-        bound, _ = best_single_row(self.rows(classes), costs, counts_of(classes))
+        bound, _ = best_single_row(self.rows(classes), costs, classes.sizes.tolist())
         return bound
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
@@ -115,8 +115,3 @@ def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[Row]) -> No
     for row in rows:
         terms = zip(take, row.coefficients.tolist(), strict=True)
         builder.at_least(Linear({index: c for index, c in terms if c}), row.bound)
-
-
-def counts_of(classes: Classes) -> list[int]:
-    """Return how many candidates each class has."""
-    return [classes.count(k) for k in range(len(classes))]

@@ -53,7 +53,7 @@ class KueueRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes hold too little of some flavor-resource."""
-        counts = [classes.count(k) for k in range(len(classes))]
+        counts = classes.sizes.tolist()
         return any(
             sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
             for row in self.rows(classes)
@@ -61,7 +61,7 @@ class KueueRules:
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
         """Bound a separable cost from below by the best single row."""
-        counts = [classes.count(k) for k in range(len(classes))]
+        counts = classes.sizes.tolist()
         bound, _ = best_single_row(self.rows(classes), costs, counts)
         return bound
 

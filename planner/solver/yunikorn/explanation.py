@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.relaxation import node_rows
 from planner.problem.array import BoolArray
@@ -53,7 +51,7 @@ def explain_infeasible(
         return "no node may host it: too small, not schedulable, or reserved for others"
     if count == 0:
         return "no allocation may be preempted for it: see `planner laws`, YK-03 to YK-07 and YK-10"
-    counts = np.array([classes.count(k) for k in range(len(classes))], dtype=np.int64)
+    counts = classes.sizes
     shortest: tuple[int, str] | None = None
     for node, rows in node_rows(problem, classes, rules).items():
         mine = counts[rows.classes]

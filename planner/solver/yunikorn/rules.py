@@ -41,7 +41,7 @@ class YuniKornRules:
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether there is no node on which these classes hold enough."""
-        counts = _counts(classes)
+        counts = classes.sizes
         return all(_is_short(rows, counts) for rows in self._rows(classes).values())
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
@@ -51,7 +51,7 @@ class YuniKornRules:
         set with a victim of some class costs at least what the class adds to the bound of its
         node. What no node can use would cost more than everything together.
         """
-        counts = _counts(classes)
+        counts = classes.sizes
         out_of_reach = int((costs * counts).sum()) + 1
         least = np.full(len(classes), out_of_reach, dtype=np.int64)
         lowest = out_of_reach
@@ -81,10 +81,6 @@ class YuniKornRules:
 
     def _rows(self, classes: Classes) -> dict[int, NodeRows]:
         return node_rows(self.problem, classes, self.rules)
-
-
-def _counts(classes: Classes) -> IntArray:
-    return np.array([classes.count(k) for k in range(len(classes))], dtype=np.int64)
 
 
 def _is_short(rows: NodeRows, counts: IntArray) -> bool:
