@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 
 from planner.linting.finding import finding
@@ -23,7 +24,7 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
     """KL-11: policies towards others of the cohort, where there are none."""
     lonely = [q for q in facts.queues if facts.reclaims(q) and not facts.others(q)]
     for queue in lonely:
-        example = _without(facts, [queue], [queue], "reclaimWithinCohort", _NO_RECLAIM)
+        example = _without(facts, [queue], "reclaimWithinCohort", _NO_RECLAIM, others=[queue])
         if example is not None:
             name = facts.name(queue)
             cohort = facts.snapshot.queues[queue].spec.cohort_name
@@ -41,8 +42,7 @@ def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     """KL-12: under fair sharing preemption while borrowing goes by shares."""
     group = _forceful(facts) if facts.fair else []
     for queue in group[:MAX_ALIKE]:
-        others = facts.others(queue)
-        example = _without(facts, [queue], others, "borrowWithinCohort", _NO_BORROW)
+        example = _without(facts, [queue], "borrowWithinCohort", _NO_BORROW)
         if example is not None:
             name = facts.called(group)
             yield finding(
@@ -65,10 +65,7 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
         and facts.others(queue)
         and not any(facts.can_borrow(queue, fr) for fr in facts.frs(queue))
     ]
-
-    def show(group: Sequence[int]) -> Example | None:
-        return _without(facts, group, facts.others(group[0]), "borrowWithinCohort", _NO_BORROW)
-
+    show = partial(_without, facts, field="borrowWithinCohort", off=_NO_BORROW)
     for group, name, example in shown(facts, bound, show):
         yield finding(
             "KL-13",
@@ -95,12 +92,7 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
             and len(tree) > 1
             and all(borrowers.get(fr, set()) <= {queue} for fr in facts.frs(queue))
         ]
-
-        def show(group: Sequence[int]) -> Example | None:
-            return _without(
-                facts, group, facts.others(group[0]), "reclaimWithinCohort", _NO_RECLAIM
-            )
-
+        show = partial(_without, facts, field="reclaimWithinCohort", off=_NO_RECLAIM)
         for group, name, example in shown(facts, idle_ones, show):
             yield finding(
                 "KL-14",
@@ -119,10 +111,7 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
     highest = facts.priorities[-1]
     high = [q for q in _forceful(facts) if facts.threshold(q, highest - 1) >= highest]
     off = {"borrowWithinCohort": {"policy": "LowerPriority"}}
-
-    def show(group: Sequence[int]) -> Example | None:
-        return _without(facts, group, facts.others(group[0]), "maxPriorityThreshold", off, highest)
-
+    show = partial(_without, facts, field="maxPriorityThreshold", off=off, priority=highest)
     for group, name, example in shown(facts, high, show):
         yield finding(
             "KL-15",
@@ -211,16 +200,21 @@ def _unweighted_examples(facts: Facts, queues: Sequence[int]) -> Iterator[Exampl
             yield example
 
 
-def _without(  # noqa: PLR0913, PLR0917 - what an example is made of
+def _without(  # noqa: PLR0913 - what an example is made of
     facts: Facts,
     group: Sequence[int],
-    others: Iterable[int],
     field: str,
     off: Object,
     priority: int = 0,
+    *,
+    others: Sequence[int] | None = None,
 ) -> Example | None:
-    """Find an example in which policies of a ClusterQueue change nothing."""
+    """Find an example in which policies of a ClusterQueue change nothing.
+
+    The ``others`` in it are those of its cohort, if none are given.
+    """
     queue = group[0]
+    others = facts.others(queue) if others is None else others
     change = policies([facts.snapshot.queue_name(queue)], **off)
     words = f"no {field} in {facts.name(queue)}"
     return _unchanged(facts, queue, others, change, words, priority)
