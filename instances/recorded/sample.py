@@ -3,12 +3,14 @@
     python instances/recorded/sample.py FOLDER
 
 FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. The samples are
-written next to this script under the same names; the same recordings give the same lines.
+written next to this script under the same names; the same recordings give the same lines. Of
+large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz.
 """
 
 from __future__ import annotations
 
 import gzip
+import shutil
 import sys
 from pathlib import Path
 from typing import Final
@@ -16,13 +18,29 @@ from typing import Final
 HERE: Final = Path(__file__).resolve().parent
 LINES: Final = 40
 PATTERNS: Final = ("classical-*", "cycle-*", "edge", "fair-*", "flavors", "small-*")
+LARGE: Final = "large-units"
+TENTH: Final = "public.jsonl.gz"
 
 
 def main(folder: Path, target: Path = HERE) -> None:
     """Sample every file of a folder that one of the patterns names."""
+    if folder.name == LARGE:
+        sample_large(folder, target / LARGE)
+        return
     for pattern in PATTERNS:
         for path in sorted(folder.glob(f"{pattern}.jsonl.gz")):
             write(target / path.name, sample(path))
+
+
+def sample_large(folder: Path, target: Path) -> None:
+    """Take what is short whole, and a tenth of the rest."""
+    target.mkdir(exist_ok=True)
+    for path in sorted(folder.iterdir()):
+        if path.name == TENTH:
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                write(target / path.name, file.readlines()[::10])
+        else:
+            shutil.copyfile(path, target / path.name)
 
 
 def sample(path: Path) -> list[str]:

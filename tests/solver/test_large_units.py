@@ -1,0 +1,105 @@
+"""Amounts from 2^28 to 2^62: every value and every set against enumeration recorded beforehand.
+
+Each line of ``large-units`` names for seven objectives the best value of every level among all
+legal sets, and all sets that attain them. Memory in bytes is of this size in every real cluster.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from planner.errors import InternalError
+from tests import recorded
+from tests.conftest import ROOT, recorded_root
+
+SAMPLE = ROOT / "instances" / "recorded" / "large-units"
+FILES = {"known": 13, "public": 40, "realistic": 4}
+"""How many lines of each file there are at least, in the sample."""
+
+OBJECTIVES = (
+    "no-regret",
+    "least-disruption",
+    "min-count",
+    "min-lost-work",
+    "min-cost",
+    "weighted",
+    "fewest-tenants",
+)
+
+
+def folder() -> Path:
+    """Return the full recording, or the sample of it where that is absent."""
+    root = recorded_root()
+    full = root / "large-units" if root else SAMPLE
+    return full if full.is_dir() else SAMPLE
+
+
+def lines(name: str) -> Iterator[recorded.Line]:
+    """Yield the lines of a file."""
+    with gzip.open(folder() / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def difference(line: recorded.Line, objective: str) -> str:
+    """Say in what the planner's answer differs from the recorded best, in nothing if right."""
+    best = line["best"][objective]
+    costs = line["costs"] if objective == "min-cost" else None
+    try:
+        plan = planner.solve(recorded.state_of(line), line["pending"], objective, costs)
+    except InternalError as error:
+        return f"exit 70: {error}"
+    if best is None:
+        return "" if plan.status == "infeasible" else f"{plan.status}, and no set is legal"
+    if plan.status != "optimal" or plan.certificate is None:
+        return f"{plan.status}, and {best['sets'][0]} is legal"
+    levels = [(level.term, level.value) for level in plan.certificate.levels]
+    named = list(best["levels"].items())
+    if levels[: len(named)] != named:
+        return f"{levels} called optimal, best is {named} of {best['sets'][0]}"
+    known = sorted(plan.keys) in [sorted(victims) for victims in best["sets"]]
+    return "" if known else f"{plan.keys} are none of {best['sets']}"
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("name", FILES)
+def test_every_level_is_the_recorded_best(name: str, objective: str) -> None:
+    compared, wrong = 0, []
+    for line in lines(name):
+        compared += 1
+        said = difference(line, objective)
+        wrong += [f"{line['id']}: {said}"] if said else []
+    assert not wrong, "\n".join([f"{len(wrong)} of {compared} differ:", *wrong])
+    assert compared >= FILES[name]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_lines_hold_these_objectives_and_no_others(name: str) -> None:
+    assert {tuple(line["best"]) for line in lines(name)} == {OBJECTIVES}
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_state_that_ended_in_an_internal_error_has_an_answer(objective: str) -> None:
+    """A variable fixed at 1 kept a coefficient beyond 64 bits, which a constant cancelled."""
+    objects: dict[str, Any] = json.loads((folder() / "crash-int64.json").read_text("utf-8"))
+    line = {"id": "crash-int64", "now": "2026-03-01T12:00:00Z", "state": objects}
+    state = recorded.state_of(line)
+    plan = planner.solve(state, "ns/incoming", objective)
+    assert plan.status == "optimal"
+    assert planner.verify(state, plan).accepted
+
+
+def test_the_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> None:
+    script = tmp_path / "sample.py"
+    script.write_bytes((SAMPLE.parent / "sample.py").read_bytes())
+    subprocess.run([sys.executable, str(script), str(conformance / "large-units")], check=True)
+    made = {path.name: path.read_bytes() for path in (tmp_path / "large-units").iterdir()}
+    assert made == {path.name: path.read_bytes() for path in SAMPLE.iterdir()}
