@@ -4,9 +4,13 @@ One worker and a fixed seed give the same answer every time. Quick attempts are 
 which costs small models more than it saves; thorough ones with it, and with more of the rows in
 the linear program, which is what some knapsacks with hundreds of victims need and what ruins
 others. Nothing tells which beforehand, and the loser can take a hundred times as long: they take
-turns, each time with more effort. Known wrong answers of ortools 9.15 come from one step of
-presolve; it is switched off (solver-performance.md, sections 4, 6, 9, 10; or-tools issues 5274,
-5293).
+turns, each time with more effort.
+
+Known wrong answers of ortools 9.15 come from two steps. One of presolve is switched off
+(solver-performance.md, sections 4, 6, 9, 10; or-tools issues 5274, 5293). The other,
+``auto_detect_greater_than_at_least_one_of``, learns clauses that rows with coefficients from 2^31
+do not imply, so that what is no optimum was called one: it is off in every attempt (section 13).
+No claim is believed that a solution refutes, and no solution before it is added up in integers.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import inf
 from typing import Final, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ortools.sat.python.cp_model_helper import (
     CpModelProto,
@@ -29,6 +34,7 @@ from ortools.sat.python.cp_model_helper import (
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear
+from planner.solver.exact import Exact
 
 SEED: Final = 0
 
@@ -60,6 +66,10 @@ ATTEMPTS: Final = (
 def within(effort: float, attempts: Sequence[Attempt] = ATTEMPTS) -> Sequence[Attempt]:
     """Return the attempts of at most so much effort each; the first where there are none."""
     return [each for each in attempts if each.effort <= effort] or attempts[:1]
+
+
+class Contradiction(InternalError):  # noqa: N818 - says what happened, as the others do
+    """Claims of the solver that cannot all be true, where nothing is left to ask."""
 
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -122,7 +132,8 @@ def run(
 ) -> Run:
     """Minimise an expression, or find any solution without one.
 
-    ``attempts`` are made in turn until one settles it.
+    ``attempts`` are made in turn until one settles it. A ``hint`` that is a solution is one that
+    is known: nothing worse is returned.
 
     Raises
     ------
@@ -130,9 +141,12 @@ def run(
         If CP-SAT calls the model invalid.
     """
     builder.minimize(objective or Linear({}))
+    trivial = builder.bounds(objective)[0] if objective else 0
+    best = Run("unknown", bound=trivial)
     if hint is not None:
         builder.hint(hint)
-    best = Run("unknown")
+        if _exact(builder).admits(hint):
+            best = Run("feasible", hint, trivial)
     for attempt in attempts:
         parameters = _thorough(deadline) if attempt.thorough else _quick(deadline)
         found = _attempt(builder, objective, parameters, attempt.effort)
@@ -141,7 +155,7 @@ def run(
             # solutions. What is found now can be checked; what two ways call infeasible is
             # believed.
             found = _attempt(builder, objective, _presolved(deadline), attempt.effort)
-        best = replace(_better(best, found, objective), attempt=attempt)
+        best = replace(reconciled(best, found, objective, trivial), attempt=attempt)
         if best.settled or deadline.passed:
             break
         if best.solution:
@@ -156,31 +170,74 @@ def _attempt(
     if parameters.max_time_in_seconds <= 0:
         return Run("unknown")
     parameters.max_deterministic_time = effort
-    response = _solve(builder.proto, parameters)
+    outcome, solution, bound = _ask(builder.proto, parameters, _exact(builder))
+    if outcome in {"infeasible", "unknown"}:
+        return Run(outcome)
+    if objective is None:
+        return Run("optimal", solution)
+    bound += objective.constant
+    if outcome == "optimal" and bound != objective.value(solution):
+        outcome = "feasible"
+    return Run(outcome, solution, bound)
+
+
+def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -> Run:
+    """Return what is to be believed of two results of one model, of which ``found`` came later.
+
+    Solutions have been checked; what is claimed besides is the solver's word. A claim that a
+    solution refutes is dropped, and so are two that refute each other: whoever asked may ask on.
+    ``trivial`` is a bound that needs no claim.
+    """
+
+    def value(of: Run) -> int:
+        return objective.value(of.solution) if objective else 0
+
+    if not found.solution:
+        # A solution that is known refutes "infeasible".
+        return found if found.settled and not known.solution else known
+    if not known.solution:
+        least, solution, bounds = value(found), found.solution, [found.bound]
+    else:
+        better = known if value(known) < value(found) else found
+        least, solution, bounds = value(better), better.solution, [known.bound, found.bound]
+    if found.outcome == "optimal" and value(found) == least and max(bounds) <= least:
+        return found
+    believed = [bound for bound in bounds if bound <= least]
+    if found.outcome == "optimal" or len(believed) < len(bounds):
+        believed = []
+    return Run("feasible", solution, max([trivial, *believed]))
+
+
+def _ask(
+    proto: CpModelProto, parameters: SatParameters, exact: Exact
+) -> tuple[Outcome, Sequence[int], int]:
+    """Return what the solver says, a solution, and a bound on the objective without constant.
+
+    What it calls a solution and is none makes all that it says unknown.
+    """
+    response = _solve(proto, parameters)
     if response.status == CpSolverStatus.MODEL_INVALID:
-        message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(builder.proto)}"
+        message = f"CP-SAT calls the model invalid: {CpSatHelper.validate_model(proto)}"
         raise InternalError(message)
     if response.status == CpSolverStatus.INFEASIBLE:
-        return Run("infeasible")
-    if response.status == CpSolverStatus.UNKNOWN:
-        return Run("unknown")
-    constant = objective.constant if objective else 0
+        return "infeasible", (), 0
+    solution = list(response.solution)
+    if response.status == CpSolverStatus.UNKNOWN or not exact.admits(solution):
+        return "unknown", (), 0
     # The solver's own integer, not the double it shows.
-    bound = response.inner_objective_lower_bound + constant if objective else 0
+    bound = response.inner_objective_lower_bound
     proved = response.status == CpSolverStatus.OPTIMAL
-    return Run("optimal" if proved else "feasible", list(response.solution), bound)
+    return "optimal" if proved else "feasible", solution, bound
 
 
-def _better(first: Run, second: Run, objective: Linear | None) -> Run:
-    """Return the better of two results of one model, of which the second came later."""
-    if not first.solution or second.outcome == "optimal":
-        return second
-    if not second.solution:
-        return first  # it has a solution, whatever the other says
-    bound = max(first.bound, second.bound)
-    if objective and objective.value(first.solution) < objective.value(second.solution):
-        return Run("feasible", first.solution, bound)
-    return Run("feasible", second.solution, bound)
+_READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
+
+
+def _exact(builder: Builder) -> Exact:
+    """Return the rows of a model as they are checked; reading them takes longer than checking."""
+    if builder not in _READ:
+        _READ[builder] = Exact(builder.proto)
+    return _READ[builder]
 
 
 def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
@@ -190,21 +247,40 @@ def _solve(proto: CpModelProto, parameters: SatParameters) -> CpSolverResponse:
     return solve(proto)
 
 
-def complete(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> Sequence[int] | None:
+def complete(
+    builder: Builder,
+    take: Sequence[int],
+    counts: Sequence[int],
+    objective: Linear | None = None,
+) -> Sequence[int] | None:
     """Return a value for every variable that agrees with the class counts, or ``None``.
 
-    ``None`` means that the model does not admit the victim set.
+    With an objective they are the best of such values. ``None`` means that the model does not
+    admit the victim set: the solver calls it infeasible without presolve and with it.
+
+    Raises
+    ------
+    Contradiction
+        If the solver says neither.
     """
-    builder.minimize(Linear({}))
+    builder.minimize(objective or Linear({}))
     proto = CpModelProto()
     proto.copy_from(builder.proto)
     for variable, count in zip(take, counts, strict=True):
         domain = proto.variables[variable].domain
         domain.clear()
         domain.extend([count, count])
-    response = _solve(proto, _quick(Deadline()))
-    feasible = response.status in {CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE}
-    return list(response.solution) if feasible else None
+    said = set()
+    for parameters in (_quick(Deadline()), _presolved(Deadline())):
+        outcome, solution, _ = _ask(proto, parameters, _exact(builder))
+        found = outcome in {"optimal", "feasible"}
+        if found and [solution[variable] for variable in take] == [*counts]:
+            return solution
+        said.add(outcome)
+    if said != {"infeasible"}:
+        message = "the solver's solution of a model with all victims given is none"
+        raise Contradiction(message)
+    return None
 
 
 def _quick(deadline: Deadline) -> SatParameters:
@@ -217,6 +293,7 @@ def _quick(deadline: Deadline) -> SatParameters:
     parameters.cp_model_probing_level = 0
     parameters.cp_model_presolve = False
     parameters.presolve_inclusion_work_limit = 0
+    parameters.auto_detect_greater_than_at_least_one_of = False
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left

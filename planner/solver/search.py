@@ -166,14 +166,16 @@ class Search:
             known = self.known_value(measure)
             if known is not None and not usable:
                 formulation.builder.at_most(objective, known - 1)
-        hint = self._hint(formulation, classes) if usable else None
         while True:
+            hint = self._hint(formulation, classes, objective) if usable else None
             result = self._ask(formulation.builder, objective, hint, attempts)
             if not result.solution:
                 return result
             found = [0] * len(self.classes)
             for k, index in take.items():
                 found[k] = int(result.solution[index])
+            if found == self.incumbent and not result.settled:
+                return result
             if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
                 claimed = objective.value(result.solution) if objective else 0
                 if self._bears_out(found, measure, claimed):
@@ -196,9 +198,6 @@ class Search:
         result = run(builder, objective, self.deadline, hint, attempts or self.attempts)
         if result.settled:
             self.attempts = ATTEMPTS[ATTEMPTS.index(result.attempt) :]
-        if hint is not None and result.outcome == "infeasible":
-            message = "the solver calls infeasible what has an answer"
-            raise InternalError(message)
         return result
 
     def _bears_out(self, found: Counts, measure: Measure | None, claimed: int) -> bool:
@@ -288,10 +287,12 @@ class Search:
         within = sum(counts[k] for k in classes) == sum(counts)
         return within and all(counts[k] >= count for k, count in members.items())
 
-    def _hint(self, formulation: Measured, classes: Sequence[int]) -> Sequence[int]:
+    def _hint(
+        self, formulation: Measured, classes: Sequence[int], objective: Linear | None
+    ) -> Sequence[int]:
         """Return a value for every variable that makes the incumbent."""
         counts = [self.answer[k] for k in classes]
-        hint = complete(formulation.builder, formulation.take, counts)
+        hint = complete(formulation.builder, formulation.take, counts, objective)
         if hint is None:
             message = "the model does not admit a victim set that is legal"
             raise InternalError(message)

@@ -3,7 +3,7 @@
 Every row that the builder makes is linear but for its literals, and but for max(...). Both become
 big-M rows whose constants are the exact bounds of the expressions, so that the program has the
 same solutions as the model in exact arithmetic. Engines calculate in doubles: what they answer is
-judged by exact.py.
+judged by `planner.solver.exact`.
 """
 
 from __future__ import annotations

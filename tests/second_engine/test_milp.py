@@ -10,9 +10,9 @@ from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.solver.engine import Deadline
+from planner.solver.exact import satisfies, value_of
 from tests.conftest import TEST_ALL
 from tests.second_engine.engines import ENGINES, Found
-from tests.second_engine.exact import satisfies, value_of
 from tests.second_engine.milp import translate
 
 SEEDS = range(300 if TEST_ALL else 40)
@@ -78,25 +78,8 @@ def test_engine_finds_the_least_of_all_points(name: str) -> None:
     assert 0 < impossible < len(SEEDS) // 2
 
 
-def test_a_point_is_judged_row_by_row() -> None:
-    builder = Builder()
-    x, on = builder.new(0, 5), builder.new_bool()
-    builder.at_most(Linear({x: 2}), 6, when=[on])
-    part = builder.positive_part(Linear({x: 1}, -4))
-    builder.any_of([on, negation(on)])
-    proto = builder.proto
-    assert part.terms == {2: 1}
-    assert satisfies(proto, [3, 1, 0])
-    assert not satisfies(proto, [4, 1, 0])  # 2 * 4 > 6
-    assert satisfies(proto, [5, 0, 1])
-    assert not satisfies(proto, [5, 0, 0])  # max(0, 5 - 4) is 1
-    assert not satisfies(proto, [6, 0, 2])  # outside its domain
-
-
 def test_other_rows_are_refused() -> None:
     model = cp_model.CpModel()
     model.add_all_different([model.new_int_var(0, 2, "") for _ in range(2)])
     with pytest.raises(NotImplementedError, match="all_diff"):
         translate(model.proto)
-    with pytest.raises(NotImplementedError, match="all_diff"):
-        satisfies(model.proto, [0, 1])

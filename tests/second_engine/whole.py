@@ -26,11 +26,11 @@ from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
 from planner.problem.array import IntArray
 from planner.solver.engine import Deadline
+from planner.solver.exact import satisfies
 from planner.solver.kep83.planning import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
 from tests.second_engine.engines import Engine, Found, Outcome, PlainCpSat
-from tests.second_engine.exact import satisfies
 
 _LAST_TIER: Measure = ("D0",)
 
