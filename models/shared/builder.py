@@ -20,6 +20,12 @@ _NO_UPPER = 2**63 - 1
 _LARGEST = 2**61
 """Beyond it the sums inside CP-SAT could leave 64 bits."""
 
+_SPLIT = 2**31
+"""From here on CP-SAT 9.15 has been seen to give wrong answers on rows with such coefficients."""
+
+_BASE = 2**30
+"""The place value of the digits that longer coefficients are divided into."""
+
 
 @dataclass(frozen=True, slots=True)
 class Linear:
@@ -135,18 +141,30 @@ class Builder:
             return linear
         if high <= 0:
             return ZERO
-        unit = linear.unit
-        refuse_overflow(linear, low // unit, high // unit)
+        unit, inside = self._in_units(linear)
+        refuse_overflow(inside, low // unit, high // unit)
         result = self.new(0, high // unit)
-        row = self.proto.constraints.add().lin_max
-        row.target.vars.append(result)
-        row.target.coeffs.append(1)
-        inside = row.exprs.add()
-        inside.vars.extend(list(linear.terms))
-        inside.coeffs.extend([c // unit for c in linear.terms.values()])
-        inside.offset = linear.constant // unit
-        row.exprs.add().offset = 0
+        if _longest(inside) >= _SPLIT:
+            self._define_positive_part(result, inside)
+        else:
+            self._refuse_sums(inside)
+            row = self.proto.constraints.add().lin_max
+            row.target.vars.append(result)
+            row.target.coeffs.append(1)
+            expression = row.exprs.add()
+            expression.vars.extend(list(inside.terms))
+            expression.coeffs.extend(list(inside.terms.values()))
+            expression.offset = inside.constant
+            row.exprs.add().offset = 0
         return Linear({result: unit})
+
+    def _define_positive_part(self, result: int, inside: Linear) -> None:
+        """State result = max(0, inside) as rows, which can be split, whatever guards others."""
+        above = inside.negated().plus(variable(result))
+        positive = self.new_bool()
+        Builder._row(self, above, 0, None, ())
+        Builder._row(self, above, None, 0, (positive,))
+        Builder._row(self, variable(result), None, 0, (negation(positive),))
 
     def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
         """Return a literal per different condition ``linear >= bound``; true only if it holds.
@@ -164,12 +182,20 @@ class Builder:
             self.at_least(linear, bound, when=literals[-1:])
         return literals
 
-    def minimize(self, linear: Linear) -> None:
-        """Set the objective; its constant is left out of the model."""
+    def minimize(self, linear: Linear) -> tuple[int, int]:
+        """Set the objective, and return unit and constant.
+
+        The value of the expression is ``constant + unit * value of the objective``: what is the
+        same in every solution is left out of the model.
+        """
         self.proto.clear_objective()
-        terms = {index: c for index, c in linear.terms.items() if c}
-        self.proto.objective.vars.extend(list(terms))
-        self.proto.objective.coeffs.extend(list(terms.values()))
+        free = self._folded(linear)
+        unit = gcd(*free.terms.values()) or 1
+        written = Linear({index: c // unit for index, c in free.terms.items()})
+        self._refuse_sums(written)
+        self.proto.objective.vars.extend(list(written.terms))
+        self.proto.objective.coeffs.extend(list(written.terms.values()))
+        return unit, free.constant
 
     def hint(self, values: Sequence[int]) -> None:
         """Give the solver a complete starting point: a value for every variable."""
@@ -183,20 +209,93 @@ class Builder:
         low, high = self.bounds(linear)
         if (least is None or least <= low) and (most is None or high <= most):
             return
-        terms = {index: c for index, c in linear.terms.items() if c}
+        free = self._folded(linear)
         # Scaling keeps bytes and the like within what the solver can add up.
-        unit = gcd(*terms.values()) or 1
-        refuse_overflow(linear, low // unit, high // unit)
+        unit = gcd(*free.terms.values()) or 1
+        written = Linear({index: c // unit for index, c in free.terms.items()})
+        lower = None if least is None else -((free.constant - least) // unit)
+        upper = None if most is None else (most - free.constant) // unit
+        if lower is not None and upper is not None and lower > upper:
+            upper = lower = self.bounds(written)[1] + 1  # no multiple of the unit is between
+        if _longest(written) < _SPLIT:
+            self._write(written, lower, upper, when)
+            return
+        literals = tuple(when)
+        if lower is not None:
+            self._split(written, lower, literals)
+        if upper is not None:
+            self._split(written.negated(), -upper, literals)
+
+    def _split(self, linear: Linear, least: int, when: Sequence[int]) -> None:
+        """Add ``linear >= least`` as rows whose coefficients are shorter.
+
+        With B the base, coefficients and bound are divided with a remainder:
+        linear = B * high + low and least = B * h + l. As high - h is an integer,
+
+            B * high + low >= B * h + l   if and only if   high + floor((low - l) / B) >= h.
+
+        The carry is an integer of which only ``B * carry <= low - l`` is asked: its largest value
+        is that quotient, and any smaller one makes the second row no easier, so that the row
+        holds for some carry just where it holds for the quotient. A carry always exists, at its
+        lower bound, so the first row may bind whether the literals are true or not. In the linear
+        relaxation both rows together say what the one said.
+        """
+        half = _BASE // 2
+        high = {index: (c + half) // _BASE for index, c in linear.terms.items()}
+        low = Linear({index: c - _BASE * high[index] for index, c in linear.terms.items()})
+        h, rest = divmod(least, _BASE)
+        smallest, largest = ((end - rest) // _BASE for end in self.bounds(low))
+        carry = self.new(smallest, largest)
+        Builder._row(self, low.plus(variable(carry), -_BASE), rest, None, ())
+        Builder._row(self, Linear(high).plus(variable(carry)), h, None, when)
+
+    def _write(
+        self, linear: Linear, lower: int | None, upper: int | None, when: Iterable[int]
+    ) -> None:
+        """Add a row without constant to the model, as it is."""
+        self._refuse_sums(linear)
+        low, high = self.bounds(linear)
         row = self.proto.constraints.add()
-        written = row.linear
-        written.vars.extend(list(terms))
-        written.coeffs.extend([c // unit for c in terms.values()])
-        lower = _NO_LOWER if least is None else -((linear.constant - least) // unit)
-        upper = _NO_UPPER if most is None else (most - linear.constant) // unit
-        written.domain.extend([lower, upper])
+        row.linear.vars.extend(list(linear.terms))
+        row.linear.coeffs.extend(list(linear.terms.values()))
+        # Where no sum reaches it one bound is as good as another: these fit into 64 bits.
+        least = _NO_LOWER if lower is None else min(max(lower, low - 1), high + 1)
+        most = _NO_UPPER if upper is None else max(min(upper, high + 1), low - 1)
+        row.linear.domain.extend([least, most])
         literals = list(when)
         if literals:
             row.enforcement_literal.extend(literals)
+
+    def _folded(self, linear: Linear) -> Linear:
+        """Return the same expression without variables that have only one value."""
+        terms, constant = {}, linear.constant
+        for index, c in linear.terms.items():
+            if self.lower[index] == self.upper[index]:
+                constant += c * self.lower[index]
+            elif c:
+                terms[index] = c
+        return Linear(terms, constant)
+
+    def _in_units(self, linear: Linear) -> tuple[int, Linear]:
+        """Return the unit of an expression, and the expression counted in it."""
+        free = self._folded(linear)
+        unit = free.unit
+        return unit, Linear(
+            {index: c // unit for index, c in free.terms.items()}, free.constant // unit
+        )
+
+    def _refuse_sums(self, linear: Linear) -> None:
+        """Refuse an expression of which the solver's own sums, without constant, are too large."""
+        low = high = 0
+        for index, c in linear.terms.items():
+            ends = (c * self.lower[index], c * self.upper[index])
+            low, high = low + min(0, *ends), high + max(0, *ends)
+        refuse_overflow(linear, low, max(high, abs(linear.constant)))
+
+
+def _longest(linear: Linear) -> int:
+    """Return the largest absolute value of a coefficient."""
+    return max(map(abs, linear.terms.values()), default=0)
 
 
 def refuse_overflow(linear: Linear, low: int, high: int) -> None:

@@ -140,7 +140,7 @@ def run(
     InternalError
         If CP-SAT calls the model invalid.
     """
-    builder.minimize(objective or Linear({}))
+    stated = builder.minimize(objective or Linear({}))
     trivial = builder.bounds(objective)[0] if objective else 0
     best = Run("unknown", bound=trivial)
     if hint is not None:
@@ -149,12 +149,12 @@ def run(
             best = Run("feasible", hint, trivial)
     for attempt in attempts:
         parameters = _thorough(deadline) if attempt.thorough else _quick(deadline)
-        found = _attempt(builder, objective, parameters, attempt.effort)
+        found = _attempt(builder, objective, stated, parameters, attempt.effort)
         if found.outcome == "infeasible" and not attempt.thorough:
             # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
             # solutions. What is found now can be checked; what two ways call infeasible is
             # believed.
-            found = _attempt(builder, objective, _presolved(deadline), attempt.effort)
+            found = _attempt(builder, objective, stated, _presolved(deadline), attempt.effort)
         best = replace(reconciled(best, found, objective, trivial), attempt=attempt)
         if best.settled or deadline.passed:
             break
@@ -164,9 +164,16 @@ def run(
 
 
 def _attempt(
-    builder: Builder, objective: Linear | None, parameters: SatParameters, effort: float
+    builder: Builder,
+    objective: Linear | None,
+    stated: tuple[int, int],
+    parameters: SatParameters,
+    effort: float,
 ) -> Run:
-    """Solve with some parameters, and with no more than some effort."""
+    """Solve with some parameters, and with no more than some effort.
+
+    ``stated`` are unit and constant with which the objective stands in the model.
+    """
     if parameters.max_time_in_seconds <= 0:
         return Run("unknown")
     parameters.max_deterministic_time = effort
@@ -175,7 +182,8 @@ def _attempt(
         return Run(outcome)
     if objective is None:
         return Run("optimal", solution)
-    bound += objective.constant
+    unit, constant = stated
+    bound = constant + unit * bound
     if outcome == "optimal" and bound != objective.value(solution):
         outcome = "feasible"
     return Run(outcome, solution, bound)

@@ -8,7 +8,7 @@ yunikorn-semantics.md have them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from ortools.sat.python.cp_model import CpModel
@@ -117,7 +117,7 @@ class Whole:
             self.formulation.builder.at_most(linear, value)
             self._hint = found.solution
             values.append(value)
-            bounds.append(min(value, found.bound + linear.constant))
+            bounds.append(min(value, found.bound))
             if found.outcome != "optimal":
                 outcome = "feasible"
         return Optimum(outcome, tuple(values), tuple(bounds), self.repaired, self.unlawful)
@@ -154,8 +154,9 @@ class Whole:
         """Minimise an expression; what is no answer is cut off, and the engine asked again."""
         builder = self.formulation.builder
         while not self.deadline.passed:
-            builder.minimize(linear)
+            unit, constant = builder.minimize(linear)
             found = self.engine.minimise(CpModel(builder.proto), self.deadline, self._hint)
+            found = replace(found, bound=constant + unit * found.bound)
             if not found.solution:
                 return found
             counts = [found.solution[v] for v in self.formulation.take]
