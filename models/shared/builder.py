@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
+from typing import NamedTuple
 
 from ortools.sat.python.cp_model_helper import CpModelProto
 
@@ -18,7 +19,7 @@ from planner.errors import UnsupportedError
 _NO_LOWER = -(2**63)
 _NO_UPPER = 2**63 - 1
 _LARGEST = 2**61
-"""Beyond it the sums inside CP-SAT could leave 64 bits."""
+"""Beyond it the sums inside CP-SAT could leave 64 bits, whatever their order."""
 
 _SPLIT = 2**31
 """From here on CP-SAT 9.15 has been seen to give wrong answers on rows with such coefficients."""
@@ -141,13 +142,15 @@ class Builder:
             return linear
         if high <= 0:
             return ZERO
-        unit, inside = self._in_units(linear)
-        refuse_overflow(inside, low // unit, high // unit)
+        refuse_overflow(linear, low // linear.unit, high // linear.unit)
+        free = self._free(linear)
+        unit = gcd(free.constant, *free.terms.values())
+        inside = free.in_units(unit)
         result = self.new(0, high // unit)
-        if _longest(inside) >= _SPLIT:
-            self._define_positive_part(result, inside)
+        if inside.longest >= _SPLIT:
+            self._define_positive_part(result, Linear(inside.terms, inside.constant))
         else:
-            self._refuse_sums(inside)
+            refuse_overflow(inside, inside.reach // 2, inside.constant)
             row = self.proto.constraints.add().lin_max
             row.target.vars.append(result)
             row.target.coeffs.append(1)
@@ -189,10 +192,10 @@ class Builder:
         same in every solution is left out of the model.
         """
         self.proto.clear_objective()
-        free = self._folded(linear)
+        free = self._free(linear)
         unit = gcd(*free.terms.values()) or 1
-        written = Linear({index: c // unit for index, c in free.terms.items()})
-        self._refuse_sums(written)
+        written = free.in_units(unit)
+        refuse_overflow(written, written.reach // 2, 0)
         self.proto.objective.vars.extend(list(written.terms))
         self.proto.objective.coeffs.extend(list(written.terms.values()))
         return unit, free.constant
@@ -206,25 +209,25 @@ class Builder:
     def _row(
         self, linear: Linear, least: int | None, most: int | None, when: Iterable[int]
     ) -> None:
-        low, high = self.bounds(linear)
-        if (least is None or least <= low) and (most is None or high <= most):
+        free = self._free(linear)
+        low, high, constant = free.low, free.high, free.constant
+        if (least is None or least <= low + constant) and (most is None or high + constant <= most):
             return
-        free = self._folded(linear)
         # Scaling keeps bytes and the like within what the solver can add up.
         unit = gcd(*free.terms.values()) or 1
-        written = Linear({index: c // unit for index, c in free.terms.items()})
-        lower = None if least is None else -((free.constant - least) // unit)
-        upper = None if most is None else (most - free.constant) // unit
+        written = free.in_units(unit)
+        lower = None if least is None else -((constant - least) // unit)
+        upper = None if most is None else (most - constant) // unit
         if lower is not None and upper is not None and lower > upper:
-            upper = lower = self.bounds(written)[1] + 1  # no multiple of the unit is between
-        if _longest(written) < _SPLIT:
+            lower = upper = written.high + 1  # no multiple of the unit is between
+        if written.reach < _SPLIT or written.longest < _SPLIT:
             self._write(written, lower, upper, when)
             return
         literals = tuple(when)
         if lower is not None:
-            self._split(written, lower, literals)
+            self._split(Linear(written.terms), lower, literals)
         if upper is not None:
-            self._split(written.negated(), -upper, literals)
+            self._split(Linear(written.terms).negated(), -upper, literals)
 
     def _split(self, linear: Linear, least: int, when: Sequence[int]) -> None:
         """Add ``linear >= least`` as rows whose coefficients are shorter.
@@ -250,55 +253,72 @@ class Builder:
         Builder._row(self, Linear(high).plus(variable(carry)), h, None, when)
 
     def _write(
-        self, linear: Linear, lower: int | None, upper: int | None, when: Iterable[int]
+        self, free: _Free, lower: int | None, upper: int | None, when: Iterable[int]
     ) -> None:
-        """Add a row without constant to the model, as it is."""
-        self._refuse_sums(linear)
-        low, high = self.bounds(linear)
+        """Add a row to the model, as it is."""
+        refuse_overflow(free, free.reach // 2, 0)
         row = self.proto.constraints.add()
-        row.linear.vars.extend(list(linear.terms))
-        row.linear.coeffs.extend(list(linear.terms.values()))
-        # Where no sum reaches it one bound is as good as another: these fit into 64 bits.
-        least = _NO_LOWER if lower is None else min(max(lower, low - 1), high + 1)
-        most = _NO_UPPER if upper is None else max(min(upper, high + 1), low - 1)
+        row.linear.vars.extend(list(free.terms))
+        row.linear.coeffs.extend(list(free.terms.values()))
+        least = _NO_LOWER if lower is None else free.clamped(lower)
+        most = _NO_UPPER if upper is None else free.clamped(upper)
         row.linear.domain.extend([least, most])
         literals = list(when)
         if literals:
             row.enforcement_literal.extend(literals)
 
-    def _folded(self, linear: Linear) -> Linear:
-        """Return the same expression without variables that have only one value."""
+    def _free(self, linear: Linear) -> _Free:
+        """Return an expression in which variables that have only one value are constants."""
+        lower, upper = self.lower, self.upper
         terms, constant = {}, linear.constant
+        low = high = reach = 0
         for index, c in linear.terms.items():
-            if self.lower[index] == self.upper[index]:
-                constant += c * self.lower[index]
-            elif c:
+            least, most = lower[index], upper[index]
+            if least == most:
+                constant += c * least
+            elif c > 0:
                 terms[index] = c
-        return Linear(terms, constant)
-
-    def _in_units(self, linear: Linear) -> tuple[int, Linear]:
-        """Return the unit of an expression, and the expression counted in it."""
-        free = self._folded(linear)
-        unit = free.unit
-        return unit, Linear(
-            {index: c // unit for index, c in free.terms.items()}, free.constant // unit
-        )
-
-    def _refuse_sums(self, linear: Linear) -> None:
-        """Refuse an expression of which the solver's own sums, without constant, are too large."""
-        low = high = 0
-        for index, c in linear.terms.items():
-            ends = (c * self.lower[index], c * self.upper[index])
-            low, high = low + min(0, *ends), high + max(0, *ends)
-        refuse_overflow(linear, low, max(high, abs(linear.constant)))
+                low, high = low + c * least, high + c * most
+                reach += c * max(-least, most)
+            elif c < 0:
+                terms[index] = c
+                low, high = low + c * most, high + c * least
+                reach -= c * max(-least, most)
+        return _Free(terms, constant, low, high, reach)
 
 
-def _longest(linear: Linear) -> int:
-    """Return the largest absolute value of a coefficient."""
-    return max(map(abs, linear.terms.values()), default=0)
+class _Free(NamedTuple):
+    """An expression over variables that are not fixed.
+
+    ``low`` and ``high`` bound its terms without the constant; ``reach`` is what the terms above 0
+    and those below 0 can amount to, both together.
+    """
+
+    terms: Mapping[int, int]
+    constant: int
+    low: int
+    high: int
+    reach: int
+
+    def in_units(self, unit: int) -> _Free:
+        """Return the expression in units that divide all of its coefficients."""
+        if unit == 1:
+            return self
+        terms = {index: c // unit for index, c in self.terms.items()}
+        low, high, reach = self.low // unit, self.high // unit, self.reach // unit
+        return _Free(terms, self.constant // unit, low, high, reach)
+
+    @property
+    def longest(self) -> int:
+        """The largest absolute value of a coefficient."""
+        return max(map(abs, self.terms.values()), default=0)
+
+    def clamped(self, bound: int) -> int:
+        """Return a bound on the terms that says the same and is no larger than they are."""
+        return min(max(bound, self.low - 1), self.high + 1)
 
 
-def refuse_overflow(linear: Linear, low: int, high: int) -> None:
+def refuse_overflow(linear: Linear | _Free, low: int, high: int) -> None:
     """Refuse an expression whose values, between two bounds, are too large to be added up.
 
     Raises

@@ -35,11 +35,11 @@ def test_a_clause_binds_where_its_literals_hold() -> None:
 
 
 def test_numbers_beyond_doubles_are_added_up_exactly() -> None:
-    builder = Builder()
-    x, y = builder.new(0, 1), builder.new(0, 1)
-    builder.at_least(Linear({x: 2**60 + 1, y: -(2**60)}), 1)
-    assert satisfies(builder.proto, [1, 1])
-    assert not satisfies(builder.proto, [0, 0])
+    model = cp_model.CpModel()
+    x, y = model.new_bool_var(""), model.new_bool_var("")
+    model.add((2**60 + 1) * x - 2**60 * y >= 1)
+    assert satisfies(model.proto, [1, 1])
+    assert not satisfies(model.proto, [0, 0])
 
 
 def test_rows_added_later_are_read_too() -> None:
