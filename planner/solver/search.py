@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +22,9 @@ Counts = list[int]
 
 RowOverClasses = tuple[Linear, int]
 """An expression over class numbers, and its lower bound."""
+
+
+NOTHING: Final[Mapping[int, int]] = {}
 
 
 @dataclass(slots=True)
@@ -155,9 +159,7 @@ class Search:
         """Build and solve; ``None`` if what was found taught that the model must say more."""
         cascades = self.rules.table.cascades
         learned = len(cascades.lessons) if cascades else 0
-        formulation = self.rules.assemble(self._narrowed(classes, members))
-        take = dict(zip(classes, formulation.take, strict=True))
-        self._restrict(formulation, take, rows)
+        formulation, take = self.state(classes, rows, members)
         usable = not rows and self._suits(classes, members)
         objective = None
         if measure is not None:
@@ -185,7 +187,22 @@ class Search:
                     raise InternalError(message)
                 return None
             self.cut.append(found)
-            self._cut_off(formulation, take, found)
+            self.cut_off(formulation, take, found)
+
+    def state(
+        self,
+        classes: Sequence[int],
+        rows: Iterable[RowOverClasses] = (),
+        members: Mapping[int, int] = NOTHING,
+    ) -> tuple[Measured, dict[int, int]]:
+        """Return the exact model on some classes, and the variable of each of them.
+
+        All limits and conditions are stated, and further rows; ``members`` go for certain.
+        """
+        formulation = self.rules.assemble(self._narrowed(classes, members))
+        take = dict(zip(classes, formulation.take, strict=True))
+        self._restrict(formulation, take, rows)
+        return formulation, take
 
     def _ask(
         self,
@@ -243,9 +260,9 @@ class Search:
             by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
             builder.at_least(Linear(by_variable), bound)
         for counts in self.cut:
-            self._cut_off(formulation, take, counts)
+            self.cut_off(formulation, take, counts)
 
-    def _cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
+    def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts."""
         if any(count and k not in take for k, count in enumerate(counts)):
             return

@@ -12,7 +12,7 @@ from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
 from planner.solver.engine import Deadline
-from tests.second_engine.milp import translate
+from planner.solver.milp import translate
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
@@ -81,7 +81,7 @@ class Milp:
         self, model: cp_model.CpModel, deadline: Deadline, hint: Sequence[int] = ()
     ) -> Found:
         """Minimise the program that the model is."""
-        program = translate(model.proto)
+        program = translate(model.proto).proto
         size = len(model.proto.variables)
         parameters = self._parameters()
         left = deadline.left()

@@ -11,9 +11,9 @@ from ortools.sat.python import cp_model
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.solver.engine import Deadline
 from planner.solver.exact import satisfies, value_of
+from planner.solver.milp import translate
 from tests.conftest import TEST_ALL
 from tests.second_engine.engines import ENGINES, Found
-from tests.second_engine.milp import translate
 
 SEEDS = range(300 if TEST_ALL else 40)
 

@@ -1,25 +1,125 @@
-"""A CP-SAT model as a mixed-integer linear program for OR-Tools MathOpt.
+"""A CP-SAT model as a mixed-integer linear program, for engines of OR-Tools MathOpt.
 
 Every row that the builder makes is linear but for its literals, and but for max(...). Both become
 big-M rows whose constants are the exact bounds of the expressions, so that the program has the
-same solutions as the model in exact arithmetic. Engines calculate in doubles: what they answer is
-judged by `planner.solver.exact`.
+same solutions as the model in exact arithmetic. Engines calculate in doubles: what they find is
+judged by `planner.solver.exact`, and that they find nothing is only believed where the numbers
+are short enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import gcd, inf
+from typing import Final, Literal
 
-from ortools.math_opt import model_pb2
+from ortools.math_opt.callback_pb2 import CallbackRegistrationProto
+from ortools.math_opt.core.python import solver
+from ortools.math_opt.model_parameters_pb2 import ModelSolveParametersProto
+from ortools.math_opt.model_pb2 import ModelProto
+from ortools.math_opt.parameters_pb2 import (
+    SOLVER_TYPE_GSCIP,
+    SOLVER_TYPE_HIGHS,
+    SolveParametersProto,
+    SolverInitializerProto,
+)
+from ortools.math_opt.result_pb2 import (
+    TERMINATION_REASON_INFEASIBLE,
+    TERMINATION_REASON_INFEASIBLE_OR_UNBOUNDED,
+    SolveResultProto,
+)
 from ortools.sat.python.cp_model_helper import ConstraintProto, CpModelProto
+from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
+
+from planner.solver.engine import SEED
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""
 
+_EXACT: Final = 2**50
+"""Up to here the numbers of a row, and sums of a few of them, are integers in doubles, too."""
+
+_TOLERANCE: Final = 1e-9
+"""The least that the engines accept: rows are large integers, and literals are exact."""
+
 Terms = Mapping[int, int]
 """A coefficient per variable."""
+
+Kind = Literal["SCIP", "HiGHS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Milp:
+    """A program, whose first columns are the variables of the model it says the same as.
+
+    ``exact`` tells whether all of its numbers are short enough for doubles.
+    """
+
+    proto: ModelProto
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an engine says of a program: whether it has no solution, or a value per column."""
+
+    infeasible: bool
+    point: Sequence[int] = ()
+
+
+def ask(milp: Milp, kind: Kind, seconds: float | None) -> Said:
+    """Let an engine look for a solution; the values are rounded and may be none.
+
+    "Infeasible" is not passed on where the program is not exact in doubles.
+    """
+    parameters = SolveParametersProto(random_seed=SEED)
+    if seconds is not None:
+        parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
+    if kind == "SCIP":
+        parameters.threads = 1
+        parameters.gscip.real_params["numerics/feastol"] = _TOLERANCE
+    else:
+        parameters.highs.string_options["parallel"] = "off"
+        for name in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
+            parameters.highs.double_options[name] = _TOLERANCE
+    result = _solve(milp.proto, kind, parameters)
+    if result is None:
+        return Said(infeasible=False)
+    # All columns are bounded: what may be unbounded is infeasible.
+    impossible = {TERMINATION_REASON_INFEASIBLE, TERMINATION_REASON_INFEASIBLE_OR_UNBOUNDED}
+    if result.termination.reason in impossible:
+        return Said(infeasible=milp.exact)
+    found = next(
+        (s.primal_solution for s in result.solutions if s.HasField("primal_solution")), None
+    )
+    if found is None:
+        return Said(infeasible=False)
+    point = [0] * len(milp.proto.variables.ids)
+    values = found.variable_values
+    for column, value in zip(values.ids, values.values, strict=True):
+        point[column] = round(value)
+    return Said(infeasible=False, point=point)
+
+
+def _solve(
+    program: ModelProto, kind: Kind, parameters: SolveParametersProto
+) -> SolveResultProto | None:
+    """Solve, or return ``None`` if the engine gives up with an error."""
+    try:
+        return solver.solve(
+            program,
+            SOLVER_TYPE_GSCIP if kind == "SCIP" else SOLVER_TYPE_HIGHS,
+            SolverInitializerProto(),
+            parameters,
+            ModelSolveParametersProto(),
+            None,
+            CallbackRegistrationProto(),
+            None,
+            None,
+        )
+    except StatusNotOk:
+        return None
 
 
 @dataclass(slots=True)
@@ -31,11 +131,11 @@ class _Program:
 
     lower: list[int]
     upper: list[int]
-    row_lower: list[float] = field(default_factory=list)
-    row_upper: list[float] = field(default_factory=list)
+    row_lower: list[int | None] = field(default_factory=list)
+    row_upper: list[int | None] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
-    coefficients: list[float] = field(default_factory=list)
+    coefficients: list[int] = field(default_factory=list)
 
     def bounds(self, terms: Terms, constant: int = 0) -> tuple[int, int]:
         """Return the least and the largest value of an expression, variable by variable."""
@@ -51,16 +151,17 @@ class _Program:
         self.upper.append(1)
         return len(self.lower) - 1
 
-    def add(self, terms: Terms, low: float, high: float) -> None:
-        """Add the row ``low <= terms <= high``."""
+    def add(self, terms: Terms, low: int | None, high: int | None) -> None:
+        """Add the row ``low <= terms <= high``, in units of its coefficients' common divisor."""
         row = len(self.row_lower)
-        self.row_lower.append(low)
-        self.row_upper.append(high)
+        unit = gcd(*terms.values()) or 1
+        self.row_lower.append(None if low is None else -(-low // unit))
+        self.row_upper.append(None if high is None else high // unit)
         for v in sorted(terms):
             if terms[v]:
                 self.rows.append(row)
                 self.columns.append(v)
-                self.coefficients.append(float(terms[v]))
+                self.coefficients.append(terms[v] // unit)
 
     def add_if(self, when: Sequence[int], terms: Terms, low: int | None, high: int | None) -> None:
         """Add a row that binds if all literals of ``when`` are true.
@@ -71,37 +172,47 @@ class _Program:
         if low is not None and least < low:
             false, count = _false(when)
             row = _plus(terms, false, low - least)
-            self.add(row, float(low - (low - least) * count), inf)
+            self.add(row, low - (low - least) * count, None)
         if high is not None and most > high:
             false, count = _false(when)
             row = _plus(terms, false, high - most)
-            self.add(row, -inf, float(high - (high - most) * count))
+            self.add(row, None, high - (high - most) * count)
 
-    def proto(self, objective: Terms) -> model_pb2.ModelProto:
+    def is_exact(self, objective: Terms) -> bool:
+        """Say whether all numbers are short enough for doubles."""
+        numbers = (
+            *self.lower,
+            *self.upper,
+            *self.row_lower,
+            *self.row_upper,
+            *self.coefficients,
+            *objective.values(),
+        )
+        return all(number is None or abs(number) <= _EXACT for number in numbers)
+
+    def proto(self, objective: Terms) -> ModelProto:
         """Return the program that minimises an expression."""
-        program = model_pb2.ModelProto()
+        program = ModelProto()
         variables, limits = program.variables, program.linear_constraints
         variables.ids.extend(range(len(self.lower)))
         variables.lower_bounds.extend(map(float, self.lower))
         variables.upper_bounds.extend(map(float, self.upper))
         variables.integers.extend([True] * len(self.lower))
         limits.ids.extend(range(len(self.row_lower)))
-        limits.lower_bounds.extend(self.row_lower)
-        limits.upper_bounds.extend(self.row_upper)
+        limits.lower_bounds.extend(-inf if low is None else float(low) for low in self.row_lower)
+        limits.upper_bounds.extend(inf if high is None else float(high) for high in self.row_upper)
         matrix = program.linear_constraint_matrix
         matrix.row_ids.extend(self.rows)
         matrix.column_ids.extend(self.columns)
-        matrix.coefficients.extend(self.coefficients)
+        matrix.coefficients.extend(map(float, self.coefficients))
         costs = sorted((v, c) for v, c in objective.items() if c)
         program.objective.linear_coefficients.ids.extend(v for v, _ in costs)
         program.objective.linear_coefficients.values.extend(float(c) for _, c in costs)
         return program
 
 
-def translate(model: CpModelProto) -> model_pb2.ModelProto:
+def translate(model: CpModelProto) -> Milp:
     """Return the program of a model, its objective included.
-
-    The first columns are the model's variables, in order.
 
     Raises
     ------
@@ -113,7 +224,8 @@ def translate(model: CpModelProto) -> model_pb2.ModelProto:
     )
     for row in model.constraints:
         _translate_row(program, row)
-    return program.proto(_terms(model.objective.vars, model.objective.coeffs))
+    objective = _terms(model.objective.vars, model.objective.coeffs)
+    return Milp(program.proto(objective), program.is_exact(objective))
 
 
 def _translate_row(program: _Program, row: ConstraintProto) -> None:
@@ -144,10 +256,10 @@ def _translate_max(program: _Program, row: ConstraintProto) -> None:
     for expr in row.lin_max.exprs:
         more = _plus(target, _terms(expr.vars, expr.coeffs), -1)
         least = expr.offset - row.lin_max.target.offset
-        program.add(more, float(least), inf)
+        program.add(more, least, None)
         chosen.append(program.binary())
         program.add_if(chosen[-1:], more, None, least)
-    program.add(dict.fromkeys(chosen, 1), 1.0, inf)
+    program.add(dict.fromkeys(chosen, 1), 1, None)
 
 
 def _terms(variables: Iterable[int], coefficients: Iterable[int]) -> dict[int, int]:

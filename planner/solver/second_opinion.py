@@ -1,0 +1,147 @@
+"""Whether any answer is left: asked of two engines that share nothing but the model.
+
+CP-SAT searches with presolve, by clauses and propagation; SCIP, or HiGHS where that gives up,
+by branching on linear programs, in doubles. That there is nothing is believed if both say so.
+What one of them finds is checked in integers and by the scheduler's own rules, and needs no
+second word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from planner.models.shared.measure import express
+from planner.objective.profiles import Measure
+from planner.solver.engine import Deadline, complete, presolved, solver_name
+from planner.solver.exact import satisfies
+from planner.solver.search import Counts, RowOverClasses, Search
+
+MOST_CUTS: Final = 100
+"""Answers that are none, cut off one by one, until an engine is taken to know nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Whether there is an answer, one if there is, and which engines were asked."""
+
+    outcome: Literal["none", "found", "unknown"]
+    counts: Counts | None = None
+    engines: tuple[str, ...] = ()
+
+
+def second_opinion(
+    search: Search,
+    deadline: Deadline,
+    measure: Measure | None = None,
+    most: int = 0,
+    rows: Sequence[RowOverClasses] = (),
+) -> Opinion:
+    """Ask whether any answer of a search exists; the search is left as it is.
+
+    Parameters
+    ----------
+    search
+        An answer has only classes alive, keeps to all limits, conditions and ceilings, has the
+        members that are forced, and is not cut off. The incumbent plays no part.
+    deadline
+        When to give up: half of the time is for each of the two engines.
+    measure, most
+        If given, the answer must have at most so much of the measure.
+    rows
+        Further conditions.
+    """
+    if not search.forced.keys() <= set(search.alive):
+        return Opinion("none")  # every answer left has members of a class that is left out
+    question = _Question(search, measure, most, rows)
+    first = question.ask_cp_sat(deadline.half())
+    name = f"{solver_name()} with presolve"
+    if first.outcome == "found":
+        return replace(first, engines=(name,))
+    second, other = question.ask_mip(deadline)
+    names = (name, f"{other} by MathOpt")
+    if second.outcome == "found" or first.outcome == "none":
+        return replace(second, engines=names)
+    return Opinion("unknown", engines=names)
+
+
+class _Question:
+    """The model of what is asked; what is found and is no answer is cut off for all engines."""
+
+    def __init__(
+        self, search: Search, measure: Measure | None, most: int, rows: Sequence[RowOverClasses]
+    ) -> None:
+        self.search, self.measure, self.most = search, measure, most
+        self.formulation, self.take = search.state(search.alive, rows)
+        self.builder = self.formulation.builder
+        if measure is not None:
+            self.builder.at_most(express(self.formulation, search.rules.table, measure), most)
+
+    def ask_cp_sat(self, deadline: Deadline) -> Opinion:
+        """Ask CP-SAT, with presolve."""
+        for _ in range(MOST_CUTS):
+            found = presolved(self.builder, deadline)
+            if not found.settled:
+                return Opinion("unknown")
+            if found.outcome == "infeasible":
+                return Opinion("none")
+            counts = self._counts(found.solution)
+            if self._is_answer(counts):
+                return Opinion("found", counts)
+            self.search.cut_off(self.formulation, self.take, counts)
+        return Opinion("unknown")
+
+    def ask_mip(self, deadline: Deadline) -> tuple[Opinion, str]:
+        """Ask SCIP, then HiGHS if it does not know; return the name of the last one, too."""
+        opinion = self._ask_mip("SCIP", deadline.half())
+        if opinion.outcome != "unknown" or deadline.passed:
+            return opinion, "SCIP"
+        return self._ask_mip("HiGHS", deadline), "HiGHS"
+
+    def _ask_mip(self, kind: Literal["SCIP", "HiGHS"], deadline: Deadline) -> Opinion:
+        # MathOpt takes longer to load than a small plan takes, and most plans need none of it.
+        from planner.solver.milp import ask, translate  # noqa: PLC0415
+
+        for _ in range(MOST_CUTS):
+            if deadline.passed:
+                return Opinion("unknown")
+            said = ask(translate(self.builder.proto), kind, deadline.left())
+            if said.infeasible:
+                return Opinion("none")
+            if not said.point:
+                return Opinion("unknown")
+            point = said.point[: len(self.builder.lower)]
+            counts = self._counts(point)
+            if self._admits(point) and self._is_answer(counts):
+                return Opinion("found", counts)
+            self.search.cut_off(self.formulation, self.take, counts)
+        return Opinion("unknown")
+
+    def _counts(self, solution: Sequence[int]) -> Counts:
+        counts = [0] * len(self.search.classes)
+        for k, index in self.take.items():
+            counts[k] = int(solution[index])
+        return counts
+
+    def _admits(self, point: Sequence[int]) -> bool:
+        """Say whether the model admits the class counts of a point that was found in doubles.
+
+        Where the other variables are not quite right, CP-SAT is asked for better ones: with all
+        counts given there is next to nothing to search.
+        """
+        if satisfies(self.builder.proto, point):
+            return True
+        variables = list(self.take.values())
+        counts = [point[index] for index in variables]
+        return complete(self.builder, variables, counts) is not None
+
+    def _is_answer(self, counts: Counts) -> bool:
+        """Say whether class counts are lawful, and keep to all limits by the terms themselves."""
+        search = self.search
+        limits = dict(search.limits)
+        if self.measure is not None:
+            limits[self.measure] = min(self.most, limits.get(self.measure, self.most))
+        return search.rules.is_lawful(search.classes.take(counts)) and all(
+            search.value(measure, counts) <= most for measure, most in limits.items()
+        )

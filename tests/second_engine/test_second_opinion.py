@@ -1,0 +1,202 @@
+"""Two engines say that nothing is left, or one finds what is: against all legal victim sets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from planner.models.shared.builder import Builder, Linear
+from planner.objective.profiles import PROFILES, Measure
+from planner.solver import milp, second_opinion
+from planner.solver.engine import Deadline, Run
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
+from planner.solver.kueue.solve import set_up, settled
+from planner.solver.milp import Kind, Said, translate
+from planner.solver.search import Search
+from planner.solver.second_opinion import Opinion
+from planner.solver.start import Given, start
+from tests.conftest import TEST_ALL
+from tests.random_trees import PREEMPTOR, Instance, random_instance
+
+SEEDS: Final = range(4000 if TEST_ALL else 400)
+MOST: Final = 15
+PROFILE: Final = PROFILES["no-regret"]
+MEASURES: Final[tuple[Measure, ...]] = (("D1",), ("D2",), ("D3",), ("D7",), ("D8",), ("count",))
+ask = second_opinion.second_opinion
+
+
+def searches(*, fair: bool) -> Iterator[tuple[Search, list[tuple[int, ...]]]]:
+    """Yield searches of random trees with all their legal sets, as positions."""
+    for seed in SEEDS:
+        pick = random.Random(seed).randint  # noqa: S311 - test data
+        instance = random_instance(pick, 5, fair=fair)
+        planning = start(instance.state, Given(PREEMPTOR, instance.assignment))
+        assert isinstance(planning, Planning)
+        planning.adopt(PROFILE)
+        if settled(planning):
+            continue
+        ready = set_up(planning, PROFILE, Deadline(), planning.greedy_plan())
+        place = {w.key: i for i, w in enumerate(planning.problem.workloads)}
+        legal = [tuple(sorted(place[key] for key in gone)) for gone in legal_sets(instance, fair)]
+        yield ready.search, legal
+
+
+def legal_sets(instance: Instance, fair: bool) -> set[frozenset[str]]:  # noqa: FBT001
+    if fair:
+        return set(instance.fair_simulation.legal_sets)
+    simulation = instance.simulation
+    return set().union(*(simulation.legal(borrowing=b) for b in simulation.attempts))
+
+
+def values(search: Search, measure: Measure, legal: list[tuple[int, ...]]) -> list[int]:
+    terms = [search.rules.table.evaluate(positions) for positions in legal]
+    return [sum(each[term] for term in measure) for each in terms]
+
+
+@pytest.mark.parametrize("fair", [False, True])
+def test_agrees_with_all_legal_sets(*, fair: bool) -> None:
+    none = found = 0
+    for number, (search, legal) in enumerate(searches(fair=fair)):
+        if not legal:
+            none += 1
+            if none < 20:
+                assert ask(search, Deadline()).outcome == "none"
+            continue
+        first, second = (MEASURES[(number + i) % len(MEASURES)] for i in (0, 1 + number % 5))
+        best = min(values(search, first, legal))
+        if best:
+            opinion = ask(search, Deadline(), first, best - 1)
+            assert (opinion.outcome, opinion.counts) == ("none", None)
+            assert len(opinion.engines) == 2
+        search.limit(first, best)
+        kept = [
+            each for each, v in zip(legal, values(search, first, legal), strict=True) if v == best
+        ]
+        assert_found(search, ask(search, Deadline()), kept)
+        then = min(values(search, second, kept))
+        assert_found(search, ask(search, Deadline(), second, then), kept)
+        if then:
+            assert ask(search, Deadline(), second, then - 1).outcome == "none"
+        found += 1
+    assert found >= 20
+
+
+def assert_found(search: Search, opinion: Opinion, legal: list[tuple[int, ...]]) -> None:
+    assert opinion.outcome == "found"
+    assert opinion.counts is not None
+    assert tuple(sorted(search.classes.take(opinion.counts))) in legal
+
+
+@pytest.mark.parametrize("kind", ["SCIP", "HiGHS"])
+@pytest.mark.parametrize("fair", [False, True])
+def test_the_second_engine_alone(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch, *, fair: bool
+) -> None:
+    """CP-SAT calls everything infeasible: what the other finds is heard all the same."""
+    real = milp.ask
+    monkeypatch.setattr(second_opinion, "presolved", lambda *_: Run("infeasible"))
+    monkeypatch.setattr(milp, "ask", lambda program, _, seconds: real(program, kind, seconds))
+    compared = 0
+    for search, legal in searches(fair=fair):
+        if legal:
+            compared += 1
+            best = min(values(search, ("count",), legal))
+            assert_found(search, ask(search, Deadline(), ("count",), best), legal)
+            assert ask(search, Deadline(), ("count",), best - 1).outcome == "none"
+        if compared == MOST:
+            break
+    assert compared == MOST
+
+
+def one_search() -> tuple[Search, list[tuple[int, ...]]]:
+    """Return a search in which there are several legal sets."""
+    return next(each for each in searches(fair=False) if len(each[1]) > 3)
+
+
+def test_one_engine_alone_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, legal = one_search()
+    best = min(values(search, ("count",), legal))
+    with monkeypatch.context() as patch:
+        patch.setattr(milp, "ask", lambda *_: Said(infeasible=False))
+        opinion = ask(search, Deadline(), ("count",), best - 1)
+    assert opinion.outcome == "unknown"
+    assert opinion.engines[0].startswith("OR-Tools CP-SAT 9.")
+    assert opinion.engines[0].endswith(" with presolve")
+    assert opinion.engines[1] == "HiGHS by MathOpt"
+    monkeypatch.setattr(second_opinion, "presolved", lambda *_: Run("unknown"))
+    opinion = ask(search, Deadline(), ("count",), best - 1)
+    assert (opinion.outcome, opinion.engines[1]) == ("unknown", "SCIP by MathOpt")
+
+
+def test_what_is_cut_off_and_conditions_are_kept_to() -> None:
+    """All answers are found one after the other, and then there is none."""
+    search, legal = one_search()
+    found = []
+    while (opinion := ask(search, Deadline())).counts is not None:
+        found.append(tuple(sorted(search.classes.take(opinion.counts))))
+        search.cut.append(opinion.counts)
+    assert opinion.outcome == "none"
+    assert set(found) <= set(legal)
+    assert len(found) == len(set(found))
+    search.cut.clear()
+    k = next(k for k in search.alive if any(search.classes.first[k] in each for each in legal))
+    opinion = ask(search, Deadline(), rows=[(Linear({k: 1}), 1)])
+    assert opinion.counts is not None
+    assert opinion.counts[k]
+    assert ask(search, Deadline(), rows=[(Linear({k: 1}), 99)]).outcome == "none"
+    search.forced[k] = 1
+    search.alive = [other for other in search.alive if other != k]
+    assert ask(search, Deadline()) == Opinion("none")
+
+
+def test_unlawful_answers_are_asked_past() -> None:
+    """The scheduler's doubles refuse all but one set."""
+    search, _ = one_search()
+    last = ask(search, Deadline())
+    while (opinion := ask(search, Deadline())).counts is not None:
+        last = opinion
+        search.cut.append(opinion.counts)
+    search.cut.clear()
+    assert last.counts is not None
+    wanted = sorted(search.classes.take(last.counts))
+    assert isinstance(search.rules, KueueRules)
+    judge = Judge(wanted)
+    search.rules = replace(search.rules, judge=judge)
+    assert ask(search, Deadline()).counts == last.counts
+    assert judge.refused
+
+
+class Judge:
+    """Accepts one set of victims."""
+
+    def __init__(self, wanted: Sequence[int]) -> None:
+        self.wanted, self.refused = wanted, 0
+
+    def __call__(self, positions: Sequence[int]) -> bool:  # noqa: D102
+        self.refused += sorted(positions) != self.wanted
+        return sorted(positions) == self.wanted
+
+
+def test_without_time_nothing_is_known() -> None:
+    search, _ = one_search()
+    assert ask(search, Deadline.after(0)).outcome == "unknown"
+
+
+def test_infeasible_is_not_believed_of_long_numbers() -> None:
+    builder = Builder()
+    x, y = builder.new(0, 2**51), builder.new(0, 1)
+    builder.at_least(Linear({x: 1, y: -(2**51)}), 1)
+    builder.at_most(Linear({x: 1, y: -(2**51)}), 0)
+    program = translate(builder.proto)
+    assert not program.exact
+    assert milp.ask(program, "SCIP", None) == Said(infeasible=False)
+    short = Builder()
+    x = short.new(0, 9)
+    short.at_least(Linear({x: 2**60}), 10 * 2**60)  # ten units
+    assert translate(short.proto).exact
+    assert milp.ask(translate(short.proto), "SCIP", None) == Said(infeasible=True)
