@@ -42,8 +42,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "models": "errors quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
+        "proof": "errors quantity state quota objective plan verifier",
         "solver": "errors garbage quantity laws state quota assignment reference problem objective"
-        " models plan verifier",
+        " models plan verifier proof",
         "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",

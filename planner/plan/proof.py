@@ -1,0 +1,69 @@
+"""Proof trees: why no victim set is better, in steps that need no solver to be checked.
+
+A tree is written in the order in which it is walked: a split is followed by the steps of its
+first part, then by those of its second, and so on; a leaf closes its part. docs/explanation/
+proof.md leads through one by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from planner.plan.record import Record
+
+
+class CountSplit(Record):
+    """Victims of some classes are together at most so many, or more: two parts, in this order."""
+
+    of: tuple[int, ...]
+    most: int
+
+
+class CaseSplit(Record):
+    """One part for each case that the verifier itself derives from the state.
+
+    ``attempt``: the attempts that Kueue makes. ``below``: no victim at or below a node, or at
+    least one. ``over``: the flavor-resources in which a node stays over its quota until its last
+    victim goes. ``dominant``: the resources that may decide the share of a node. ``host``: the
+    nodes that can hold the ask of YuniKorn.
+    """
+
+    split: Literal["attempt", "below", "over", "dominant", "host"]
+    at: str | None = None
+
+
+class Narrowing(Record):
+    """Inequalities that leave less to choose from: one part, without what would break their sum."""
+
+    narrow: dict[str, int]
+
+
+class ByRows(Record):
+    """A leaf that inequalities contradict: their sum, each times its multiplier, cannot hold."""
+
+    rows: dict[str, int]
+
+
+class ByLaws(Record):
+    """A leaf of which the laws, or the limits, refuse every set; ``law`` says which, in words."""
+
+    law: str
+
+
+Split = CountSplit | CaseSplit | Narrowing
+"""A step that leaves one part or more, each to be closed by the steps that follow."""
+
+Step = Split | ByRows | ByLaws
+"""One step of a tree."""
+
+
+class Tree(Record):
+    """The proof of one claim: that no legal victim set is better on a level, or there is none.
+
+    ``claim`` is the term of a level, such as ``D4+D5``, ``infeasible``, or ``ties M..N``: no set
+    that is equal on all levels has the first M victims of the plan and, before the place of its
+    victim number N, another one.
+    """
+
+    claim: str
+    steps: tuple[Step, ...]

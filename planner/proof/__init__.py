@@ -1,0 +1,1 @@
+"""Proof trees, derived from a state and checked without a solver."""

@@ -1,0 +1,172 @@
+"""One decision as a frame: the tree, the classes of candidates, and usage after removals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.proof.box import Box
+from planner.proof.classes import Members
+from planner.quota.snapshot import Admitted
+from planner.quota.tree import Usage
+from planner.verifier.fair_setting import FairSetting
+from planner.verifier.kep83 import Kep83Setting
+from planner.verifier.setting import Setting, Variant
+
+IntArray = NDArray[np.int64]
+
+_REMEMBERED: Final = 4
+"""Usages kept: a box is asked for its two again and again."""
+
+
+class Frame:
+    """A decision of Kueue, over K classes of its candidates.
+
+    ``before`` is the usage before any removal, under fair sharing with the request counted.
+    """
+
+    def __init__(self, setting: Setting, members: Members[Admitted]) -> None:
+        self.setting = setting
+        self.members = members
+        self.fair = setting if isinstance(setting, FairSetting) else None
+        self.kep83 = setting if isinstance(setting, Kep83Setting) else None
+        self.tree = setting.snapshot.tree
+        self.before = setting.snapshot.usage
+        if self.fair is not None:
+            self.before = self.fair.with_request(self.before)
+        self.first: Sequence[Admitted] = [holder[0] for holder in members.holders]
+        self.queue = np.array([holder.queue for holder in self.first], dtype=np.int64)
+        self.ranges: dict[str, tuple[int, int]] = {}
+        self._held: dict[int, IntArray] = {}
+        self._after: list[tuple[IntArray, Usage]] = []
+
+    @cached_property
+    def below(self) -> Mapping[int, IntArray]:
+        """The classes at or below each node that has any."""
+        found: dict[int, list[IntArray]] = {}
+        for queue in np.unique(self.queue).tolist():
+            classes = np.flatnonzero(self.queue == queue)
+            for node in self.tree.path(queue):
+                found.setdefault(node, []).append(classes)
+        return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
+
+    @cached_property
+    def tops(self) -> tuple[int, ...]:
+        """The nodes off the path just below it: each is compared with its sibling on the path."""
+        sides = (self.setting.side(queue) for queue in np.unique(self.queue).tolist())
+        return tuple(sorted({side[-1] for side in sides if side}))
+
+    @cached_property
+    def side_nodes(self) -> Sequence[int]:
+        """The nodes off the path that have candidates."""
+        return [node for node in self.below if node not in self.setting.path]
+
+    def held(self, fr: int) -> IntArray:
+        """(K,) what one member of each class holds of a flavor-resource."""
+        if fr not in self._held:
+            self._held[fr] = np.array([one.usage.get(fr, 0) for one in self.first], dtype=np.int64)
+        return self._held[fr]
+
+    @cached_property
+    def shape(self) -> IntArray:
+        """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        numbers: dict[Any, int] = {}
+        told = ((one.queue, tuple(sorted(one.usage.items()))) for one in self.first)
+        restricted = self.restricted.tolist()
+        keys = zip(told, restricted, strict=True)
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+    @cached_property
+    def attempts(self) -> tuple[bool, ...]:
+        """KQ-08: the attempts that there are; fair sharing and KEP-83 make one only."""
+        if self.fair is not None:
+            return ()
+        return () if self.kep83 is not None else tuple(self.setting.attempts)
+
+    @cached_property
+    def restricted(self) -> NDArray[np.bool_]:
+        """(K,) whether no attempt with borrowing may take the members of a class."""
+        if self.fair is not None or self.kep83 is not None:
+            return np.zeros(len(self.first), dtype=np.bool_)
+        variants = [self.setting.variant(one) for one in self.first]
+        wanted = Variant.RECLAIM_WITHOUT_BORROWING
+        return np.array([variant is wanted for variant in variants], dtype=np.bool_)
+
+    def name(self, node: int) -> str:
+        """Return how a tree names a node."""
+        kind = "queue" if self.tree.nodes[node].is_queue else "cohort"
+        return f"{kind}/{self.tree.nodes[node].name}"
+
+    def touched(self, box: Box) -> set[int]:
+        """Return the nodes off the path that certainly have a victim at or below them."""
+        queues = np.unique(self.queue[box.least > 0]).tolist()
+        certain = {node for queue in queues for node in self.setting.side(queue)}
+        return certain | {node for node in box.touched if node not in self.setting.path}
+
+    @cached_property
+    def watched(self) -> Mapping[int, Sequence[int]]:
+        """The fr of which one must be over its quota when a victim goes, per node off the path.
+
+        KQ-07 asks it of what is contested, FS-06 of what has a quota; K83-06 of queues only, for
+        which the min itself is enough. Usage never rises, so what is not over now never is.
+        """
+        return {node: list(self._watched(node)) for node in self.side_nodes}
+
+    def _watched(self, node: int) -> Iterator[int]:
+        frs = self.setting.contested if self.fair is None else self.tree.known[node]
+        used = self.before.amount[node]
+        if self.has_law(node):
+            yield from (fr for fr in sorted(frs) if used[fr] > self.enough(node, fr))
+
+    def enough(self, node: int, fr: int) -> int:
+        """Return what a node uses at most when nobody may be taken from it any more."""
+        if self.kep83 is not None:
+            return self.tree.nominal(node, fr) - 1
+        return self.tree.subtree[node][fr]
+
+    def has_law(self, node: int) -> bool:
+        """Say whether a node off the path has to be over its quota at all."""
+        return self.kep83 is None or self.tree.nodes[node].is_queue
+
+    def counts_fully(self, node: int, fr: int) -> bool:
+        """Say whether all that victims below a node hold is freed there, whoever they are.
+
+        Something below it that keeps quota for itself may swallow a part.
+        """
+        return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
+
+    def strictly_below(self, node: int) -> Iterator[int]:
+        """Yield the nodes below a node that have candidates."""
+        for child in self.tree.children[node]:
+            if child in self.below:
+                yield child
+                yield from self.strictly_below(child)
+
+    def usage_after(self, counts: IntArray) -> Usage:
+        """Return the usage without so many members of each class; it is shared, not to change.
+
+        Under fair sharing the request counts as used.
+        """
+        for known, usage in self._after:
+            if known is counts:
+                return usage
+        if len(self._after) > _REMEMBERED:
+            self._after.pop(0)
+        self._after.append((counts, self.remove(counts, self.before)))
+        return self._after[-1][1]
+
+    def remove(self, counts: IntArray, before: Usage) -> Usage:
+        """Return some usage without so many members of each class."""
+        usage = before.copy()
+        gone: dict[int, dict[int, int]] = {}
+        for k in np.flatnonzero(counts).tolist():
+            held, of_queue = self.first[k].usage, gone.setdefault(self.first[k].queue, {})
+            for fr, amount in held.items():
+                of_queue[fr] = of_queue.get(fr, 0) + amount * int(counts[k])
+        for queue, amounts in gone.items():
+            usage.remove(queue, amounts)
+        return usage

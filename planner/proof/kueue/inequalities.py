@@ -1,0 +1,196 @@
+"""Inequalities that every legal victim set satisfies: what must be freed, and what must stay.
+
+Source: kueue-semantics.md, sections 3, 5.1 and 5.6; design.md, 2.2 and 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from planner.proof.box import Box, Row
+from planner.proof.kueue.frame import Frame, IntArray
+from planner.quantity import UNLIMITED
+from planner.quota.amount import add, subtract
+
+SIZES: Final = 40
+"""Sizes of victims below a node up to which each has a quantity of its own."""
+
+Linear = tuple[IntArray, dict[str, int]]
+"""An amount as coefficients of all classes, (K,), and of further quantities by name."""
+
+
+def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
+    """KQ-01, FS-01, K83-01: yield what victims must free, per fr and per limit of the path.
+
+    With n_0 the preemptor's queue, n_1, n_2, ... above it, ``available`` (semantics, 3) says for
+    every n_i with a borrowing limit, and for the root with its quota as cap:
+
+        REQ - sum(local_free(n_j), j <= i) + stored(n_i) <= quota - kept + limit
+
+    What victims free at n_j either fills what n_j keeps or lowers what it stores above, so each
+    unit that reaches the path counts once, at the node where it does:
+
+        sum(what reaches n_j, j <= i) >= what is missing now.
+    """
+    path, usage, tree = frame.setting.path, frame.setting.snapshot.usage, frame.tree
+    passing = _Passing(frame)
+    for fr, asked in sorted(frame.setting.request.items()):
+        need, reached = asked, passing.nothing()
+        for node in path if asked > 0 else ():
+            passing.reach(reached, node, fr)
+            quota, kept = tree.subtree[node][fr], tree.kept[node][fr]
+            used, limit = usage.amount[node][fr], tree.borrowing_limit(node, fr)
+            if node == path[-1]:
+                cap, missing = quota, need + used - quota
+            elif kept == UNLIMITED:
+                break
+            else:
+                need -= max(0, kept - used)
+                cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
+                missing = need + max(0, used - kept) - cap
+            if UNLIMITED not in {cap, quota} and missing > 0:
+                yield f"{tree.frs[fr]} at {frame.name(node)}", _row(reached, missing)
+    yield from passing.rows.items()
+
+
+class _Passing:
+    """What victims off the path free on it, at most.
+
+    What a node keeps for itself it does not use of its parent: only what it stores there, by
+    semantics 3, can be freed there. Where that binds it is a quantity of its own, at most what is
+    stored, and by one of the ``rows`` at most what is freed at the node.
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.rows: dict[str, Row] = {}
+
+    def nothing(self) -> Linear:
+        """Return 0."""
+        return np.zeros(len(self.frame.first), dtype=np.int64), {}
+
+    def reach(self, total: Linear, node: int, fr: int) -> None:
+        """Add what victims below a node of the path free there, but for what the path brings."""
+        frame = self.frame
+        if node == frame.setting.queue:
+            own = frame.queue == node
+            total[0][own] += frame.held(fr)[own]
+        self._add_children(total, node, fr)
+
+    def _add_children(self, total: Linear, node: int, fr: int) -> None:
+        for child in self.frame.tree.children[node]:
+            if child in self.frame.below and child not in self.frame.setting.path:
+                amounts, extra = self._passed_up(child, fr)
+                np.add(total[0], amounts, out=total[0])
+                total[1].update(extra)
+
+    def _passed_up(self, node: int, fr: int) -> Linear:
+        """Return what victims below a node off the path free above it, at most."""
+        frame = self.frame
+        kept, used = frame.tree.kept[node][fr], frame.before.amount[node][fr]
+        if kept == UNLIMITED or used <= kept:
+            return self.nothing()
+        freed = self.nothing()
+        if frame.tree.nodes[node].is_queue:
+            own = frame.below[node]
+            freed[0][own] = frame.held(fr)[own]
+        self._add_children(freed, node, fr)
+        below = frame.below[node]
+        held = sum((frame.held(fr)[below] * frame.members.sizes[below]).tolist())
+        if kept == 0 or held <= used - kept:
+            return freed
+        name = f"{frame.tree.frs[fr]} freed by {frame.name(node)}"
+        frame.ranges[name] = 0, used - kept
+        self.rows[name] = _row((freed[0], {**freed[1], name: -1}), 0)
+        return self.nothing()[0], {name: 1}
+
+
+def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
+    """KQ-02, K83-02: without borrowing the queue ends within its nominal quota."""
+    queue = frame.setting.queue
+    own = np.flatnonzero(frame.queue == queue)
+    for fr, asked in sorted(frame.setting.request.items()):
+        nominal = frame.tree.nominal(queue, fr)
+        missing = frame.before.amount[queue][fr] + asked - nominal
+        involved = frame.kep83 is None or fr in frame.setting.contested
+        if nominal != UNLIMITED and missing > 0 and involved:
+            name = f"{frame.tree.frs[fr]} within nominal"
+            yield name, Row(own, frame.held(fr)[own], missing)
+
+
+def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, Row]]:
+    """KQ-07, FS-06, K83-06: yield what victims below a node off the path hold at most.
+
+    ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
+    each, one of them 1: with z = 1 the victims hold at most what there is room for, with 0 what
+    all hold.
+    """
+    watched, below, name = frame.watched[node], frame.below[node], frame.name(node)
+    if not frame.has_law(node) or not all(frame.counts_fully(node, fr) for fr in watched):
+        return
+    if not watched:
+        yield f"nothing over at {name}", Row(below, -np.ones_like(below), 0)
+        return
+    if len(watched) == 1:
+        yield from stays_over(frame, node, watched[0], most)
+        return
+    some: dict[str, int] = {}
+    rows: dict[str, Row] = {}
+    for fr in watched:
+        held = frame.held(fr)[below]
+        back = int(held[most[below] > 0].max(initial=0))
+        room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1 + back
+        total = sum((held * most[below]).tolist())
+        if total <= room:
+            return  # whatever goes, this one stays over
+        witness = f"{frame.tree.frs[fr]} over at {name}"
+        frame.ranges[witness] = 0, 1
+        some[witness] = 1
+        rows[witness] = Row(below, -held, -total, {witness: room - total})
+    yield from rows.items()
+    yield f"some over at {name}", Row(below[:0], below[:0], 1, some)
+
+
+def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
+    """KQ-07, FS-06, K83-06 for nodes that are over their quota in a given fr to the end."""
+    for node, fr in box.over.items():
+        if frame.counts_fully(node, fr):
+            yield from stays_over(frame, node, fr, box.most)
+
+
+def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
+
+    All victims but the last hold at most the excess less one. The last is one of the victims: of
+    each size s there is a quantity, at most 1 and at most the victims of that size, and together
+    they are at most 1:
+
+        sum(held * x) - sum(s * last_s) <= excess - 1
+
+    Where there are many sizes the last is taken to be of the largest.
+    """
+    below, what = frame.below[node], f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    held = frame.held(fr)[below]
+    room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1
+    sizes = np.unique(held[(most[below] > 0) & (held > 0)]).tolist()
+    if sum((held * most[below]).tolist()) <= room + max(sizes, default=0):
+        return
+    if len(sizes) > SIZES:
+        yield f"excess {what}", Row(below, -held, -room - sizes[-1])
+        return
+    last = {f"last {size} {what}": size for size in sizes}
+    frame.ranges.update(dict.fromkeys(last, (0, 1)))
+    yield f"excess {what}", Row(below, -held, -room, last)
+    yield f"one last {what}", Row(below[:0], held[:0], -1, dict.fromkeys(last, -1))
+    for name, size in last.items():
+        these = below[held == size]
+        yield name, Row(these, np.ones_like(these), 0, {name: -1})
+
+
+def _row(total: Linear, least: int) -> Row:
+    amounts, extra = total
+    classes = np.flatnonzero(amounts)
+    return Row(classes, amounts[classes], least, dict(extra))

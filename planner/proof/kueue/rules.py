@@ -1,0 +1,143 @@
+"""The laws of one decision as a checker of trees uses them: rows, cases and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from planner.objective.terms import TermTable
+from planner.proof.box import Box, Row
+from planner.proof.classes import group
+from planner.proof.kueue.frame import Frame, IntArray
+from planner.proof.kueue.inequalities import excess_rows, fit_rows, nominal_rows, over_rows
+from planner.proof.kueue.refusal import refusal
+from planner.proof.kueue.shares import may_dominate, share_rows
+from planner.quota.snapshot import Admitted
+from planner.verifier.fair_setting import FairSetting
+from planner.verifier.kep83 import Kep83Setting
+from planner.verifier.setting import Setting
+
+
+class KueueRules(Frame):
+    """Classical preemption, fair sharing, or KEP-83: whatever the setting is."""
+
+    def root(self) -> Box:
+        """Return the box of all victim sets."""
+        return Box(np.zeros_like(self.members.sizes), self.members.sizes)
+
+    def alternative(self, box: Box) -> int | None:  # noqa: ARG002 - the protocol's
+        """Return 0: whoever goes, the same has to be freed."""
+        return 0
+
+    def certain(self, box: Box) -> Iterator[IntArray]:
+        """Yield groups of classes of which at least one has a victim."""
+        yield from (self.below[node] for node in box.touched)
+
+    def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
+        """Return the rows of every legal set with at most so many victims of each class."""
+        rows: dict[str, Row] = dict(fit_rows(self))
+        if self.kep83 is not None and not self.kep83.options.borrows:
+            rows.update(nominal_rows(self))
+        for node in self.side_nodes:
+            if most[self.below[node]].any():
+                rows.update(excess_rows(self, node, most))
+        return rows
+
+    def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
+        """Yield the further rows that hold for every legal set in a box."""
+        for node in sorted(box.touched):
+            below = self.below[node]
+            yield f"touched {self.name(node)}", Row(below, np.ones_like(below), 1)
+        yield from over_rows(self, box)
+        if box.attempt is False:
+            yield from nominal_rows(self)
+        yield from share_rows(self, box)
+
+    def refusal(self, box: Box) -> str:
+        """Say which law refuses every set of a box, if one does; empty if none was found to."""
+        return refusal(self, box)
+
+    def parts(self, box: Box, split: str, at: str | None) -> Sequence[Box]:
+        """Return the parts of a box, one for each case; a legal set is in one of them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such split here.
+        """
+        parts: Sequence[Box] = ()
+        if split == "attempt":
+            parts = [self._of_attempt(box, borrowing) for borrowing in self.attempts]
+        elif split == "below":
+            node = self._node(at)
+            touched = replace(box, touched=box.touched | {node})
+            parts = [box.without(self.below[node]), touched]
+        elif self._node(at) in self.touched(box):
+            parts = self._parts_of_touched(box, split, self._node(at))
+        if not parts:
+            message = f"no cases {split} of {at} are all there is"
+            raise ValueError(message)
+        return parts
+
+    def _parts_of_touched(self, box: Box, split: str, node: int) -> Sequence[Box]:
+        """Return the cases of a node that has a victim, none if nothing is known of them."""
+        if split == "over":
+            return [replace(box, over={**box.over, node: fr}) for fr in self.watched[node]]
+        if split == "dominant" and node in self.tops:
+            resources = may_dominate(self, node)
+            return [replace(box, dominant={**box.dominant, node: each}) for each in resources]
+        return ()
+
+    def _of_attempt(self, box: Box, borrowing: bool) -> Box:  # noqa: FBT001 - what it is of
+        """KQ-06: an attempt with borrowing takes nobody who is to go only without."""
+        box = replace(box, attempt=borrowing)
+        return box.without(np.flatnonzero(self.restricted)) if borrowing else box
+
+    @cached_property
+    def _named(self) -> Mapping[str, int]:
+        return {self.name(node): node for node in self.below}
+
+    def _node(self, name: str | None) -> int:
+        node = self._named.get(name or "")
+        if node is None:
+            message = f"no node {name} has candidates"
+            raise ValueError(message)
+        return node
+
+
+def kueue_rules(
+    setting: Setting,
+    table: TermTable,
+    position: Mapping[str, int],
+    order: Sequence[int],
+    terms: Iterable[str],
+) -> KueueRules:
+    """Return the rules over classes that the laws and some terms do not tell apart.
+
+    Parameters
+    ----------
+    setting
+        Who wants in, and over whom.
+    table
+        The terms of all workloads, by position.
+    position
+        The position of each workload, by its key.
+    order
+        (W,) the rank of each position in the scheduler's candidate order.
+    terms
+        The terms of the measures in question.
+    """
+    frs = sorted({*setting.request, *setting.contested})
+    everything = isinstance(setting, FairSetting)  # shares count all that is held
+    plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
+
+    def key(one: Admitted) -> Hashable:
+        held = sorted(one.usage.items()) if everything else [one.usage.get(fr, 0) for fr in frs]
+        return one.queue, tuple(held), None if plain else setting.variant(one), one.evicted
+
+    costs = table.telling_apart(terms)
+    members = group(setting.candidates, lambda one: position[one.key], order, key, costs)
+    return KueueRules(setting, members)

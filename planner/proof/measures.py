@@ -1,0 +1,147 @@
+"""Bounds on disruption terms as rows: what a set that is better, or no worse, satisfies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.objective.profiles import Measure, measure_id
+from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed
+from planner.proof.box import Row
+
+SINGLE_ROWS = 40
+"""Classes of a queue up to which each of them has a row of its own in D8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A measure that is to be at most so much; the name of its row says why.
+
+    ``least`` is what every set in question has of it, where that is proved by another tree.
+    """
+
+    name: str
+    measure: Measure
+    most: int
+    least: int = 0
+
+
+@dataclass
+class Measures:
+    """The terms of K classes.
+
+    Parameters
+    ----------
+    table
+        The terms of all workloads.
+    first
+        (K,) the position of a representative of each class in the table.
+    sizes
+        (K,) how many members each class has.
+    need
+        What victims must free, per resource of the table: more is over-freed. Empty where it
+        is not known; then D7 is only taken to be at least 0.
+    """
+
+    table: TermTable
+    first: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    need: Sequence[int]
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
+        """Return the most victims of each class that a bound on the highest rank permits: (K,)."""
+        if bounded.measure != ("D1",):
+            return self.sizes
+        above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]
+        return np.where(above, 0, self.sizes)
+
+    def rows(self, bounded: Bounded) -> Iterator[tuple[str, Row]]:
+        """Yield rows, by name, that every set within a bound satisfies."""
+        measure, most = bounded.measure, bounded.most
+        if measure == ("D9",):
+            yield from self._unfairness(bounded.name, most)
+            return
+        costs: NDArray[np.int64] = np.zeros(self.first.size, dtype=np.int64)
+        extra: dict[str, int] = {}
+        for term, rate in self._rates(measure):
+            if term in self.table.separable:
+                costs += rate * self.table.separable[term][self.first]
+            elif term == "D7" and self.need:
+                yield from self._over_freed(extra, rate)
+            elif term == "D8":
+                yield from self._queues_touched(extra, rate)
+            # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
+        classes = np.flatnonzero(costs)
+        negated = {name: -rate for name, rate in extra.items()}
+        yield bounded.name, Row(classes, -costs[classes], -most, negated)
+        if bounded.least > 0 and all(term in self.table.separable for term in measure):
+            name = f"{measure_id(measure)} >= {bounded.least}"
+            yield name, Row(classes, costs[classes], bounded.least)
+
+    def value(self, measure: Measure, positions: Sequence[int]) -> int:
+        """Return a measure of victims, given by their positions in the table."""
+        terms = self.table.evaluate(positions)
+        return sum(terms[term] for term in measure)
+
+    def _rates(self, measure: Measure) -> list[tuple[str, int]]:
+        rates: dict[str, int] = {}
+        for term in measure:
+            opened = term == RATED and term not in self.table.separable
+            for each, rate in self.table.rates.items() if opened else ((term, 1),):
+                rates[each] = rates.get(each, 0) + rate
+        return list(rates.items())
+
+    def _going(self) -> NDArray[np.bool_]:
+        """(K,) whether the members of each class are not being evicted already."""
+        going: NDArray[np.bool_] = ~self.table.evicted[self.first]
+        return going
+
+    def _over_freed(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """D7: of each resource it is at least what victims hold less the need, and at least 0."""
+        for fr in self.table.contested:
+            if self.table.weight[fr] == 0:
+                continue
+            held = np.where(self._going(), self.table.holding[self.first, fr], 0)
+            classes = np.flatnonzero(held)
+            name = f"over-freed {fr}"
+            self.ranges[name] = 0, sum((held * self.sizes).tolist())
+            extra[name] = extra.get(name, 0) + rate * self.table.weight[fr]
+            yield name, Row(classes, -held[classes], -self.need[fr], {name: 1})
+
+    def _queues_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """D8: a queue is touched, from 0 to 1, at least as much as any class of it goes."""
+        queues, going = self.table.queue[self.first], self._going()
+        for queue in np.unique(queues[going]).tolist():
+            classes = np.flatnonzero((queues == queue) & going)
+            name = f"touched {queue}"
+            self.ranges[name] = 0, 1
+            extra[name] = extra.get(name, 0) + rate
+            groups = [classes[i : i + 1] for i in range(classes.size)]
+            for part in groups if classes.size <= SINGLE_ROWS else [classes]:
+                all_of_it = {name: int(self.sizes[part].sum())}
+                row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
+                yield f"{name} by {part[0]}", row
+
+    def queue_of(self, classes: NDArray[np.int64]) -> str:
+        """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""
+        queues = np.unique(self.table.queue[self.first[classes]])
+        alone = queues.size == 1 and bool(self._going()[classes].all())
+        return f"touched {queues[0]}" if alone else ""
+
+    def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
+        """D9 <= most: 1000 times what victims are of a queue <= most times what it borrows."""
+        queues, going = self.table.queue[self.first], self._going()
+        for queue in np.unique(queues[going]).tolist():
+            classes = np.flatnonzero((queues == queue) & going)
+            taken = self.table.size[self.first[classes]].astype(object) * -PER_MILLE
+            whole = counted_as_borrowed(self.table.borrowed[queue])
+            yield f"{name} of queue {queue}", Row(classes, taken, -most * whole)
+
+
+def level_name(measure: Measure, most: int) -> str:
+    """Return the name of the row that bounds an earlier level, or a cap."""
+    return f"{measure_id(measure)} <= {most}"

@@ -1,0 +1,251 @@
+"""What a tree has to show: that no legal set keeps to all bounds of a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.objective.profiles import Measure
+from planner.objective.terms import TermTable
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
+from planner.proof.box import Box, Row, is_contradiction, narrowed
+from planner.proof.classes import Members
+from planner.proof.measures import Bounded, Measures
+
+
+class Rules(Protocol):
+    """What the verifier derives from the state of a scheduler."""
+
+    @property
+    def members(self) -> Members[Any]:
+        """The classes of candidates."""
+        ...
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The least and the largest value of every further quantity of the rows."""
+        ...
+
+    def fixed_rows(self, most: NDArray[np.int64]) -> Mapping[str, Row]:
+        """Return the rows of every legal set with at most so many victims of each class."""
+        ...
+
+    def root(self) -> Box:
+        """Return the box of all sets."""
+        ...
+
+    def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
+        """Yield the further rows of every legal set in a box."""
+        ...
+
+    def parts(self, box: Box, split: str, at: str | None) -> Sequence[Box]:
+        """Return the parts of a box by the cases of a split."""
+        ...
+
+    def refusal(self, box: Box) -> str:
+        """Say which law refuses every set of a box, if one is found to."""
+        ...
+
+    def certain(self, box: Box) -> Iterator[NDArray[np.int64]]:
+        """Yield groups of classes of which at least one has a victim."""
+        ...
+
+    def alternative(self, box: Box) -> int | None:
+        """Return the position of the need that counts in a box; ``None`` if that is open."""
+        ...
+
+
+class Open(Exception):  # noqa: N818 - not an error of the program
+    """A tree does not show what it claims; the text says where."""
+
+
+@dataclass
+class Question:
+    """Whether any legal set keeps to some bounds; a tree answers that none does.
+
+    ``start`` is the box to look in. ``besides`` are rows that hold for the sets in question.
+    """
+
+    rules: Rules
+    table: TermTable
+    bounds: Sequence[Bounded]
+    start: Box
+    besides: Mapping[str, Row] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        rules: Rules,
+        table: TermTable,
+        bounds: Sequence[Bounded],
+        least: Sequence[int] = (),
+        besides: Mapping[str, Row] | None = None,
+    ) -> Question:
+        """Return the question about all sets with at least so many members of each class."""
+        box = rules.root()
+        if least:
+            box = Box(np.array(least, dtype=np.int64), box.most)
+        return cls(rules, table, bounds, box, besides or {})
+
+    @cached_property
+    def root(self) -> Box:
+        """The box of all sets that keep to the bounds on single victims."""
+        most = self.start.most
+        for bounded in self.bounds:
+            most = np.minimum(most, self._measures(()).most_of(bounded))
+        return Box(self.start.least, most)
+
+    def rows(self, box: Box) -> dict[str, Row]:
+        """Return all rows of the sets in question in a box, by name."""
+        of_box = {name: row.rounded() for name, row in self.rules.rows(box)}
+        return {**self._fixed, **self._measured(box), **of_box, **box.sums}
+
+    def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
+        """Return the bounds of every further quantity of the rows."""
+        measures = self._measures(self._need(box))
+        ranges = {**self.rules.ranges, **measures.ranges}
+        for classes in self.rules.certain(box):
+            name = measures.queue_of(classes)
+            if name in ranges:
+                ranges[name] = 1, 1
+        return ranges
+
+    def refusal(self, box: Box) -> str:
+        """Say why no set of a box is in question, if a law or a bound refuses them all."""
+        if box.is_empty:
+            return "no set is left"
+        taken = self.rules.members.taken(box.least)
+        if box.is_single or self.is_monotone:
+            # Whatever goes besides adds to a measure and takes nothing away.
+            for bounded in self.bounds:
+                if self.value(bounded.measure, taken) > bounded.most:
+                    return f"above {bounded.name}"
+        return self.rules.refusal(box)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether more victims are never less of any measure."""
+        return len(self.table.needs) == 1
+
+    def value(self, measure: Measure, positions: Sequence[int]) -> int:
+        """Return a measure of victims, given by their positions in the table of terms.
+
+        D11 is left at 0, which it is at least: nothing here asks the scheduler.
+        """
+        terms = {"D11": 0, **self.table.evaluate(positions)}
+        return sum(terms[term] for term in measure)
+
+    @cached_property
+    def _fixed(self) -> dict[str, Row]:
+        rows = {**self.rules.fixed_rows(self.root.most), **self.besides}
+        return {name: row.rounded() for name, row in rows.items()}
+
+    def _need(self, box: Box) -> tuple[int, ...]:
+        alternative = self.rules.alternative(box)
+        return () if alternative is None else tuple(self.table.needs[alternative])
+
+    def _measured(self, box: Box) -> dict[str, Row]:
+        need = self._need(box)
+        if need not in self._rows_by_need:
+            measures = self._measures(need)
+            pairs = (pair for bounded in self.bounds for pair in measures.rows(bounded))
+            self._rows_by_need[need] = {name: row.rounded() for name, row in pairs}
+        return self._rows_by_need[need]
+
+    def _measures(self, need: tuple[int, ...]) -> Measures:
+        if need not in self._by_need:
+            members = self.rules.members
+            self._by_need[need] = Measures(self.table, members.first, members.sizes, need)
+        return self._by_need[need]
+
+    @cached_property
+    def _by_need(self) -> dict[tuple[int, ...], Measures]:
+        return {}
+
+    @cached_property
+    def _rows_by_need(self) -> dict[tuple[int, ...], dict[str, Row]]:
+        return {}
+
+    # The check.
+
+    def check(self, steps: Sequence[Step]) -> None:
+        """Walk a tree.
+
+        Raises
+        ------
+        Open
+            If a leaf closes nothing, a split is none, or a part has no steps.
+        """
+        ahead = [self.root]
+        for number, step in enumerate(steps, start=1):
+            if not ahead:
+                message = f"step {number} belongs to nothing"
+                raise Open(message)
+            box = ahead.pop()
+            ahead.extend(reversed(self._after(box, step, number)))
+        if ahead:
+            message = f"{len(ahead)} parts are left open at the end"
+            raise Open(message)
+
+    def _after(self, box: Box, step: Step, number: int) -> Sequence[Box]:
+        """Return the parts that a step leaves to be closed."""
+        if isinstance(step, ByRows | ByLaws):
+            if not self.closes(box, step):
+                message = f"step {number} closes nothing"
+                raise Open(message)
+            return ()
+        try:
+            return self.parts(box, step)
+        except ValueError as error:
+            message = f"step {number}: {error}"
+            raise Open(message) from error
+
+    def parts(self, box: Box, step: Split) -> Sequence[Box]:
+        """Return the parts of a box by a split: whatever is in the box is in one of them.
+
+        Raises
+        ------
+        ValueError
+            If it is no split of this box.
+        """
+        if isinstance(step, CaseSplit):
+            return self.rules.parts(box, step.split, step.at)
+        if isinstance(step, Narrowing):
+            pairs = self._weighed(box, step.narrow)
+            return (narrowed(pairs, box, self.ranges(box)),)
+        if not step.of or not all(0 <= k < box.most.size for k in step.of):
+            message = f"there are no such classes: {step.of}"
+            raise ValueError(message)
+        if len(step.of) > 1:
+            return box.summing(step.of, step.most)
+        return box.at_most(step.of[0], step.most), box.at_least(step.of[0], step.most + 1)
+
+    def closes(self, box: Box, step: ByRows | ByLaws) -> bool:
+        """Say whether a leaf shows that a box has no set in question."""
+        if isinstance(step, ByLaws):
+            return bool(self.refusal(box))
+        try:
+            pairs = self._weighed(box, step.rows)
+        except ValueError:
+            return False
+        return is_contradiction(pairs, box, self.ranges(box))
+
+    def _weighed(self, box: Box, multipliers: Mapping[str, int]) -> list[tuple[Row, int]]:
+        """Return rows with their multipliers.
+
+        Raises
+        ------
+        ValueError
+            If there is no such row in a box, or a multiplier is negative.
+        """
+        rows = self.rows(box)
+        for name, multiplier in multipliers.items():
+            if name not in rows or multiplier < 0:
+                message = f"there is no row {name!r} here, or its multiplier is negative"
+                raise ValueError(message)
+        return [(rows[name], multiplier) for name, multiplier in multipliers.items()]

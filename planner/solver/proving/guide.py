@@ -1,0 +1,105 @@
+"""What to split where inequalities do not contradict one another: suggestions, nothing more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, Literal
+
+import numpy as np
+
+from planner.plan.proof import CaseSplit, CountSplit
+from planner.proof.box import Box
+from planner.proof.kueue import KueueRules
+from planner.proof.kueue.frame import IntArray
+from planner.proof.kueue.refusal import stuck
+from planner.proof.kueue.shares import may_dominate
+from planner.proof.question import Question
+from planner.solver.proving.phase_one import Floats
+
+FRACTION: Final = 1e-6
+"""Less than this away from a whole number counts as whole."""
+
+
+def split(question: Question, box: Box, point: Floats | None) -> CountSplit | CaseSplit:
+    """Return the next split of a box that has more than one set.
+
+    ``point`` is a point of the linear program, (K,) in fractions of victims, if there is one. The
+    cases come first, as they make laws linear; then groups of classes that hold alike, which
+    costs alone tell apart; then single classes.
+    """
+    rules, doubtful = question.rules, None
+    if isinstance(rules, KueueRules):
+        by_case, doubtful = _kueue_case(rules, box, point)
+        if by_case is None and point is not None and "D8" in question.bounds[-1].measure:
+            by_case = _queue_hardly_touched(rules, box, point)
+        if by_case is not None:
+            return by_case
+        by_sum = _shape(rules.shape, box, point)
+        if by_sum is not None:
+            return by_sum
+    return _class(box, point, doubtful)
+
+
+def _kueue_case(
+    rules: KueueRules, box: Box, point: Floats | None
+) -> tuple[CaseSplit | None, IntArray | None]:
+    """Return a split by cases of which a point keeps none, or classes that break a law there."""
+    if box.attempt is None and len(rules.attempts) > 1:
+        return CaseSplit(split="attempt"), None
+    if point is None:
+        return None, None
+    counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
+    found = stuck(rules, replace(box, least=counts, most=counts))
+    if found is None:
+        return None, None
+    node, law = found
+    kind: Literal["below", "over", "dominant"] | None = None
+    if node not in rules.touched(box):
+        kind = "below"
+    elif node not in box.over and len(rules.watched[node]) > 1:
+        kind = "over"
+    elif law == "share" and node not in box.dominant and len(may_dominate(rules, node)) > 1:
+        kind = "dominant"
+    case = None if kind is None else CaseSplit(split=kind, at=rules.name(node))
+    return case, rules.below[node]
+
+
+def _queue_hardly_touched(rules: KueueRules, box: Box, point: Floats) -> CaseSplit | None:
+    """Split a queue of which a point takes few: touched or not decides how many queues are."""
+    taken = np.bincount(rules.queue, weights=point)
+    certain = {*box.touched, *np.unique(rules.queue[box.least > 0]).tolist()}
+    doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
+    if not doubtful:
+        return None
+    return CaseSplit(split="below", at=rules.name(min(doubtful, key=lambda q: taken[q])))
+
+
+def _shape(shape: IntArray, box: Box, point: Floats | None) -> CountSplit | None:
+    """Split a group of classes that hold alike, of which a point takes a fraction together."""
+    if point is None:
+        return None
+    sums = np.bincount(shape, weights=point)
+    groups = np.bincount(shape, weights=box.least < box.most)
+    away = np.where(groups > 1, np.abs(sums - np.round(sums)), 0.0)
+    most = int(np.argmax(away))
+    if away[most] <= FRACTION:
+        return None
+    classes = np.flatnonzero(shape == most).tolist()
+    return CountSplit(of=tuple(classes), most=int(np.floor(sums[most])))
+
+
+def _class(box: Box, point: Floats | None, doubtful: IntArray | None) -> CountSplit:
+    """Split the class of which a point takes the most doubtful part."""
+    free = np.flatnonzero(box.least < box.most)
+    if point is None:
+        return CountSplit(of=(int(free[0]),), most=int(box.least[free[0]]))
+    away = np.abs(point[free] - np.round(point[free]))
+    if away.max() > FRACTION:
+        k = int(free[np.argmax(away)])
+        return CountSplit(of=(k,), most=int(np.floor(point[k])))
+    taken = free[point[free] > box.least[free] + 0.5]
+    if doubtful is not None and np.isin(taken, doubtful).any():
+        taken = taken[np.isin(taken, doubtful)]
+    k = int(taken[0]) if taken.size else int(free[0])
+    most = round(point[k]) - 1 if taken.size else 0
+    return CountSplit(of=(k,), most=max(most, int(box.least[k])))
