@@ -1,0 +1,18 @@
+"""A second implementation of what is legal and what it costs, for small states of Kueue.
+
+Written from the pages alone (README.md, docs/, and the written description of Kueue's rules), on
+raw Kubernetes objects, with no line of ``planner`` in it: ``test_independence.py`` looks at the
+imports. It is slow on purpose: legal sets are found by removing candidates in every order, and
+the best by looking at all of them.
+
+amounts.py        Kubernetes quantities and the arithmetic of 64 bits
+cluster.py        the objects: queues, cohorts, workloads that hold quota
+tree.py           usage, quota and what is available, after any removals
+question.py       the workload that waits: what it asks for, and who asks
+legality.py       classical preemption: candidates, attempts, every legal set
+fair.py           the same under fair sharing
+terms.py          the disruption terms of a set
+objectives.py     levels, caps, and the canonical answer
+random_states.py, random_workloads.py
+                  states to try it on
+"""

@@ -1,0 +1,98 @@
+"""The workload that waits: what it asks for, what is contested, and whom it may preempt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tests.oracle.amounts import requested
+from tests.oracle.cluster import Cluster, FlavorResource, Held, Json, NodeId, UnsupportedError
+from tests.oracle.cluster import key_of as key_of_object
+from tests.oracle.tree import Tree
+
+PREEMPT = "Preempt"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pending workload in a cluster, its flavors being assigned."""
+
+    cluster: Cluster
+    queue: NodeId
+    priority: int
+    ordered_at: datetime
+    request: dict[FlavorResource, int]
+    contested: frozenset[FlavorResource]
+    tree: Tree
+
+    @property
+    def policies(self) -> Json:
+        """The preemption policies of its queue."""
+        return self.cluster.nodes[self.queue].preemption
+
+    def permits(self, policy: str, candidate: Held) -> bool:
+        """Whether a policy lets it preempt a candidate."""
+        if policy == "Any":
+            return True
+        if policy == "LowerPriority":
+            return self.priority > candidate.priority
+        if policy == "LowerOrNewerEqualPriority":
+            newer = self.ordered_at < candidate.ordered_at
+            return self.priority > candidate.priority or (
+                self.priority == candidate.priority and newer
+            )
+        return False
+
+    def may_take(self, candidate: Held) -> bool:
+        """Whether policy and flavors make a workload a candidate, wherever it runs."""
+        own = ("queue", candidate.queue) == self.queue
+        policy = self.policies.get("withinClusterQueue" if own else "reclaimWithinCohort", "Never")
+        return self.permits(policy, candidate) and not candidate.uses.isdisjoint(self.contested)
+
+
+def ask(
+    cluster: Cluster, pending: str, assignment: Mapping[str, Mapping[str, Mapping[str, Any]]]
+) -> Question:
+    """Put the question of a pending workload; ``assignment`` says flavor and mode by podset."""
+    item = next(each for each in cluster.of_kind("Workload") if key_of_object(each) == pending)
+    local = next(
+        each
+        for each in cluster.of_kind("LocalQueue")
+        if each["metadata"]["name"] == item["spec"]["queueName"]
+        and each["metadata"]["namespace"] == item["metadata"]["namespace"]
+    )
+    queue = "queue", local["spec"]["clusterQueue"]
+    request: dict[FlavorResource, int] = {}
+    contested = set()
+    for pod_set in item["spec"]["podSets"]:
+        flavors = assignment[pod_set["name"]]
+        for resource, per_pod in _per_pod(pod_set["template"]["spec"]).items():
+            total = per_pod * pod_set.get("count", 1)
+            if total:
+                at = flavors[resource]["flavor"], resource
+                request[at] = request.get(at, 0) + total
+        contested |= {
+            (chosen["flavor"], resource)
+            for resource, chosen in flavors.items()
+            if chosen["mode"] == PREEMPT
+        }
+    return Question(
+        cluster,
+        queue,
+        cluster.priority(item),
+        cluster.ordered_at(item),
+        request,
+        frozenset(contested),
+        Tree(cluster, queue, request),
+    )
+
+
+def _per_pod(spec: Json) -> dict[str, int]:
+    if spec.keys() - {"containers", "terminationGracePeriodSeconds"}:
+        raise UnsupportedError("a pod of more than containers")
+    (container,) = spec["containers"]
+    resources = container.get("resources", {})
+    named = {**resources.get("limits", {}), **resources.get("requests", {})}
+    return {resource: requested(resource, quantity) for resource, quantity in named.items()}

@@ -1,0 +1,172 @@
+"""The disruption terms of a set of victims, as README.md lists them.
+
+A workload that is being evicted already costs nothing, except in ``count`` and ``cost``; what it
+holds is as good as free, which ``D7`` takes into account. Work is in accelerators: a device counts
+1, a core 1/32, memory nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Final
+
+from tests.oracle.cluster import Held, annotation, condition, moment
+from tests.oracle.legality import Legal
+
+ACCELERATOR: Final = 32_000
+"""Work is counted in 1/32000 of an accelerator: a milli-core."""
+
+OURS: Final = "preemption-planner.io/"
+GRACE_SECONDS: Final = 30
+RESTART_SECONDS: Final = 60
+TOLL_SECONDS: Final = 600
+TOLL_SECONDS_LAST: Final = 86_400
+HEAVIEST: Final = 2**20
+
+SUMS: Final = ("D0", "D2", "D2p", "D3", "D4", "D5", "D10", "D12", "toll", "time", "count", "cost")
+NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9")
+
+
+class Terms:
+    """Measures sets of victims of one question."""
+
+    def __init__(self, legal: Legal, costs: Mapping[str, int] | None = None) -> None:
+        self.legal = legal
+        self.cluster = legal.question.cluster
+        self.costs = costs or {}
+        priorities = {self.cluster.held[index].priority for index in legal.candidates}
+        self.ranks = {priority: rank for rank, priority in enumerate(sorted(priorities), 1)}
+        self.places = {index: place for place, index in enumerate(legal.candidates, 1)}
+
+    def of(self, victims: int) -> dict[str, int]:
+        """Return all terms of a set."""
+        chosen = [index for index in self.places if victims >> index & 1]
+        going = [index for index in chosen if not self.cluster.held[index].evicted]
+        total = dict.fromkeys(NAMES, 0)
+        for index in going:
+            for term, amount in self._each[index].items():
+                total[term] += amount
+        held = [self.cluster.held[index] for index in chosen]
+        total["count"] = len(held)
+        total["cost"] = sum(self.costs.get(each.key, 1) for each in held)
+        total["D1"] = max((self.ranks[self.cluster.held[i].priority] for i in going), default=0)
+        total["D7"] = self._over_freed(going)
+        total["D8"] = len({self.cluster.held[index].queue for index in going})
+        total["D9"] = self._unfairness(going)
+        return total
+
+    def profile(self, victims: int) -> tuple[int, ...]:
+        """Return how many victims have the highest rank, how many the next, and so on."""
+        ranks = [
+            self.ranks[self.cluster.held[index].priority]
+            for index in self.places
+            if victims >> index & 1 and not self.cluster.held[index].evicted
+        ]
+        return tuple(ranks.count(rank) for rank in range(len(self.ranks), 0, -1))
+
+    @cached_property
+    def _each(self) -> dict[int, dict[str, int]]:
+        return {index: self._separable(index) for index in self.places}
+
+    def _separable(self, index: int) -> dict[str, int]:
+        held = self.cluster.held[index]
+        size, last = size_of(held), annotation(held.source, f"{OURS}tier") == "last"
+        ran = self._seconds_since(held, started=True)
+        restart = int(annotation(held.source, f"{OURS}restart-seconds") or RESTART_SECONDS)
+        toll = TOLL_SECONDS + (TOLL_SECONDS_LAST if last else 0)
+        return {
+            "D0": int(last),
+            "D2": 1,
+            "D2p": _pods(held),
+            "D3": min(2 ** self.ranks[held.priority], HEAVIEST),
+            "D4": math.ceil(size * self._seconds_since(held, started=False)),
+            "D5": math.ceil(size * restart),
+            "D10": _past_preemptions(held),
+            "D12": self.places[index],
+            "toll": math.ceil(size * toll),
+            "time": ran,
+        }
+
+    def _seconds_since(self, held: Held, *, started: bool) -> int:
+        """Return for how long it has run, or what of that is lost."""
+        ready = condition(held.source, "PodsReady")
+        start = moment(ready["lastTransitionTime"]) if ready else held.reserved_at
+        ran = max(0, math.floor((self.cluster.now - start).total_seconds()))
+        if started:
+            return ran
+        saving = annotation(held.source, f"{OURS}checkpoint-seconds")
+        if saving is not None and int(saving) <= _grace(held):
+            return 0
+        checkpoint = annotation(held.source, f"{OURS}last-checkpoint")
+        if checkpoint is None:
+            return ran
+        since = math.floor((self.cluster.now - moment(checkpoint)).total_seconds())
+        return max(0, min(ran, since))
+
+    def _over_freed(self, going: list[int]) -> int:
+        question, held = self.legal.question, self.cluster.held
+        total = Fraction(0)
+        for at in question.contested:
+            asked = question.request.get(at, 0)
+            missing = asked - question.tree.available(question.queue, at, 0) if asked else 0
+            anyway = sum(held[i].usage.get(at, 0) for i in self.places if held[i].evicted)
+            need = max(0, max(0, missing) - anyway)
+            freed = sum(held[index].usage.get(at, 0) for index in going)
+            total += _worth(at[1]) * max(0, freed - need)
+        return int(total * ACCELERATOR)
+
+    def _unfairness(self, going: list[int]) -> int:
+        worst = 0
+        for queue in {self.cluster.held[index].queue for index in going}:
+            taken = sum(
+                size_of(self.cluster.held[index])
+                for index in going
+                if self.cluster.held[index].queue == queue
+            )
+            worst = max(worst, math.ceil(1000 * taken / max(Fraction(1), self._borrowed(queue))))
+        return worst
+
+    def _borrowed(self, queue: str) -> Fraction:
+        tree, node = self.legal.question.tree, ("queue", queue)
+        used = {at for held in self.cluster.held for at in held.uses if held.queue == queue}
+        return sum(
+            (
+                _worth(at[1]) * max(0, tree.usage(node, at, 0) - tree.subtree(node, at))
+                for at in used
+            ),
+            Fraction(0),
+        )
+
+
+def size_of(held: Held) -> Fraction:
+    """Return what a workload holds, in accelerators."""
+    return sum((_worth(at[1]) * amount for at, amount in held.usage.items()), Fraction(0))
+
+
+def _worth(resource: str) -> Fraction:
+    """Return what one unit of a resource counts."""
+    if resource == "cpu":
+        return Fraction(1, ACCELERATOR)
+    return Fraction(1 if resource.endswith("/gpu") else 0)
+
+
+def _pods(held: Held) -> int:
+    return sum(
+        int(pod_set.get("count", 1))
+        for pod_set in held.source["status"]["admission"]["podSetAssignments"]
+    )
+
+
+def _grace(held: Held) -> int:
+    return min(
+        int(pod_set["template"]["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS))
+        for pod_set in held.source["spec"]["podSets"]
+    )
+
+
+def _past_preemptions(held: Held) -> int:
+    evictions = held.source["status"].get("schedulingStats", {}).get("evictions", ())
+    return sum(int(each["count"]) for each in evictions if each["reason"] == "Preempted")
