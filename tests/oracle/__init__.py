@@ -1,4 +1,4 @@
-"""A second implementation of what is legal and what it costs, for small states of Kueue.
+"""A second implementation of what is legal and what it costs, for small states.
 
 Written from the pages alone (README.md, docs/, and the written description of Kueue's rules), on
 raw Kubernetes objects, with no line of ``planner`` in it: ``test_independence.py`` looks at the
@@ -13,6 +13,7 @@ legality.py       classical preemption: candidates, attempts, every legal set
 fair.py           the same under fair sharing
 terms.py          the disruption terms of a set
 objectives.py     levels, caps, and the canonical answer
+yunikorn.py       the written laws of YuniKorn, on clusters of one resource
 random_states.py, random_workloads.py
                   states to try it on
 """
