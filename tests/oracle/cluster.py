@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -159,10 +160,8 @@ class Cluster:
         boost = annotation(item, "kueue.x-k8s.io/priority-boost")
         if boost is None or not self.gate("PriorityBoost", default=False):
             return own
-        try:
-            return own + int(boost)
-        except ValueError:
-            return own
+        whole = re.fullmatch(r"[+-]?[0-9]+", boost)
+        return own + int(boost) if whole and -(2**31) <= int(boost) < 2**31 else own
 
     def ordered_at(self, item: Json) -> datetime:
         """Return the time by which a workload stands in its queue."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
-from tests.oracle.amounts import requested
+from tests.oracle.amounts import exactly, in_units
 from tests.oracle.cluster import Cluster, FlavorResource, Held, Json, NodeId, UnsupportedError
 from tests.oracle.cluster import key_of as key_of_object
 from tests.oracle.tree import Tree
@@ -64,13 +65,19 @@ def ask(
         and each["metadata"]["namespace"] == item["metadata"]["namespace"]
     )
     queue = "queue", local["spec"]["clusterQueue"]
+    if cluster.of_kind("LimitRange") or cluster.configuration.get("resources"):
+        raise UnsupportedError("requests that something else changes")
+    if item.get("status", {}).get("reclaimablePods"):
+        raise UnsupportedError("reclaimable pods")
     request: dict[FlavorResource, int] = {}
     contested = set()
     for pod_set in item["spec"]["podSets"]:
+        if pod_set.get("minCount"):
+            raise UnsupportedError("partial admission")
         flavors = assignment[pod_set["name"]]
         for resource, per_pod in _per_pod(pod_set["template"]["spec"]).items():
             total = per_pod * pod_set.get("count", 1)
-            if total:
+            if total and resource in flavors:
                 at = flavors[resource]["flavor"], resource
                 request[at] = request.get(at, 0) + total
         contested |= {
@@ -90,9 +97,12 @@ def ask(
 
 
 def _per_pod(spec: Json) -> dict[str, int]:
-    if spec.keys() - {"containers", "terminationGracePeriodSeconds"}:
+    if spec.keys() & {"initContainers", "overhead", "resources", "runtimeClassName"}:
         raise UnsupportedError("a pod of more than containers")
-    (container,) = spec["containers"]
-    resources = container.get("resources", {})
-    named = {**resources.get("limits", {}), **resources.get("requests", {})}
-    return {resource: requested(resource, quantity) for resource, quantity in named.items()}
+    total: dict[str, Fraction] = {}
+    for container in spec["containers"]:
+        resources = container.get("resources", {})
+        named = {**resources.get("limits", {}), **resources.get("requests", {})}
+        for resource, quantity in named.items():
+            total[resource] = total.get(resource, Fraction(0)) + exactly(quantity)
+    return {resource: max(0, in_units(resource, amount)) for resource, amount in total.items()}

@@ -1,0 +1,56 @@
+"""The oracle against the real Kueue: candidates in order, and every set that it would accept."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import recorded
+from tests.conftest import TEST_ALL, recorded_root
+from tests.oracle.cluster import Cluster, UnsupportedError
+from tests.oracle.legality import Legal
+from tests.oracle.objectives import legal_sets
+from tests.oracle.question import ask
+
+FILES = {
+    "small-classical-flat": 0.8,
+    "small-classical-nocohort": 0.8,
+    "small-classical-hier": 0.8,
+    "small-fair-flat": 0.8,
+    "small-fair-hier": 0.8,
+    "small-edge": 0.5,
+    "small-flavors": 0.3,
+}
+"""How many of the lines of a file have nothing that the oracle does not know, at least."""
+
+EVERY = 1 if TEST_ALL or not recorded_root() else 4
+
+
+def asked(line: recorded.Line) -> Legal:
+    """Enumerate the legal sets of a line."""
+    pod_sets = line["expect"]["assignment"]["podSets"]
+    flavors = {each["name"]: each["flavors"] or {} for each in pod_sets}
+    cluster = Cluster(line["state"]["items"], line["now"])
+    return legal_sets(ask(cluster, line["pending"], flavors))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_legal_sets_are_those_recorded(name: str) -> None:
+    compared = known = 0
+    for number, line in enumerate(recorded.lines(name)):
+        exhaustive = line["expect"].get("exhaustive")
+        if number % EVERY or not exhaustive or exhaustive.get("minimalOnly"):
+            continue
+        compared += 1
+        try:
+            found = asked(line)
+        except UnsupportedError:
+            continue
+        known += 1
+        keys = [each["workload"] for each in exhaustive["candidates"] or ()]
+        assert found.keys(-1) == keys, line["id"]
+        masks = {mask for each in exhaustive["attempts"] or () for mask in each["legal"] or ()}
+        recorded_sets = {
+            frozenset(key for bit, key in enumerate(keys) if mask >> bit & 1) for mask in masks
+        }
+        assert {frozenset(found.keys(mask)) for mask in found.sets} == recorded_sets, line["id"]
+    assert known >= FILES[name] * compared > 0
