@@ -43,6 +43,16 @@ _EXACT: Final = 2**50
 _TOLERANCE: Final = 1e-9
 """The least that the engines accept: rows are large integers, and literals are exact."""
 
+_ROUNDS: Final = 10
+"""Of SCIP's presolve, which can tighten the bounds of long numbers by 1 for hours."""
+
+_WIDE: Final = 2**10
+"""Columns with more values than this may have fractions.
+
+That nothing is left then says more, not less. They are amounts that whole numbers make up, and
+carries: neither can help a fraction to an answer, and engines are slow to see it.
+"""
+
 Terms = Mapping[int, int]
 """A coefficient per variable."""
 
@@ -79,6 +89,7 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> Said:
     if kind == "SCIP":
         parameters.threads = 1
         parameters.gscip.real_params["numerics/feastol"] = _TOLERANCE
+        parameters.gscip.int_params["presolving/maxrounds"] = _ROUNDS
     else:
         parameters.highs.string_options["parallel"] = "off"
         for name in ("primal_feasibility_tolerance", "mip_feasibility_tolerance"):
@@ -197,7 +208,8 @@ class _Program:
         variables.ids.extend(range(len(self.lower)))
         variables.lower_bounds.extend(map(float, self.lower))
         variables.upper_bounds.extend(map(float, self.upper))
-        variables.integers.extend([True] * len(self.lower))
+        widths = (high - low for low, high in zip(self.lower, self.upper, strict=True))
+        variables.integers.extend(width <= _WIDE for width in widths)
         limits.ids.extend(range(len(self.row_lower)))
         limits.lower_bounds.extend(-inf if low is None else float(low) for low in self.row_lower)
         limits.upper_bounds.extend(inf if high is None else float(high) for high in self.row_upper)

@@ -33,10 +33,10 @@ def test_a_false_infeasible_is_found_out() -> None:
 def test_equal_conditions_have_one_witness() -> None:
     builder = Builder()
     over = rows_in_bytes(builder)
-    rows = len(builder.proto.constraints)
     witnesses = builder.witnesses([(over, 5), (over.shifted(2), 7), (over, 6)])
     assert len(witnesses) == 2
-    assert len(builder.proto.constraints) == rows + 2
+    enforced = [list(row.enforcement_literal) for row in builder.proto.constraints]
+    assert [each for each in enforced if each] == [[witness] for witness in witnesses]
 
 
 def test_what_is_infeasible_stays_so() -> None:
