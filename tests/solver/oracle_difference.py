@@ -30,18 +30,22 @@ def answer(state: RandomState, objective: str, time_limit: float | None = None) 
     )
 
 
-def enumerated(state: RandomState, plan: Plan) -> Enumeration | None:
-    """Enumerate the legal sets under the plan's flavors; nothing where it has no flavors."""
-    flavors = {
+def flavors_of(plan: Plan) -> dict[str, dict[str, dict[str, str]]]:
+    """Return flavor and mode that a plan's podsets have, resource by resource."""
+    return {
         pod_set.name: {
             resource: {"flavor": chosen.flavor, "mode": chosen.mode}
             for resource, chosen in pod_set.flavors.items()
         }
         for pod_set in plan.assignment.pod_sets
     }
+
+
+def enumerated(state: RandomState, plan: Plan) -> Enumeration | None:
+    """Enumerate the legal sets under the plan's flavors; nothing where it has no flavors."""
     if plan.assignment.mode == "NoFit":
         return None
-    question = ask(Cluster(state.objects, NOW), PENDING, flavors)
+    question = ask(Cluster(state.objects, NOW), PENDING, flavors_of(plan))
     return Enumeration(legal_sets(question), state.costs)
 
 

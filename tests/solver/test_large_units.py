@@ -20,6 +20,10 @@ import planner
 from planner.errors import InternalError
 from tests import recorded
 from tests.conftest import ROOT, recorded_root
+from tests.oracle.cluster import Cluster
+from tests.oracle.objectives import Enumeration, legal_sets
+from tests.oracle.question import ask
+from tests.solver.oracle_difference import flavors_of
 
 SAMPLE = ROOT / "instances" / "recorded" / "large-units"
 FILES = {"known": 13, "public": 40, "realistic": 4}
@@ -86,6 +90,24 @@ def test_the_lines_hold_these_objectives_and_no_others(name: str) -> None:
     assert {tuple(line["best"]) for line in lines(name)} == {OBJECTIVES}
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_the_oracle_finds_the_same(name: str) -> None:
+    """Two enumerations that share no line: as many legal sets, the same values, sets and caps."""
+    for line in lines(name):
+        greedy = planner.greedy(recorded.state_of(line), line["pending"])
+        cluster = Cluster(line["state"]["items"], line["now"])
+        legal = legal_sets(ask(cluster, line["pending"], flavors_of(greedy)))
+        assert len(legal.sets) == line["legal"], line["id"]
+        sets = Enumeration(legal, line["costs"])
+        for objective, named in line["best"].items():
+            best = sets.best(objective, legal.mask(frozenset(greedy.keys)) or None)
+            assert (best is None) == (named is None), line["id"]
+            if best is not None:
+                assert named["levels"].items() <= dict(best.levels).items(), line["id"]
+                victims = sorted(legal.keys(best.victims))
+                assert victims in [sorted(each) for each in named["sets"]], line["id"]
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_state_that_ended_in_an_internal_error_has_an_answer(objective: str) -> None:
     """A variable fixed at 1 kept a coefficient beyond 64 bits, which a constant cancelled."""
@@ -98,6 +120,8 @@ def test_a_state_that_ended_in_an_internal_error_has_an_answer(objective: str) -
 
 
 def test_the_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> None:
+    if not (conformance / "large-units").is_dir():
+        pytest.skip("no large-units among the recorded answers")
     script = tmp_path / "sample.py"
     script.write_bytes((SAMPLE.parent / "sample.py").read_bytes())
     subprocess.run([sys.executable, str(script), str(conformance / "large-units")], check=True)
