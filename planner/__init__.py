@@ -15,6 +15,7 @@ __all__ = [
     "Victim",
     "__version__",
     "audit",
+    "check",
     "explain",
     "front",
     "generate",
@@ -31,6 +32,7 @@ __all__ = [
 if TYPE_CHECKING:
     from planner.api import explain, front, greedy, solve, verify
     from planner.auditing import audit
+    from planner.checking.plan import check
     from planner.errors import PlannerError
     from planner.exposure import risk
     from planner.generation import generate
@@ -55,6 +57,7 @@ else:
         "State": "planner.state",
         "Victim": "planner.plan",
         "audit": "planner.auditing",
+        "check": "planner.checking.plan",
         "explain": "planner.api",
         "front": "planner.api",
         "generate": "planner.generation",

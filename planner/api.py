@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args, overload
 
 from planner.errors import InputError, SchemaError
 from planner.explanation import DEFAULT_LIMIT
+from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
@@ -24,7 +25,6 @@ from planner.solver.start import (
     pending_workloads,
     start,
 )
-from planner.solver.start import checked_costs as _checked_costs
 from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from planner.errors import InputError, UnsupportedError
+from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import JointPlan
 from planner.quota.snapshot import take_snapshot
 from planner.solver.joint.question import ask, ask_of_all
 from planner.solver.joint.solve import solve_together
-from planner.solver.start import checked_costs, clock_of, deadline_after
+from planner.solver.start import clock_of, deadline_after
 from planner.state import AnyState, State
 
 __all__ = ["solve_joint"]

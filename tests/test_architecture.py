@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "proof": "errors quantity state quota objective plan verifier",
         "solver": "errors garbage quantity laws state quota assignment reference problem objective"
         " models plan verifier proof",
+        "checking": "errors state quota assignment problem objective plan verifier proof",
         "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",
@@ -58,13 +59,13 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
         " explanation exposure study simulation linting",
-        "api": "errors quantity laws state reader quota assignment reference problem objective"
+        "api": "errors quantity laws checking state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure simulation api kubectl study trace generation joint linting",
-        FACE: "errors state reader plan auditing exposure simulation generation api joint linting",
+        " explanation exposure simulation checking api kubectl study trace generation joint linting",
+        FACE: "errors state checking reader plan auditing exposure simulation generation api joint linting",
     }.items()
 }
 

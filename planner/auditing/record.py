@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan.record import SCHEMA_VERSION, Record, Status
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION, Status
 
 FindingCode = Literal["redundant", "count", "disruption", "rules", "missed", "pointless"]
 """redundant: some victims alone would do. count: fewer victims would do. disruption: another set

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from planner.auditing.instance import Instance, Packed, count_states, open_packed, packed_states
 from planner.batch import Limits, Progress, Row, Task, run
-from planner.plan.record import Record
+from planner.plan.base import Record
 
 
 @dataclass(frozen=True, slots=True)

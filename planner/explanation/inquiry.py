@@ -15,10 +15,9 @@ from planner.explanation.record import (
     Optima,
     Question,
 )
-from planner.objective.profiles import Profile
+from planner.objective.profiles import NAMED, Profile
 from planner.plan import AnyPlan
 from planner.solver.engine import Deadline
-from planner.solver.levels import NAMED
 from planner.solver.search import Counts, Search
 
 StandingT = TypeVar("StandingT", bound=CommonStanding)

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan.record import SCHEMA_VERSION, Record, Status
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION, Status
 
 Origin = Literal["pending", "running"]
 """pending: it waits in the state. running: one that runs was submitted once more."""

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from planner.plan.record import SCHEMA_VERSION, Record
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION
 
 Family = Literal["ping-pong", "impossible", "useless"]
 """ping-pong: workloads evict one another, again and again. impossible: a preemption that the

@@ -5,7 +5,7 @@ Source: objectives.md, "Default profile" and "Named alternatives".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,6 +41,15 @@ class Profile:
     def counts(self, term: str) -> bool:
         """Say whether a term decides anything: by a level, a cap or a rate."""
         return term in self.terms or term in self.rates
+
+
+NAMED: Final[Measure] = ("count",)
+"""The first part of the tie-break: name no workload without need."""
+
+
+def with_names(levels: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return the levels of an objective, and the number of names last if it is none of them."""
+    return tuple(levels) if NAMED in levels else (*levels, NAMED)
 
 
 def measure_id(measure: Measure) -> str:

@@ -1,6 +1,8 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
+base.py      what every piece of output is made of
 record.py    what the plans of every scheduler have in common
+proof.py     proof trees: the steps that show that no plan is better
 kueue.py     the plan for a pending workload of Kueue
 kueue_tree.py
              the tree of cohorts and ClusterQueues around it
@@ -9,6 +11,7 @@ front.py     the Pareto front of two measures, of either scheduler
 joint.py     the plan for several pending workloads of Kueue at once
 """
 
+from planner.plan.base import Record
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.joint import (
     GreedyTurn,
@@ -29,12 +32,14 @@ from planner.plan.kueue import (
     Victim,
 )
 from planner.plan.kueue_tree import QuotaNode, QuotaUse
+from planner.plan.proof import Tree
 from planner.plan.record import (
     SCHEMA_VERSION,
+    Cap,
     Certificate,
     Level,
     Multiplier,
-    Record,
+    Proof,
     SolverFreeBound,
     Status,
     Verdict,
@@ -49,6 +54,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Amount",
     "AnyPlan",
+    "Cap",
     "Cascade",
     "Certificate",
     "Demand",
@@ -69,6 +75,7 @@ __all__ = [
     "NodeShare",
     "OneByOneAnswer",
     "Plan",
+    "Proof",
     "QueueUse",
     "QuotaNode",
     "QuotaUse",
@@ -76,6 +83,7 @@ __all__ = [
     "ResourceAmount",
     "SolverFreeBound",
     "Status",
+    "Tree",
     "Verdict",
     "Verification",
     "Victim",

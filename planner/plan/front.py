@@ -6,8 +6,9 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
+from planner.plan.base import Record
 from planner.plan.kueue import Plan
-from planner.plan.record import SCHEMA_VERSION, Record, Status
+from planner.plan.record import SCHEMA_VERSION, Status
 from planner.plan.yunikorn import YuniKornPlan
 
 Place = Literal["on", "behind", "outside", "open", "none"]

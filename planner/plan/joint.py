@@ -8,8 +8,9 @@ from typing import Literal
 from pydantic import Field
 
 from planner.assignment import Assignment
+from planner.plan.base import Record
 from planner.plan.kueue import Victim
-from planner.plan.record import SCHEMA_VERSION, Certificate, Record, Status, Verdict
+from planner.plan.record import SCHEMA_VERSION, Certificate, Status, Verdict
 
 
 class JointPending(Record):

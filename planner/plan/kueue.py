@@ -8,8 +8,9 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from planner.assignment import Assignment
+from planner.plan.base import Record
 from planner.plan.kueue_tree import QuotaNode
-from planner.plan.record import SCHEMA_VERSION, Certificate, Record, Status
+from planner.plan.record import SCHEMA_VERSION, Certificate, Status
 from planner.state.kep83 import Kep83
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from planner.plan.record import Record
+from planner.plan.base import Record
 
 
 class QuotaUse(Record):

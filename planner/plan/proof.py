@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from planner.plan.record import Record
+from planner.plan.base import Record
 
 
 class CountSplit(Record):

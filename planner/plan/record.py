@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from planner.plan.base import Record
+from planner.plan.proof import Tree
 
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 """optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
@@ -13,22 +14,31 @@ legal victim set exists. unknown: nothing found, nothing proved."""
 SCHEMA_VERSION: Final = "planner/v1"
 
 
-class Record(BaseModel):
-    """A frozen piece of output."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True
-    )
+Proof = Literal["certified", "solver"]
+"""certified: proved by a tree that needs no solver to be checked. solver: two independent engines
+found nothing better."""
 
 
 class Level(Record):
-    """One lexicographic level: its value, and the proven bound below which none can be."""
+    """One lexicographic level: its value, and the proven bound below which none can be.
+
+    ``proof`` says on what it rests that the bound is the value; it is ``None`` where it is not,
+    or where that is one engine's word.
+    """
 
     term: str
     title: str
     unit: str
     value: int
     bound: int
+    proof: Proof | None = None
+
+
+class Cap(Record):
+    """A measure that no plan was to exceed: its value in the scheduler's own plan."""
+
+    term: str
+    most: int
 
 
 class Multiplier(Record):
@@ -76,11 +86,20 @@ class Certificate(Record):
     """Why the status may be believed.
 
     ``cut_off`` counts victim sets that the model admitted and the scheduler's own floating-point
-    arithmetic did not; they were excluded and the model solved again.
+    arithmetic did not; they were excluded and the model solved again. ``caps`` are those that
+    were kept to, ``trees`` the proofs of the levels that are certified, ``engines`` those that
+    agreed on the others. ``ties`` says on what it rests that the plan comes first among equals in
+    the scheduler's candidate order: ``solver`` is one engine's word. ``corrected`` counts the
+    better plans that the search for proofs found where the solver had claimed there was none.
     """
 
     digest: str
     levels: tuple[Level, ...]
+    caps: tuple[Cap, ...] = ()
+    trees: tuple[Tree, ...] = ()
+    ties: Proof | None = None
+    engines: tuple[str, ...] = ()
+    corrected: int = 0
     bounds: tuple[SolverFreeBound, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     removal_order: tuple[str, ...] = ()

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from planner.plan.record import SCHEMA_VERSION, Certificate, Record, Status
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION, Certificate, Status
 
 
 class ResourceAmount(Record):

@@ -36,6 +36,15 @@ class Members(Generic[HolderT]):
         """(K,) the position of a representative of each class."""
         return np.array([each[0] for each in self.positions], dtype=np.int64)
 
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        pairs = zip(self.positions, self.places, strict=True)
+        return {p: place for each, places in pairs for p, place in zip(each, places, strict=True)}
+
+    def place_of(self, position: int) -> int:
+        """Return the place of a candidate in the candidate order, by its position."""
+        return self._place[position]
+
     def take(self, counts: Iterable[int]) -> list[HolderT]:
         """Return so many members of each class, the first ones."""
         return [one for each, n in zip(self.holders, counts, strict=True) for one in each[:n]]
@@ -46,8 +55,14 @@ class Members(Generic[HolderT]):
 
     def counts(self, positions: Iterable[int]) -> list[int]:
         """Return how many of some positions are in each class."""
-        chosen = set(positions)
-        return [len(chosen.intersection(each)) for each in self.positions]
+        counts = [0] * len(self.positions)
+        for position in positions:
+            counts[self._class[position]] += 1
+        return counts
+
+    @cached_property
+    def _class(self) -> dict[int, int]:
+        return {position: k for k, each in enumerate(self.positions) for position in each}
 
 
 def group(

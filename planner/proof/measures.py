@@ -140,8 +140,3 @@ class Measures:
             taken = self.table.size[self.first[classes]].astype(object) * -PER_MILLE
             whole = counted_as_borrowed(self.table.borrowed[queue])
             yield f"{name} of queue {queue}", Row(classes, taken, -most * whole)
-
-
-def level_name(measure: Measure, most: int) -> str:
-    """Return the name of the row that bounds an earlier level, or a cap."""
-    return f"{measure_id(measure)} <= {most}"

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan.record import SCHEMA_VERSION, Record
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]
 """arrived: it is pending for the first time. admitted: it holds its quota, or its node.

@@ -33,7 +33,7 @@ from typing import Annotated, Final
 from pydantic import Field, Strict, ValidationError, model_validator
 
 from planner.errors import InputError, ParseError, SchemaError
-from planner.plan.record import Record
+from planner.plan.base import Record
 
 MAX_BYTES: Final = 16 * 2**20
 MOST_ARRIVALS: Final = 100_000

@@ -26,6 +26,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         If the state cannot tell a term of the profile.
     """
     bind(search, profile)
+    search.permitted = list(search.alive)
     if not greedy.victims:
         return ""
     impossible: list[str] = []
@@ -36,6 +37,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         outcome = find_within(trial, measure, value)
         if outcome == "optimal":
             search.limit(measure, value)
+            search.caps.append((measure, value))
             search.incumbent = trial.incumbent
         else:
             (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))

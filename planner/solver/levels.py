@@ -8,14 +8,12 @@ from typing import Final
 
 from planner.errors import InternalError
 from planner.objective.cascading import CASCADE
-from planner.objective.profiles import Measure
+from planner.objective.profiles import Measure, with_names
+from planner.plan import Proof
 from planner.solver.core import Least, find_any, find_within, minimise, minimise_whole
 from planner.solver.engine import Outcome
 from planner.solver.search import Search
 from planner.solver.tie_break import break_ties
-
-NAMED: Measure = ("count",)
-"""The first part of the tie-break: name no workload without need."""
 
 _SHARE: Final = 3 / 4
 """Of the time that is left, what one level may take."""
@@ -23,10 +21,11 @@ _SHARE: Final = 3 / 4
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """One level of an answer."""
+    """One level of an answer; ``proof`` says what its bound rests on besides the search."""
 
     measure: Measure
     least: Least
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +137,6 @@ def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) 
     if equal:
         return Answer("infeasible" if _all_proved(done) else "unknown", ())
     return _settle(search, done)
-
-
-def with_names(levels: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the levels of an objective, and the number of names last if it is none of them."""
-    return tuple(levels) if NAMED in levels else (*levels, NAMED)
 
 
 def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:

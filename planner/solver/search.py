@@ -39,7 +39,9 @@ class Search:
     the scheduler's own arithmetic does not is ``cut`` off. ``bounds`` are what is proved of
     earlier levels: no answer has less. Those that are ``unproved`` may have a better value than
     their limit: what is found is kept. ``attempts`` begin with the one that settled the last
-    model; ``guided`` says whether the last answer among equals was led by a measure.
+    model; ``guided`` says whether the last answer among equals was led by a measure. ``caps``
+    are the measures of the scheduler's own plan that no answer exceeds, ``permitted`` the classes
+    that the wishes of the objective leave: what the claims of a plan are about.
     """
 
     rules: Rules
@@ -56,6 +58,8 @@ class Search:
     unproved: list[Measure] = field(default_factory=list)
     attempts: Sequence[Attempt] = ATTEMPTS
     guided: bool = False
+    caps: list[tuple[Measure, int]] = field(default_factory=list)
+    permitted: list[int] = field(default_factory=list)
 
     def fork(self) -> Search:
         """Return a search that can be narrowed without narrowing this one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, overload
+from typing import Any, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
@@ -26,7 +26,6 @@ from planner.state.kep83 import Kep83, read_rules
 
 AnyPlanning = Planning | YuniKornPlanning
 AssignmentInput = Assignment | Mapping[str, Any]
-_LARGEST_COST: Final = 2**40
 RulesInput = Kep83 | str
 """Rules to plan by instead of the scheduler's own: options of KEP-83's, or text that holds them."""
 
@@ -84,24 +83,6 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
         raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
     with without_garbage_collection():
         return _start_kueue(state, given, costs)
-
-
-def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
-    """Return costs that are given per key, if all of them can be used.
-
-    Raises
-    ------
-    SchemaError
-        If one is no whole number, negative or too large.
-    """
-    for name, cost in (costs or {}).items():
-        if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _LARGEST_COST:
-            raise SchemaError(
-                f'costs["{name}"]',
-                f"{cost!r} cannot be used",
-                f"a whole number up to {_LARGEST_COST}",
-            )
-    return costs
 
 
 def deadline_after(time_limit: float | None) -> Deadline:

@@ -7,7 +7,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from planner.auditing.record import Failure, Rules
-from planner.plan.record import SCHEMA_VERSION, Level, Record, Status
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION, Level, Status
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
 """What is compared. victims: those that are not being evicted already (D2). lost_work: the work

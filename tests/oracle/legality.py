@@ -76,6 +76,17 @@ WITHIN, HIERARCHY, NO_BORROWING, BORROWING = "own", "hierarchy", "no borrowing",
 
 def classical(question: Question) -> Legal:
     """Return candidates and legal sets."""
+    merged, attempts = collected(question)
+    found = {0} if question.tree.fits(0, borrow=True) else set()
+    for borrow in attempts:
+        allowed = attempt(question, merged, borrow=borrow)
+        reached = reachable(tuple(each.index for each in merged), allowed)
+        found |= {gone for gone in reached if question.tree.fits(gone, borrow=borrow)}
+    return Legal(question, tuple(each.index for each in merged), frozenset(found))
+
+
+def collected(question: Question) -> tuple[list[Candidate], list[bool]]:
+    """Return the candidates in order, and which attempts there are, with borrowing or without."""
     others, own = _others(question), _own(question)
     hierarchy = [each for each in others if each.variant == HIERARCHY]
     lists = [hierarchy, [each for each in others if each.variant != HIERARCHY], own]
@@ -84,10 +95,7 @@ def classical(question: Question) -> Legal:
         each.sort(key=lambda candidate: key(candidate.held))
     merged = [c for each in lists for c in each if c.held.evicted]
     merged += [c for each in lists for c in each if not c.held.evicted]
-    found = {0} if question.tree.fits(0, borrow=True) else set()
-    for borrow in _attempts(question, others, hierarchy):
-        found |= _attempt(question, merged, borrow=borrow)
-    return Legal(question, tuple(each.index for each in merged), frozenset(found))
+    return merged, _attempts(question, others, hierarchy)
 
 
 def _own(question: Question) -> list[Candidate]:
@@ -169,7 +177,8 @@ def _attempts(
     return [False, True] if forbidden and not hierarchy else [True, False]
 
 
-def _attempt(question: Question, candidates: list[Candidate], *, borrow: bool) -> set[int]:
+def attempt(question: Question, candidates: list[Candidate], *, borrow: bool) -> Allowed:
+    """Return what an attempt asks of one removal."""
     by_index = {each.index: each for each in candidates}
 
     def allowed(gone: int, index: int) -> bool:
@@ -183,8 +192,7 @@ def _attempt(question: Question, candidates: list[Candidate], *, borrow: bool) -
             for node in side(question.tree, candidate.held, candidate.ancestor)
         )
 
-    found = reachable(tuple(by_index), allowed)
-    return {gone for gone in found if question.tree.fits(gone, borrow=borrow)}
+    return allowed
 
 
 def side(tree: Tree, held: Held, ancestor: NodeId) -> list[NodeId]:

@@ -7,9 +7,9 @@ import pytest
 from tests import recorded
 from tests.conftest import TEST_ALL, recorded_root
 from tests.oracle.cluster import Cluster, UnsupportedError
-from tests.oracle.legality import Legal
+from tests.oracle.greedy import kueue
 from tests.oracle.objectives import legal_sets
-from tests.oracle.question import ask
+from tests.oracle.question import Question, ask
 
 FILES = {
     "small-classical-flat": 0.8,
@@ -25,12 +25,16 @@ FILES = {
 EVERY = 1 if TEST_ALL or not recorded_root() else 4
 
 
-def asked(line: recorded.Line) -> Legal:
-    """Enumerate the legal sets of a line."""
+CLASSICAL = [name for name in FILES if name.startswith("small-classical")]
+CLASSICAL += [name.removeprefix("small-") for name in CLASSICAL]
+
+
+def asked(line: recorded.Line) -> Question:
+    """Put the question of a line."""
     pod_sets = line["expect"]["assignment"]["podSets"]
     flavors = {each["name"]: each["flavors"] or {} for each in pod_sets}
     cluster = Cluster(line["state"]["items"], line["now"])
-    return legal_sets(ask(cluster, line["pending"], flavors))
+    return ask(cluster, line["pending"], flavors)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -42,7 +46,7 @@ def test_legal_sets_are_those_recorded(name: str) -> None:
             continue
         compared += 1
         try:
-            found = asked(line)
+            found = legal_sets(asked(line))
         except UnsupportedError:
             continue
         known += 1
@@ -54,3 +58,18 @@ def test_legal_sets_are_those_recorded(name: str) -> None:
         }
         assert {frozenset(found.keys(mask)) for mask in found.sets} == recorded_sets, line["id"]
     assert known >= FILES[name] * compared > 0
+
+
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_targets_are_those_recorded_in_order(name: str) -> None:
+    known = 0
+    for number, line in enumerate(recorded.lines(name)):
+        if number % EVERY or line["expect"]["assignment"]["mode"] != "Preempt":
+            continue
+        try:
+            targets = kueue(asked(line))
+        except UnsupportedError:
+            continue
+        known += 1
+        assert targets == [each["workload"] for each in line["expect"]["targets"] or ()], line["id"]
+    assert known >= 10

@@ -9,6 +9,7 @@ from planner.errors import InputError
 from planner.plan import Plan
 from planner.reader import read_kueue_objects
 from tests.oracle.cluster import Cluster
+from tests.oracle.greedy import kueue
 from tests.oracle.objectives import LEVELS, Enumeration, legal_sets, value
 from tests.oracle.question import ask
 from tests.oracle.random_states import NOW, PENDING, RandomState
@@ -76,8 +77,8 @@ def compare(plan: Plan, sets: Enumeration | None, objective: str) -> Iterator[st
     legal = sets.legal
     greedy = legal.mask(frozenset(plan.greedy.keys)) if plan.greedy else 0
     costs = objective == "min-cost"
-    if plan.greedy and plan.greedy.victims:
-        yield from _terms("Kueue's", plan.greedy.terms, sets.terms.of(greedy), costs=costs)
+    if plan.greedy:
+        yield from _of_kueue(plan.greedy, sets, costs=costs)
     best = sets.best(objective, greedy or None)
     if best is None:
         if plan.status != "infeasible":
@@ -95,6 +96,16 @@ def compare(plan: Plan, sets: Enumeration | None, objective: str) -> Iterator[st
         yield f"victims {list(plan.keys)}, canonical are {expected}"
     measured = sets.terms.of(legal.mask(frozenset(plan.keys)))
     yield from _terms("the plan's", plan.terms, measured, costs=costs)
+
+
+def _of_kueue(plan: Plan, sets: Enumeration, *, costs: bool) -> Iterator[str]:
+    if plan.rules == "kueue-classical":
+        targets = kueue(sets.legal.question)
+        if list(plan.keys) != targets:
+            yield f"Kueue evicts {list(plan.keys)}, by the pages {targets}"
+    if plan.victims:
+        measured = sets.terms.of(sets.legal.mask(frozenset(plan.keys)))
+        yield from _terms("Kueue's", plan.terms, measured, costs=costs)
 
 
 def _terms(

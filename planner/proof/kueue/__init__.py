@@ -7,6 +7,6 @@ refusal.py       a law that refuses every set of a box
 rules.py         all of it as a checker uses it: rows, cases, refusals
 """
 
-from planner.proof.kueue.rules import KueueRules, kueue_rules
+from planner.proof.kueue.rules import KueueRules, kueue_claims, lawful
 
-__all__ = ["KueueRules", "kueue_rules"]
+__all__ = ["KueueRules", "kueue_claims", "lawful"]

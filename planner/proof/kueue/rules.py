@@ -8,8 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
+from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row
+from planner.proof.claims import Claims
 from planner.proof.classes import group
 from planner.proof.kueue.frame import Frame, IntArray
 from planner.proof.kueue.inequalities import excess_rows, fit_rows, nominal_rows, over_rows
@@ -108,14 +111,32 @@ class KueueRules(Frame):
         return node
 
 
-def kueue_rules(
+def lawful(setting: Setting) -> list[Admitted]:
+    """Return the candidates whose side is over its quota to begin with: nobody else ever goes.
+
+    Classical candidates are so by definition. Under fair sharing Kueue lists more, as it looks at
+    the cohorts of a candidate only at its turn (semantics, 6.2 and 6.4); usage never rises.
+    """
+    if not isinstance(setting, FairSetting):
+        return list(setting.candidates)
+    usage, known = setting.snapshot.usage, setting.snapshot.tree.known
+    borrows: dict[int, bool] = {}
+    for queue in {one.queue for one in setting.candidates}:
+        side = setting.side(queue)
+        borrows[queue] = not any(usage.within_nominal(node, known[node]) for node in side)
+    return [one for one in setting.candidates if borrows[one.queue]]
+
+
+def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     setting: Setting,
     table: TermTable,
     position: Mapping[str, int],
     order: Sequence[int],
-    terms: Iterable[str],
-) -> KueueRules:
-    """Return the rules over classes that the laws and some terms do not tell apart.
+    *,
+    caps: Sequence[tuple[Measure, int]] = (),
+    wishes: Wishes = NO_WISHES,
+) -> Claims:
+    """Return what a plan claims, as questions for proof trees.
 
     Parameters
     ----------
@@ -127,9 +148,10 @@ def kueue_rules(
         The position of each workload, by its key.
     order
         (W,) the rank of each position in the scheduler's candidate order.
-    terms
-        The terms of the measures in question.
+    caps, wishes
+        What binds every plan besides the laws.
     """
+    going = lawful(setting)
     frs = sorted({*setting.request, *setting.contested})
     everything = isinstance(setting, FairSetting)  # shares count all that is held
     plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
@@ -138,6 +160,13 @@ def kueue_rules(
         held = sorted(one.usage.items()) if everything else [one.usage.get(fr, 0) for fr in frs]
         return one.queue, tuple(held), None if plain else setting.variant(one), one.evicted
 
-    costs = table.telling_apart(terms)
-    members = group(setting.candidates, lambda one: position[one.key], order, key, costs)
-    return KueueRules(setting, members)
+    keys = {one.key: key(one) for one in going}
+
+    def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:
+        costs = [*table.telling_apart(terms), *marks]
+        members = group(
+            going, lambda one: position[one.key], order, lambda one: keys[one.key], costs
+        )
+        return KueueRules(setting, members)
+
+    return Claims(table, rules_for, caps, wishes)

@@ -21,7 +21,7 @@ from planner.errors import UnsupportedError
 from planner.models.shared.classes import Classes, group
 from planner.objective.adoption import adopt
 from planner.objective.kueue import known_groups
-from planner.objective.profiles import Profile, measure_id
+from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.plan import JointPlan
 from planner.solver.comparison import bind, dropped_in_words, refuse_worse
@@ -32,7 +32,7 @@ from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, bounds_in_any_order
 from planner.solver.joint.rules import JointRules
 from planner.solver.joint.sequence import Refused, Step, replay, serve_at_best
-from planner.solver.levels import Answer, LevelResult, solve_levels, with_names
+from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.search import Counts, Search
 
 ORDERS: Final = 4

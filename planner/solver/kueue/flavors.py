@@ -21,7 +21,7 @@ from typing import Literal
 
 from planner.assignment import Assignment, total_request
 from planner.errors import InternalError
-from planner.objective.profiles import Measure, Profile, measure_id
+from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.reference.assignment import borrow_level
@@ -33,7 +33,7 @@ from planner.solver.kueue.choices import Choices, candidates_under, choices_of
 from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
-from planner.solver.levels import solve_below, solve_levels, with_names
+from planner.solver.levels import solve_below, solve_levels
 
 Flavors = Literal["kueue", "optimal"]
 """Who chooses the flavors: Kueue's own flavor assignment, or the objective."""

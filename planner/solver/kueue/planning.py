@@ -18,10 +18,12 @@ from planner.models.kueue.candidates import (
 )
 from planner.objective.adoption import adopt
 from planner.objective.kueue import known_groups, term_table
-from planner.objective.profiles import Profile
+from planner.objective.profiles import Measure, Profile
 from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem, build_problem
+from planner.proof.claims import Claims
+from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.decision import Decision, decide
@@ -216,6 +218,17 @@ class Planning:
         """
         found = self.relapses.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
+
+    def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:
+        """Return what a plan under a profile claims, as questions for proof trees."""
+        return kueue_claims(
+            self._setting,
+            self.table,
+            self._position,
+            self.problem.order.tolist(),
+            caps=caps,
+            wishes=profile.wishes,
+        )
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts victims, given as positions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from planner.errors import InternalError
@@ -21,6 +21,7 @@ from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Answer, solve_levels
+from planner.solver.proving.settle import Settling
 from planner.solver.search import Search
 
 
@@ -102,34 +103,51 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         If the plan fails its verification, or is worse than Kueue's own.
     """
     rules, search = prepared.rules, prepared.search
+    claims = planning.claims(profile, search.caps)
+    proved = Settling(claims, search, profile.levels).prove(answer)
     bounds = solver_free_bounds(
-        planning.problem, planning.table, planning.candidates, answer.levels
+        planning.problem, planning.table, planning.candidates, proved.levels
     )
     certificate = certify(
-        planning.state.digest, answer.levels, started, bounds=bounds, cut_off=len(search.cut)
+        planning.state.digest,
+        proved.levels,
+        started,
+        bounds=bounds,
+        cut_off=len(search.cut),
+        proved=proved,
+        caps=search.caps,
     )
-    if search.incumbent is None:
-        why = _why_none(planning, profile, search) if answer.outcome == "infeasible" else None
+    if proved.victims is None:
+        why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
         return no_plan(planning, profile, greedy, certificate, why)
-    positions = planning.in_candidate_order(search.classes.take(search.incumbent))
+    positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
-    proved = answer.outcome == "optimal"
+    optimal = proved.outcome == "optimal"
     plan = planning.subject.plan(
         "optimum",
-        "optimal" if proved else "feasible",
+        "optimal" if optimal else "feasible",
         f"evicting {victims_in_words(len(positions))} makes room; "
-        + ("proved best" if proved else "not proved best within the time limit")
+        + ("proved best" if optimal else "not proved best within the time limit")
         + prepared.dropped,
         objective=profile.name,
         victims=planning.describe_in_order(positions),
-        borrowing=rules.attempt_of(search.classes, search.incumbent),
+        borrowing=rules.attempt_of(*_classes_of(search, positions)),
         terms=terms,
         certificate=certificate,
         greedy=greedy,
     )
     return planning.accepted(plan)
+
+
+def _classes_of(search: Search, positions: Sequence[int]) -> tuple[Classes, Sequence[int]]:
+    """Return the classes of a search, and how many victims each gives: members are alike."""
+    of_class = {p: k for k, members in enumerate(search.classes.members) for p in members}
+    counts = [0] * len(search.classes)
+    for position in positions:
+        counts[of_class[position]] += 1
+    return search.classes, counts
 
 
 def settled(planning: Planning) -> tuple[Status, str] | None:

@@ -15,13 +15,11 @@ import numpy as np
 
 from planner.plan.proof import ByLaws, ByRows, Narrowing, Step
 from planner.proof.box import Box, Row, add_up, is_contradiction, narrowed
+from planner.proof.claims import BETTER
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
 from planner.solver.proving.guide import split
 from planner.solver.proving.phase_one import Suggestion, integers, suggest
-
-BETTER: Final = "better"
-"""The name of the row of the measure in question."""
 
 WITHOUT_PROGRAM: Final = 40
 """Steps that are tried before a linear program is asked at all: loading one takes a while."""

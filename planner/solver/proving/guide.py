@@ -14,6 +14,7 @@ from planner.proof.kueue.frame import IntArray
 from planner.proof.kueue.refusal import stuck
 from planner.proof.kueue.shares import may_dominate
 from planner.proof.question import Question
+from planner.proof.yunikorn import YuniKornRules
 from planner.solver.proving.phase_one import Floats
 
 FRACTION: Final = 1e-6
@@ -28,9 +29,12 @@ def split(question: Question, box: Box, point: Floats | None) -> CountSplit | Ca
     costs alone tell apart; then single classes.
     """
     rules, doubtful = question.rules, None
-    if isinstance(rules, KueueRules):
-        by_case, doubtful = _kueue_case(rules, box, point)
-        if by_case is None and point is not None and "D8" in question.bounds[-1].measure:
+    if isinstance(rules, KueueRules | YuniKornRules):
+        if isinstance(rules, KueueRules):
+            by_case, doubtful = _kueue_case(rules, box, point)
+        else:
+            by_case, doubtful = _yunikorn_case(rules, box, point)
+        if by_case is None and point is not None and _counts_queues(question):
             by_case = _queue_hardly_touched(rules, box, point)
         if by_case is not None:
             return by_case
@@ -64,7 +68,26 @@ def _kueue_case(
     return case, rules.below[node]
 
 
-def _queue_hardly_touched(rules: KueueRules, box: Box, point: Floats) -> CaseSplit | None:
+def _yunikorn_case(
+    rules: YuniKornRules, box: Box, point: Floats | None
+) -> tuple[CaseSplit | None, IntArray | None]:
+    """Return the split by nodes, or the classes of a queue that a point leaves no last turn."""
+    if rules.host(box) is None:
+        return CaseSplit(split="host"), None
+    if point is None:
+        return None, None
+    counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
+    leaf = rules.stuck(counts)
+    return None, None if leaf is None else np.flatnonzero(rules.queue == leaf)
+
+
+def _counts_queues(question: Question) -> bool:
+    return bool(question.bounds) and "D8" in question.bounds[-1].measure
+
+
+def _queue_hardly_touched(
+    rules: KueueRules | YuniKornRules, box: Box, point: Floats
+) -> CaseSplit | None:
     """Split a queue of which a point takes few: touched or not decides how many queues are."""
     taken = np.bincount(rules.queue, weights=point)
     certain = {*box.touched, *np.unique(rules.queue[box.least > 0]).tolist()}

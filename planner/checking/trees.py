@@ -1,0 +1,99 @@
+"""The claims of a plan, judged by their trees.
+
+An optimal plan has a claim for each level and one for its ties, an infeasible plan one in all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from planner.checking.record import CheckedClaim
+from planner.objective.profiles import Measure, measure_title
+from planner.plan import Certificate, Tree
+from planner.proof.claims import INFEASIBLE, UNKNOWN_TERM, Claims, Stated, level_claim
+from planner.proof.question import Open, Question
+
+TIES: Final = "ties"
+_SPAN: Final = re.compile(r"ties (\d+)\.\.(\d+)")
+
+
+def check_levels(
+    claims: Claims, certificate: Certificate, victims: Sequence[int]
+) -> Iterator[CheckedClaim]:
+    """Judge every level, then the ties; ``victims`` are positions in candidate order."""
+    trees = {tree.claim: tree for tree in certificate.trees}
+    stated: list[Stated] = []
+    for level in certificate.levels:
+        measure: Measure = tuple(level.term.split("+"))
+        found, detail = _judge_level(claims, stated, measure, victims, trees)
+        stated.append(Stated(measure, claims.value(measure, victims), found))
+        yield CheckedClaim(
+            claim=level.term,
+            title=measure_title(measure),
+            value=level.value,
+            certified=found,
+            detail=detail,
+        )
+    certified, detail = _judge_ties(claims, stated, victims, certificate.trees)
+    title = "first among equals in the scheduler's candidate order"
+    yield CheckedClaim(claim=TIES, title=title, certified=certified, detail=detail)
+
+
+def check_infeasible(claims: Claims, trees: Sequence[Tree]) -> CheckedClaim:
+    """Judge the claim that there is no legal set."""
+    tree = next((tree for tree in trees if tree.claim == INFEASIBLE), None)
+    found, detail = _judge(claims.infeasible(), tree)
+    title = "no legal victim set exists"
+    return CheckedClaim(claim=INFEASIBLE, title=title, certified=found, detail=detail)
+
+
+def _judge_level(
+    claims: Claims,
+    earlier: Sequence[Stated],
+    measure: Measure,
+    victims: Sequence[int],
+    trees: Mapping[str, Tree],
+) -> tuple[bool, str]:
+    if UNKNOWN_TERM in measure:
+        return False, "it asks the scheduler what victims do next: no tree tells"
+    value = claims.value(measure, victims)
+    if value == 0:
+        return True, "no term is below 0"
+    return _judge(claims.level(earlier, measure, value), trees.get(level_claim(measure)))
+
+
+def _judge_ties(
+    claims: Claims, levels: Sequence[Stated], victims: Sequence[int], trees: Sequence[Tree]
+) -> tuple[bool, str]:
+    """Walk the trees of all spans of victims, which must follow one another to the last."""
+    if sorted(claims.canonical(levels, victims)) != sorted(victims):
+        return False, "of workloads that nothing tells apart it does not take the first"
+    done, steps = 0, 0
+    spans = ((_SPAN.fullmatch(tree.claim), tree) for tree in trees)
+    for first, last, tree in sorted(
+        (int(m[1]), int(m[2]), tree) for m, tree in spans if m is not None
+    ):
+        if first == done < last <= len(victims):
+            found, detail = _judge(claims.ties(levels, victims, first, last), tree)
+            if not found:
+                return False, f"{tree.claim}: {detail}"
+            done, steps = last, steps + len(tree.steps)
+    if done < len(victims):
+        return False, f"no tree tells from victim number {done + 1} on"
+    return True, _say_steps(steps)
+
+
+def _judge(question: Question, tree: Tree | None) -> tuple[bool, str]:
+    if tree is None:
+        return False, "there is no tree"
+    try:
+        question.check(tree.steps)
+    except Open as gap:
+        return False, f"the tree does not show it: {gap}"
+    return True, _say_steps(len(tree.steps))
+
+
+def _say_steps(steps: int) -> str:
+    return "1 step" if steps == 1 else f"{steps} steps"

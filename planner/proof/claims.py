@@ -1,0 +1,164 @@
+"""What a plan claims, as questions that a tree must answer with no.
+
+An optimal plan claims of each level that no legal set which is no worse on the levels before it
+is better on this one, and that no legal set which is equal on all comes before it in the
+scheduler's candidate order. An infeasible one claims that there is no legal set at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.objective.profiles import Measure, measure_id
+from planner.objective.terms import TermTable
+from planner.objective.wishes import NO_WISHES, Wishes
+from planner.proof.box import Box, Row
+from planner.proof.measures import Bounded
+from planner.proof.question import Question, Rules
+
+BETTER: Final = "better"
+"""The name of the row of the measure in question."""
+
+INFEASIBLE: Final = "infeasible"
+UNKNOWN_TERM: Final = "D11"
+"""It asks the scheduler what victims do next: no inequality tells."""
+
+RulesFor = Callable[[TermTable, Iterable[str], Sequence[NDArray[np.int64]]], Rules]
+"""Rules over classes that some terms and some marks, (W,) each, do not tell apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A level with its value, and whether it is proved that none is below."""
+
+    measure: Measure
+    value: int
+    proved: bool
+
+
+@dataclass
+class Claims:
+    """The questions of one decision.
+
+    ``caps`` bind every set besides the laws, as do the ``wishes`` of the objective.
+    """
+
+    table: TermTable
+    rules_for: RulesFor
+    caps: Sequence[tuple[Measure, int]] = ()
+    wishes: Wishes = NO_WISHES
+    _known: dict[frozenset[str], Rules] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Leave out what asks the scheduler."""
+        self.table = replace(self.table, cascades=None)
+
+    def infeasible(self) -> Question:
+        """Ask whether there is any legal set."""
+        return self._question(self._bounds(()), {})
+
+    def level(self, earlier: Sequence[Stated], measure: Measure, value: int) -> Question:
+        """Ask whether any set no worse on the levels before it has less than a value."""
+        better = Bounded(BETTER, measure, value - 1)
+        return self._question([*self._bounds(earlier), better], {})
+
+    def ties(
+        self, levels: Sequence[Stated], victims: Sequence[int], first: int, last: int
+    ) -> Question:
+        """Ask whether any set equal on all levels has an earlier victim, after the first ones.
+
+        ``victims`` are the positions of the answer in candidate order, so many of which, the
+        ``first``, the set has too. If an equal set comes before the answer, let i be where they
+        differ at first: it has the i - 1 victims before and another one that comes before victim
+        number i. For ``first`` < i <= ``last`` that is a further member of a class whose next
+        member comes before victim number ``last``; of all these classes together it has at least
+        one member more than the first victims have.
+        """
+        rules = self._rules(self._bounds(levels))
+        members = rules.members
+        counts = members.counts(victims[:first])
+        limit = members.place_of(victims[last - 1])
+        earlier = [
+            k
+            for k, (count, places) in enumerate(zip(counts, members.places, strict=True))
+            if count < len(places) and places[count] < limit
+        ]
+        needed = 1 + sum(counts[k] for k in earlier)
+        classes = np.array(earlier, dtype=np.int64)
+        row = Row(classes, np.ones_like(classes), needed)
+        return self._question(self._bounds(levels), {"before": row}, counts)
+
+    def canonical(self, levels: Sequence[Stated], victims: Sequence[int]) -> list[int]:
+        """Return an answer with the first members of every class that it takes from.
+
+        Nothing tells it from the one given, which it equals or comes before.
+        """
+        members = self._rules(self._bounds(levels)).members
+        return members.taken(members.counts(victims))
+
+    def place_of(self, levels: Sequence[Stated]) -> Callable[[int], int]:
+        """Return what says where a candidate comes in the scheduler's order, by its position."""
+        return self._rules(self._bounds(levels)).members.place_of
+
+    def value(self, measure: Measure, victims: Sequence[int]) -> int:
+        """Return a measure of victims, given by positions; D11 counts as 0."""
+        terms = {UNKNOWN_TERM: 0, **self.table.evaluate(victims)}
+        return sum(terms[term] for term in measure)
+
+    def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
+        bounds = [Bounded(_at_most(m, most), m, most) for m, most in self.caps]
+        bounds += [Bounded(_at_most(m, most), m, most) for m, most in self.wishes.most.items()]
+        bounds += [
+            Bounded(_at_most(each.measure, each.value), each.measure, each.value, _least(each))
+            for each in levels
+        ]
+        return [each for each in bounds if UNKNOWN_TERM not in each.measure]
+
+    def _question(
+        self, bounds: Sequence[Bounded], besides: Mapping[str, Row], least: Sequence[int] = ()
+    ) -> Question:
+        rules = self._rules(bounds)
+        box, first, table = rules.root(), rules.members.first, self.table
+        if least:
+            box = Box(np.array(least, dtype=np.int64), box.most)
+        if self.wishes:
+            box = box.without(np.flatnonzero(self.wishes.protected(table)[first]))
+        rows = dict(besides)
+        for group, most in self.wishes.budget.items():
+            inside = np.flatnonzero(self.wishes.counted(table, group)[first])
+            rows[f"evictions of {group}"] = Row(inside, -np.ones_like(inside), -most)
+        return Question(rules, table, bounds, box, rows)
+
+    def _rules(self, bounds: Sequence[Bounded]) -> Rules:
+        """Return the rules over classes that the measures do not tell apart."""
+        terms = frozenset(term for bounded in bounds for term in bounded.measure)
+        if terms not in self._known:
+            marks = [self.wishes.counted(self.table, group) for group in self.wishes.budget]
+            if self.wishes:
+                marks.append(self.wishes.protected(self.table))
+            numbers = [mark.astype(np.int64) for mark in marks]
+            self._known[terms] = self.rules_for(self.table, terms, numbers)
+        return self._known[terms]
+
+
+def tie_claim(first: int, last: int) -> str:
+    """Return the name of the claim that ties are broken right between two victims."""
+    return f"ties {first}..{last}"
+
+
+def level_claim(measure: Measure) -> str:
+    """Return the name of the claim that nothing is better on a level."""
+    return measure_id(measure)
+
+
+def _at_most(measure: Measure, most: int) -> str:
+    return f"{measure_id(measure)} <= {most}"
+
+
+def _least(level: Stated) -> int:
+    return level.value if level.proved else 0

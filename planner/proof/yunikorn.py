@@ -1,0 +1,313 @@
+"""What the verifier derives from a state of YuniKorn, for trees to stand on.
+
+Nothing here knows how a plan was found. Who is a candidate is what the laws say of each
+allocation alone (yunikorn_frame.py). Rows are the laws that tie victims together: YK-02, YK-04,
+YK-08, YK-09 and YK-10 exactly, once the node is known, and what YK-05 asks of whoever is put back
+first (yunikorn_turns.py). A single set is judged by the verifier itself. Source:
+yunikorn-semantics.md, sections 3 to 7, 11.1 and 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from planner.objective.terms import RATED, TermTable
+from planner.proof.box import Box, Row
+from planner.proof.classes import Members, group
+from planner.proof.yunikorn_frame import Frame, candidates, key_of
+from planner.proof.yunikorn_turns import IntArray, Turns, counting, used_between
+from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.queue import Queue
+from planner.verifier.yunikorn import verify_yunikorn_case
+from planner.verifier.yunikorn.victim import Victim
+
+NamedRow = tuple[str, Row]
+
+
+class YuniKornRules(Frame):
+    """The laws of one ask, over K classes of its candidates.
+
+    A box with a host holds the sets whose over-freeing (D7) counts for that node: the one that
+    all victims are on, if they make room there, else the first that has room without any.
+
+    Parameters
+    ----------
+    cluster, asking, rules, members
+        See ``Frame``.
+    spare_last_tier
+        Whether YK-01 binds: nobody who opted out and no originator goes.
+    over_freed
+        Whether a measure counts D7, so that rows depend on the host.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a decision is made of
+        self,
+        cluster: Cluster,
+        asking: Asking,
+        rules: str,
+        members: Members[Victim],
+        *,
+        spare_last_tier: bool,
+        over_freed: bool,
+    ) -> None:
+        super().__init__(cluster, asking, rules, members)
+        self.spare_last_tier = spare_last_tier
+        self.over_freed = over_freed
+        self._rows: dict[int, list[NamedRow]] = {}
+        held = {t: self.held(t) for t in self.ask}
+        self.turns = Turns(asking.leaf, self.ask, self.leaves, self.queue, held, members.sizes)
+        self.ranges: Mapping[str, tuple[int, int]] = self.turns.ranges
+
+    @cached_property
+    def _only_host(self) -> int | None:
+        """The node of all legal sets, if there is one only."""
+        hosts = self.hosts(self.root())
+        return hosts[0] if len(hosts) == 1 else None
+
+    def host(self, box: Box) -> int | None:
+        """Return the node that all legal sets of a box are for, ``None`` if that is open."""
+        return self._only_host if box.host is None else box.host
+
+    def alternative(self, box: Box) -> int | None:
+        """Return the position of the need that counts for D7 in a box.
+
+        Where no measure counts D7 it is left open: rows are then the same for every node.
+        """
+        return self.host(box) if self.over_freed else None
+
+    # Boxes and their parts.
+
+    def root(self) -> Box:
+        """Return the box of all victim sets."""
+        most = self.members.sizes.copy()
+        if self.spare_last_tier:
+            most[np.array([one.last_tier for one in self.first], dtype=np.bool_)] = 0
+        box = Box(np.zeros_like(most), most)
+        if self.anywhere is None and most.any():
+            most[~np.isin(self.node, self.hosts(box))] = 0
+        return box
+
+    def parts(self, box: Box, split: str, at: str | None) -> Sequence[Box]:
+        """Return the parts of a box, one for each case; a legal set is in one of them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such split here.
+        """
+        parts: Sequence[Box] = ()
+        paths = [queue.path for queue in self.leaves]
+        if split == "host" and at is None and box.host is None:
+            parts = [self._for_host(box, host) for host in self.hosts(box)]
+        elif split == "below" and at in paths:
+            leaf = paths.index(at)
+            untouched = box.without(np.flatnonzero(self.queue == leaf))
+            parts = [untouched, replace(box, touched=box.touched | {leaf})]
+        if not parts:
+            message = f"no cases {split} of {at} are all there is"
+            raise ValueError(message)
+        return parts
+
+    def _for_host(self, box: Box, host: int) -> Box:
+        if host == self.anywhere:
+            return replace(box, host=host)
+        most = np.zeros_like(box.most)
+        mine = self.of_node[host]
+        most[mine] = box.most[mine]
+        return replace(box, most=most, host=host)
+
+    def certain(self, box: Box) -> Iterator[IntArray]:
+        """Yield groups of classes of which at least one has a victim."""
+        yield from (np.flatnonzero(self.queue == leaf) for leaf in box.touched)
+        host = self.host(box)
+        if host is not None and host != self.anywhere:
+            mine = self.of_node[host]
+            yield mine[box.most[mine] > 0]  # YK-10: there is a victim
+
+    # Inequalities.
+
+    def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
+        """Return the rows of every legal set with at most so many victims of each class."""
+        return dict(self._whatever_node(np.flatnonzero(most)))
+
+    def rows(self, box: Box) -> Iterator[NamedRow]:
+        """Yield the further rows that hold for every legal set in a box.
+
+        Those of ``fixed_rows`` are there again, over the classes of the node alone.
+        """
+        for leaf in sorted(box.touched):
+            classes = np.flatnonzero(self.queue == leaf)
+            yield f"touched {self.name(leaf)}", Row(classes, np.ones_like(classes), 1)
+        host = self.host(box)
+        if host is not None:
+            if host not in self._rows:
+                self._rows[host] = [(name, row.rounded()) for name, row in self._for_node(host)]
+            yield from self._rows[host]
+
+    def _for_node(self, host: int) -> Iterator[NamedRow]:
+        if host == self.anywhere:
+            mine = np.arange(self.node.size, dtype=np.int64)
+        else:
+            mine = self.of_node[host]
+            room = self.cluster.nodes[host]
+            for t, missing in self.missing(room).items():
+                yield f"YK-08 {t} on {room.node_id}", self._freeing(mine, t, missing)
+        yield from self._whatever_node(mine)
+        if "YK-02" in self.laws:
+            yield from self._guaranteed_rows(mine)
+        if "YK-05" in self.laws:
+            yield from self.turns.rows(mine)
+
+    def _whatever_node(self, mine: IntArray) -> Iterator[NamedRow]:
+        """Yield what victims must free in queues, wherever they are, and that there are any."""
+        yield "YK-10", Row(mine, np.ones_like(mine), 1)
+        if "YK-04" in self.laws:
+            yield from self._within_guaranteed_rows(mine)
+        if "YK-09" in self.laws:
+            yield from self._limit_rows(mine)
+
+    def _freeing(self, classes: IntArray, t: str, missing: int) -> Row:
+        return Row(classes, self.held(t)[classes], missing)
+
+    def _within_guaranteed_rows(self, mine: IntArray) -> Iterator[NamedRow]:
+        """YK-04: with the ask counted, nothing that counts at its queue is exceeded in the end.
+
+        Where the ask fits into what is left now the sums are at least 0, or less: no victims are
+        needed. Where nothing is guaranteed on the way, none help.
+        """
+        counts = counting(self.asking.leaf, self.asking.leaf)
+        if counts is None:
+            yield "YK-04", Row(mine[:0], mine[:0], 1)
+        for one in counts or ():
+            if one.type in self.ask:
+                used, _ = used_between(one.queue, one.type)
+                missing = self.ask[one.type] + used - one.amount
+                if missing > 0:
+                    classes = self.inside(mine, one.queue)
+                    yield f"YK-04 {one.name}", self._freeing(classes, one.type, missing)
+
+    def _limit_rows(self, mine: IntArray) -> Iterator[NamedRow]:
+        """YK-09: allocated - victims + ask <= maximum; what the root's lacks counts as 0."""
+        for queue in self.asking.leaf.lineage:
+            most = queue.max or {}
+            for t in sorted(self.ask):
+                limited = t in most or queue.parent is None
+                missing = queue.allocated.get(t, 0) + self.ask[t] - most.get(t, 0)
+                if limited and missing > 0:
+                    classes = self.inside(mine, queue)
+                    yield f"YK-09 {t} of {queue.path}", self._freeing(classes, t, missing)
+
+    def _guaranteed_rows(self, mine: IntArray) -> Iterator[NamedRow]:
+        """YK-02: victims <= max(0, used - guaranteed), and the ask where it belongs.
+
+        That is, after >= min(guaranteed, used) with after = used - victims + ask. Where all
+        candidates together hold no more there is no row.
+        """
+        present = {int(leaf) for leaf in np.unique(self.queue[mine])}
+        queues = {step.path: step for leaf in sorted(present) for step in self.leaves[leaf].lineage}
+        for queue in queues.values():
+            guaranteed, classes = queue.guaranteed or {}, None
+            for t, amount in sorted(guaranteed.items()):
+                may_go = max(0, self._used(queue, t) - amount)
+                may_go += self.ask.get(t, 0) if queue in self.asking.leaf.lineage else 0
+                classes = self.inside(mine, queue) if classes is None else classes
+                held = self.held(t)[classes]
+                if int((held * self.members.sizes[classes]).sum()) > may_go:
+                    yield f"YK-02 {t} of {queue.path}", Row(classes, -held, -may_go)
+
+    @staticmethod
+    def _used(queue: Queue, t: str) -> int:
+        """Return what a queue uses of a type; what it has none of, none is taken off either."""
+        return queue.allocated[t] - queue.preempting.get(t, 0) if t in queue.allocated else 0
+
+    # Refusals.
+
+    def refusal(self, box: Box) -> str:
+        """Say which law refuses every set of a box, if one is found to.
+
+        All laws but YK-05 are rows, exactly: one row alone says that a box has too little or too
+        much of something. YK-05 is judged by what goes at least, see ``Turns.stuck``.
+        """
+        if box.host is None and not self.hosts(box):
+            return "YK-08: candidates hold too little on every node"
+        stuck = self.stuck(box.least)
+        if stuck is not None:
+            return f"YK-05: {self.name(stuck)} is never over its guaranteed at its last turn"
+        return self._refused_set(box) if box.is_single else ""
+
+    def stuck(self, least: IntArray) -> int | None:
+        """YK-05: return a leaf with victims that none of them can be the last to leave."""
+        return self.turns.stuck(least) if "YK-05" in self.laws else None
+
+    def _refused_set(self, box: Box) -> str:
+        """Judge the one set of a box by the verifier; say what is in its way."""
+        victims = tuple(self.members.take(box.least.tolist()))
+        if not victims:
+            return "YK-10: nobody goes"
+        host = self.host_of(box.least, victims)
+        if host is None:
+            return "YK-08: there is no node for them"
+        if box.host not in {None, host}:
+            return f"they make room on {self.cluster.nodes[host].node_id}: another part has them"
+        found = verify_yunikorn_case(self.case(host, victims))
+        broken = (verdict for verdict in found.verdicts if not verdict.holds)
+        return next((f"{verdict.law}: {verdict.detail}" for verdict in broken), "")
+
+
+def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
+    cluster: Cluster,
+    asking: Asking,
+    rules: str,
+    table: TermTable,
+    order: Sequence[int],
+    terms: Iterable[str],
+    marks: Sequence[IntArray] = (),
+    *,
+    spare_last_tier: bool,
+) -> YuniKornRules:
+    """Return the rules over classes that the laws and some terms do not tell apart.
+
+    Parameters
+    ----------
+    cluster, asking, rules
+        Who wants in, where, and by which laws.
+    table
+        The terms of all allocations, by position.
+    order
+        (A,) the rank of each position in the core's candidate order.
+    terms
+        The terms of the measures in question.
+    marks
+        Each (A,): what else tells allocations apart.
+    spare_last_tier
+        Whether YK-01 binds.
+
+    Raises
+    ------
+    UnsupportedError
+        If amounts cannot be added up exactly.
+    """
+    terms = set(terms)
+    found = {
+        victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
+    }
+
+    def key(one: Victim) -> Hashable:
+        return key_of(one), spare_last_tier and one.last_tier
+
+    costs = [*table.telling_apart(terms), *marks]
+    victims = [victim for _, victim in found.values()]
+    members = group(victims, lambda one: found[one.key][0], order, key, costs)
+    rated = set(table.rates) if RATED in terms else set()
+    return YuniKornRules(
+        cluster,
+        asking,
+        rules,
+        members,
+        spare_last_tier=spare_last_tier,
+        over_freed="D7" in terms | rated,
+    )

@@ -1,0 +1,269 @@
+"""One ask of YuniKorn as a frame: the classes of candidates, and the nodes it may go to.
+
+Source: yunikorn-semantics.md, sections 3, 4, 7, 11.1 and 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import UnsupportedError
+from planner.proof.box import Box
+from planner.proof.classes import Members
+from planner.proof.yunikorn_turns import IntArray
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
+from planner.quota.yunikorn.hosting import is_usable
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import fits
+from planner.verifier.yunikorn import verify_yunikorn_case
+from planner.verifier.yunikorn.case import REQUIRED_NODE, YuniKornCase
+from planner.verifier.yunikorn.hosting import room_faults
+from planner.verifier.yunikorn.laws import CHECKS
+from planner.verifier.yunikorn.victim import Victim
+
+SINGLE_LAWS: Final = ("YK-03", "YK-05", "YK-06", "YK-07", "YK-10", "YK-11")
+"""Laws that refuse single allocations; YK-05 does, where a queue has no turn even before any
+removal: usage never rises."""
+
+NOWHERE: Final = -1
+"""The node of an allocation whose node is not in the partition."""
+
+_MOST: Final = 2**61
+"""Sums of amounts up to this neither saturate in the core's arithmetic nor leave 64 bits here."""
+
+
+class Frame:
+    """An ask, over K classes of its candidates on N nodes.
+
+    Parameters
+    ----------
+    cluster, asking, rules
+        Who wants in, where, and by which laws.
+    members
+        The candidates, in classes of the same queue, node and holding.
+
+    Raises
+    ------
+    UnsupportedError
+        If amounts cannot be added up exactly.
+    """
+
+    def __init__(
+        self, cluster: Cluster, asking: Asking, rules: str, members: Members[Victim]
+    ) -> None:
+        self.cluster = cluster
+        self.asking = asking
+        self.rule_set = rules
+        self.members = members
+        self.ask = asking.ask.resource
+        self.required = rules == REQUIRED_NODE
+        self.laws = laws_in_force(cluster, asking, rules)
+        self.first: Sequence[Victim] = [holder[0] for holder in members.holders]
+        self.leaves = list({victim.queue.path: victim.queue for victim in self.first}.values())
+        number = {queue.path: i for i, queue in enumerate(self.leaves)}
+        self.queue = integers(number[victim.queue.path] for victim in self.first)
+        places = {room.node_id: i for i, room in enumerate(cluster.nodes)}
+        self.node = integers(places.get(one.allocation.node_id, NOWHERE) for one in self.first)
+        self._held: dict[str, IntArray] = {}
+        self._refuse_inexact()
+
+    def _refuse_inexact(self) -> None:
+        """Refuse amounts for which sums of the core and of rows could differ.
+
+        Raises
+        ------
+        UnsupportedError
+            If an allocation holds less than nothing, or sums could leave 64 bits.
+        """
+        path = [step for queue in (*self.leaves, self.asking.leaf) for step in queue.lineage]
+        amounts = [amount for one in self.first for amount in one.resource.values()]
+        used = [a for q in path for a in (*q.allocated.values(), *q.preempting.values())]
+        together = sum(
+            amount * size
+            for one, size in zip(self.first, self.members.sizes.tolist(), strict=True)
+            for amount in one.resource.values()
+        )
+        wanted = self.ask.values()
+        largest = max(map(abs, (together, *used, *wanted)))
+        if min((0, *amounts, *wanted)) < 0 or largest > _MOST:
+            raise UnsupportedError(
+                self.asking.ask.allocation_key,
+                "amounts are negative or too large to be added up exactly",
+                hint="a proof tree needs sums within 64 bits",
+            )
+
+    # The classes.
+
+    def held(self, t: str) -> IntArray:
+        """(K,) what one member of each class holds of a type."""
+        if t not in self._held:
+            self._held[t] = integers(victim.resource.get(t, 0) for victim in self.first)
+        return self._held[t]
+
+    @cached_property
+    def shape(self) -> IntArray:
+        """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        numbers: dict[Hashable, int] = {}
+        keys = (key_of(victim) for victim in self.first)
+        return integers(numbers.setdefault(key, len(numbers)) for key in keys)
+
+    @cached_property
+    def _inside(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Per path of a queue (L,): which of the leaves are at or below it."""
+        found: dict[str, NDArray[np.bool_]] = {}
+        for number, leaf in enumerate(self.leaves):
+            for step in leaf.lineage:
+                known = found.setdefault(step.path, np.zeros(len(self.leaves), dtype=np.bool_))
+                known[number] = True
+        return found
+
+    def inside(self, mine: IntArray, queue: Queue) -> IntArray:
+        """Return those of some classes that are at or below a queue."""
+        known = self._inside.get(queue.path)
+        return mine[:0] if known is None else mine[known[self.queue[mine]]]
+
+    @cached_property
+    def of_node(self) -> Mapping[int, IntArray]:
+        """The classes on each node that has any."""
+        order = np.argsort(self.node, kind="stable")
+        nodes, starts = np.unique(self.node[order], return_index=True)
+        parts = np.split(order.astype(np.int64), starts[1:].tolist())
+        return dict(zip(nodes.tolist(), parts, strict=True))
+
+    def name(self, leaf: int) -> str:
+        """Return how a tree names the queue of candidates."""
+        return self.leaves[leaf].path
+
+    # The nodes.
+
+    @cached_property
+    def usable(self) -> NDArray[np.bool_]:
+        """(N,) whether the ask may go to a node at all: YK-08 without the room there."""
+        ask, veto = self.asking.ask, self.cluster.x.veto_nodes
+        if self.required:
+            usable = [room.node_id == ask.required_node for room in self.cluster.nodes]
+        else:
+            usable = [
+                room.node_id not in veto and is_usable(self.cluster, room, ask)
+                for room in self.cluster.nodes
+            ]
+        return np.array(usable, dtype=np.bool_)
+
+    @cached_property
+    def anywhere(self) -> int | None:
+        """The first usable node with room without victims: for it they may be on any node.
+
+        An ask with a required node takes victims from there only.
+        """
+        if self.required:
+            return None
+        rooms = self.cluster.nodes
+        roomy = (
+            n for n in np.flatnonzero(self.usable).tolist() if fits(rooms[n].available, self.ask)
+        )
+        return next(roomy, None)
+
+    def missing(self, room: NodeRoom) -> Mapping[str, int]:
+        """YK-08: return what victims must free on a node, by type; only what is missing.
+
+        Less than nothing counts as nothing for types of which nothing is wanted; with a required
+        node it has to be made up for, whether the ask names the type or not.
+        """
+        types = {**self.ask, **(room.available if self.required else {})}
+        short = {t: self.ask.get(t, 0) - room.available.get(t, 0) for t in sorted(types)}
+        counts = (t for t in short if self.required or self.ask[t] > 0)
+        return {t: short[t] for t in counts if short[t] > 0}
+
+    @cached_property
+    def _missing(self) -> Mapping[str, IntArray]:
+        """Per type (N,): what is missing on each node."""
+        missing = [self.missing(room) for room in self.cluster.nodes]
+        types = sorted({t for short in missing for t in short})
+        # More than all hold together is too much, however much it is.
+        return {t: integers(min(short.get(t, 0), 2 * _MOST) for short in missing) for t in types}
+
+    def hosts(self, box: Box) -> list[int]:
+        """Return the nodes that sets of a box can be for; no legal set is for another one.
+
+        All victims are on the node, of which there is at least one, and all candidates there
+        hold together what is missing; or the node has room, then they are anywhere.
+        """
+        if not box.most.any():
+            return []
+        on = (self.node >= 0) & (box.most > 0)
+        numbers = np.arange(self.usable.size)
+        enough = self.usable & np.isin(numbers, self.node[on])
+        for t, missing in self._missing.items():
+            freed = np.zeros_like(numbers)
+            np.add.at(freed, self.node[on], (self.held(t) * box.most)[on])
+            enough &= freed >= missing
+        for node in np.unique(self.node[box.least > 0]).tolist():  # nobody goes from elsewhere
+            enough &= numbers == node
+        found: set[int] = set(np.flatnonzero(enough).tolist())
+        return sorted(found if self.anywhere is None else found | {self.anywhere})
+
+    # Single sets.
+
+    def host_of(self, counts: IntArray, victims: tuple[Victim, ...]) -> int | None:
+        """Return the node that a set is for: D7 counts what is freed beyond the need there."""
+        own = np.unique(self.node[counts > 0]).tolist()
+        if len(own) == 1 and own[0] != NOWHERE:
+            case = self.case(own[0], victims)
+            if not any(room_faults(case, self.cluster.nodes[own[0]])):
+                return int(own[0])
+        return self.anywhere
+
+    def case(self, host: int, victims: tuple[Victim, ...]) -> YuniKornCase:
+        """Return what the verifier judges: these victims, for a node."""
+        room = self.cluster.nodes[host]
+        return YuniKornCase(self.cluster, self.asking, self.rule_set, room, victims)
+
+
+def laws_in_force(cluster: Cluster, asking: Asking, rules: str) -> frozenset[str]:
+    """Return the ids of the laws that the verifier judges a rule set by."""
+    found = verify_yunikorn_case(YuniKornCase(cluster, asking, rules, None, ()))
+    return frozenset(verdict.law for verdict in found.verdicts)
+
+
+def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[int, Victim]]:
+    """Yield what no law refuses by itself, each with its position among all allocations.
+
+    The verifier judges one allocation of each kind; a kind is what these laws look at.
+    """
+    laws = sorted(laws_in_force(cluster, asking, rules).intersection(SINGLE_LAWS))
+    room = cluster.nodes[0] if cluster.nodes else None
+    judged: dict[Hashable, bool] = {}
+    position = 0
+    for application in cluster.partition.applications:
+        queue = cluster.tree.leaf_of(application)
+        for held in application.allocations:
+            if held.x.not_in_app:
+                continue
+            victim = Victim(held, queue, application.application_id)
+            kind = (
+                queue.path,
+                held.priority,
+                (bool(held.required_node), held.x.released, held.preempted),
+                frozenset(held.resource),
+            )
+            if kind not in judged:
+                case = YuniKornCase(cluster, asking, rules, room, (victim,))
+                judged[kind] = all(CHECKS[law](case).holds for law in laws)
+            if judged[kind] and victim.key != asking.ask.allocation_key:
+                yield position, victim
+            position += 1
+
+
+def key_of(victim: Victim) -> Hashable:
+    """Return what a candidate must have in common with another for no law to tell them apart."""
+    return victim.queue.path, victim.allocation.node_id, tuple(sorted(victim.resource.items()))
+
+
+def integers(values: Iterable[int]) -> IntArray:
+    """Return numbers as an array."""
+    return np.array(list(values), dtype=np.int64)

@@ -1,0 +1,126 @@
+"""The trees of a whole answer: level by level, then for its ties.
+
+The solver's answer is where the search for proofs begins, no more: a better set that turns up
+takes its place, until a tree shows that there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from planner.objective.profiles import Measure
+from planner.plan.proof import Tree
+from planner.proof.claims import (
+    INFEASIBLE,
+    UNKNOWN_TERM,
+    Claims,
+    Stated,
+    level_claim,
+    tie_claim,
+)
+from planner.proof.question import Question
+from planner.solver.engine import Deadline
+from planner.solver.proving.grow import Grown, grow
+
+
+@dataclass
+class Certified:
+    """What is proved of an answer, given by positions of workloads; ``None`` for no answer.
+
+    ``levels`` have the values of the answer. ``ties`` says whether it is proved that it comes
+    first among equals. ``corrected`` counts the better sets that took the place of the answer.
+    """
+
+    victims: Sequence[int] | None
+    levels: list[Stated] = field(default_factory=list)
+    trees: list[Tree] = field(default_factory=list)
+    infeasible: bool = False
+    ties: bool = False
+    corrected: int = 0
+
+
+@dataclass(frozen=True)
+class Certifier:
+    """Grows the trees of one decision, none larger than so many steps.
+
+    ``is_allowed`` says of a set whether it keeps to bounds that no claim knows.
+    """
+
+    claims: Claims
+    deadline: Deadline
+    most_steps: int
+    is_allowed: Callable[[Sequence[int], Sequence[Stated]], bool]
+
+    def certify(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
+        """Prove an answer, or that there is none; ``measures`` are all levels, names included."""
+        done = Certified(victims)
+        if victims is None:
+            self._prove_infeasible(done)
+        if done.victims is not None:
+            for measure in measures:
+                self._prove_level(done, measure)
+            if all(level.proved for level in done.levels):
+                self._prove_ties(done)
+        return done
+
+    def _grow(self, question: Question, done: Certified) -> tuple[Grown, list[int] | None]:
+        """Return what grew, and the positions of a better set if that was one."""
+        grown = grow(question, self.deadline, self.most_steps)
+        if grown.better is None:
+            return grown, None
+        found = question.rules.members.taken(grown.better)
+        return grown, found if self.is_allowed(found, done.levels) else None
+
+    def _prove_infeasible(self, done: Certified) -> None:
+        grown, found = self._grow(self.claims.infeasible(), done)
+        if grown.steps is not None:
+            done.trees.append(Tree(claim=INFEASIBLE, steps=grown.steps))
+            done.infeasible = True
+        elif found is not None:
+            done.victims, done.corrected = found, done.corrected + 1
+
+    def _prove_level(self, done: Certified, measure: Measure) -> None:
+        """Lower the value of a level until a tree shows that it is least."""
+        while True:
+            value = self.claims.value(measure, done.victims or ())
+            if UNKNOWN_TERM in measure:
+                done.levels.append(Stated(measure, value, proved=False))
+                return
+            if value == 0:  # no term is negative
+                done.levels.append(Stated(measure, 0, proved=True))
+                return
+            grown, found = self._grow(self.claims.level(done.levels, measure, value), done)
+            if found is None:
+                break
+            done.victims, done.corrected = found, done.corrected + 1
+        if grown.steps is not None:
+            done.trees.append(Tree(claim=level_claim(measure), steps=grown.steps))
+        done.levels.append(Stated(measure, value, proved=grown.steps is not None))
+
+    def _prove_ties(self, done: Certified) -> None:
+        """Show in spans of victims that no equal set comes first; begin anew with one that does."""
+        victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
+        trees, first, span = list[Tree](), 0, len(victims)
+        while first < len(victims):
+            last = min(first + span, len(victims))
+            grown, found = self._grow(self.claims.ties(done.levels, victims, first, last), done)
+            if grown.steps is not None:
+                trees.append(Tree(claim=tie_claim(first, last), steps=grown.steps))
+                first = last
+            elif found is not None and self._comes_before(done, found, victims):
+                victims = self._in_order(done, found)
+                trees, first, span = [], 0, len(victims)
+            elif last - first > 1:
+                span = (last - first) // 2
+            else:
+                return
+        done.victims, done.ties = victims, True
+        done.trees += trees
+
+    def _comes_before(self, done: Certified, one: Sequence[int], other: Sequence[int]) -> bool:
+        place = self.claims.place_of(done.levels)
+        return sorted(map(place, one)) < sorted(map(place, other))
+
+    def _in_order(self, done: Certified, victims: Sequence[int]) -> list[int]:
+        return sorted(victims, key=self.claims.place_of(done.levels))

@@ -1,0 +1,158 @@
+"""What an answer rests on: trees where they are found, two engines' word where not, or neither.
+
+A plan is called optimal only if every level rests on the one or the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from planner.objective.profiles import Measure, with_names
+from planner.plan import Proof, Tree
+from planner.proof.claims import Claims, Stated
+from planner.solver.core import Least
+from planner.solver.engine import Deadline, Outcome
+from planner.solver.levels import Answer, LevelResult
+from planner.solver.proving.certify import Certified, Certifier
+from planner.solver.search import Search
+from planner.solver.second_opinion import Opinion, second_opinion
+
+SMALL: Final = 1000
+"""Candidates up to which a proof may take as long as it needs, unless time is limited."""
+
+STEPS: Final = 20_000
+"""Steps of a tree at most, where it may take as long as it needs."""
+
+FEW_STEPS: Final = 300
+"""Steps of a tree at most elsewhere."""
+
+MOST_CLASSES: Final = 2000
+"""Classes up to which other engines are asked at all."""
+
+PATIENCE_S: Final = 60.0
+"""Seconds for other engines at most, for one level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """An answer, by positions of workloads, and what it rests on."""
+
+    outcome: Outcome
+    victims: Sequence[int] | None
+    levels: tuple[LevelResult, ...]
+    trees: Sequence[Tree] = ()
+    ties: Proof | None = None
+    engines: Sequence[str] = ()
+    corrected: int = 0
+
+
+@dataclass
+class Settling:
+    """Prove an answer of a search."""
+
+    claims: Claims
+    search: Search
+    measures: Sequence[Measure]
+    patient: bool | None = None
+    engines: dict[str, None] = field(default_factory=dict)
+
+    def prove(self, answer: Answer) -> Proved:
+        """Prove what a search found, or better: levels, ties, or that there is nothing."""
+        search = self.search
+        victims = None if search.incumbent is None else search.classes.take(search.incumbent)
+        certified = self._certifier.certify(with_names(self.measures), victims)
+        if certified.victims is None:
+            return self._nothing(answer, certified)
+        while True:
+            found, levels = self._levels(answer, certified)
+            if found is None:
+                break
+            # Another engine knows better: from there all begins anew.
+            again = self._certifier.certify(with_names(self.measures), found)
+            certified = replace(again, corrected=certified.corrected + again.corrected + 1)
+        by_solver = answer.outcome == "optimal" and not certified.corrected
+        return Proved(
+            "optimal" if all(level.proof for level in levels) else "feasible",
+            certified.victims,
+            levels,
+            certified.trees,
+            "certified" if certified.ties else "solver" if by_solver else None,
+            tuple(self.engines),
+            certified.corrected,
+        )
+
+    @property
+    def _certifier(self) -> Certifier:
+        candidates = sum(map(self.search.classes.count, range(len(self.search.classes))))
+        patient = candidates <= SMALL if self.patient is None else self.patient
+        steps = STEPS if patient else FEW_STEPS
+        return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
+
+    def _is_allowed(self, victims: Sequence[int], levels: Sequence[Stated]) -> bool:
+        """Say whether victims keep to the bounds that no claim knows: those of D11."""
+        del levels
+        cascades = self.search.rules.table.cascades
+        if cascades is None:
+            return True
+        limits = [(m, most) for m, most in self.search.limits.items() if "D11" in m]
+        terms = self.search.rules.table.evaluate(victims)
+        return all(sum(terms[term] for term in measure) <= most for measure, most in limits)
+
+    def _nothing(self, answer: Answer, certified: Certified) -> Proved:
+        """Say on what it rests that there is no answer."""
+        if certified.infeasible:
+            return Proved("infeasible", None, (), certified.trees)
+        if answer.outcome == "infeasible" and self._ask((), None, 0).outcome == "none":
+            return Proved("infeasible", None, (), (), None, tuple(self.engines))
+        return Proved("unknown", None, ())
+
+    def _levels(
+        self, answer: Answer, certified: Certified
+    ) -> tuple[Sequence[int] | None, tuple[LevelResult, ...]]:
+        """Return the levels with their proofs, and a better set instead if an engine finds one."""
+        claimed = {level.measure: level.least for level in answer.levels}
+        terms = self.search.rules.table.evaluate(certified.victims or ())
+        levels: list[LevelResult] = []
+        for number, stated in enumerate(certified.levels):
+            value = sum(terms[term] for term in stated.measure)
+            proof: Proof | None = "certified" if stated.proved or value == 0 else None
+            known = claimed.get(stated.measure, Least("unknown"))
+            if proof is None and known.outcome == "optimal" and known.value == value:
+                opinion = self._ask(certified.levels[:number], stated.measure, value - 1)
+                if opinion.outcome == "found" and opinion.counts is not None:
+                    return self.search.classes.take(opinion.counts), ()
+                proof = "solver" if opinion.outcome == "none" else None
+            bound = value if proof else known.bound if known.outcome == "feasible" else 0
+            least = Least("optimal" if proof else "feasible", value, min(bound, value))
+            levels.append(LevelResult(stated.measure, least, proof))
+        return None, tuple(levels)
+
+    def _ask(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> Opinion:
+        """Ask two engines whether anything is better on a level, or whether there is anything."""
+        search = self.search
+        asked = replace(
+            search.fork(),
+            alive=list(search.permitted),
+            forced={},
+            ceilings={},
+            limits=dict(self.claims.wishes.most),
+            bounds={},
+            incumbent=None,
+        )
+        for capped, value in search.caps:
+            asked.limit(capped, value)
+        for stated in earlier:
+            asked.limit(stated.measure, self._value(stated))
+        if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
+            return Opinion("unknown")
+        left = search.deadline.left()
+        seconds = PATIENCE_S if left is None else min(left, PATIENCE_S)
+        opinion = second_opinion(asked, Deadline.after(seconds), measure, most)
+        self.engines.update(dict.fromkeys(opinion.engines))
+        return opinion
+
+    def _value(self, stated: Stated) -> int:
+        limit = self.search.limits.get(stated.measure)
+        return limit if "D11" in stated.measure and limit is not None else stated.value
