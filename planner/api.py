@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, get_args, overload
+from typing import TYPE_CHECKING, overload
 
-from planner.errors import InputError, SchemaError
+from planner.errors import InputError
 from planner.explanation import DEFAULT_LIMIT
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
@@ -21,6 +21,8 @@ from planner.solver.start import (
     AssignmentInput,
     Given,
     RulesInput,
+    check_flavors,
+    check_rules,
     deadline_after,
     pending_workloads,
     start,
@@ -126,6 +128,7 @@ def solve(
     stability: bool | None = ...,
     stable: bool = ...,
     rules: RulesInput | None = ...,
+    certify: bool | None = ...,
 ) -> Plan: ...
 @overload
 def solve(
@@ -137,6 +140,7 @@ def solve(
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
     laws: Laws | None = ...,
+    certify: bool | None = ...,
 ) -> YuniKornPlan: ...
 @overload
 def solve(
@@ -153,6 +157,7 @@ def solve(
     stability: bool | None = ...,
     stable: bool = ...,
     rules: RulesInput | None = ...,
+    certify: bool | None = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -168,6 +173,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     stability: bool | None = False,
     stable: bool = False,
     rules: RulesInput | None = None,
+    certify: bool | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -201,6 +207,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     rules
         Kueue: as for ``planner.greedy``. Flavors are then those of KEP-83's algorithm, and
         nothing is said of stability.
+    certify
+        Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
+        checks without a solver. By default they may take their time up to 1,000 candidates;
+        with ``False`` none are searched, and two engines have to agree on every level.
 
     Raises
     ------
@@ -213,10 +223,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
-    _check_flavors(state, flavors, assignment)
+    check_flavors(state, flavors, assignment)
     if rules is not None:
-        _check_rules(flavors, stability=bool(stability) or stable)
-    planning = start(state, Given(pending, assignment, now, laws, rules), checked)
+        check_rules(flavors, stability=bool(stability) or stable)
+    planning = start(state, Given(pending, assignment, now, laws, rules, certify), checked)
     if not isinstance(planning, Planning):
         if stability or stable:
             asked = "stability" if stability else "stable"
@@ -375,24 +385,3 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     if isinstance(state, State) and isinstance(plan, Plan):
         return verify_plan(state, plan)
     raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
-
-
-def _check_flavors(state: AnyState, flavors: Flavors, assignment: AssignmentInput | None) -> None:
-    if flavors not in get_args(Flavors):
-        raise SchemaError("flavors", f"{flavors!r} cannot be used", "kueue or optimal")
-    if flavors == "kueue":
-        return
-    if isinstance(state, YuniKornState):
-        raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
-    if assignment is not None:
-        hint = "leave one of the two out"
-        raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
-
-
-def _check_rules(flavors: Flavors, *, stability: bool) -> None:
-    """Refuse what Kueue alone can answer under rules that are not its own."""
-    if flavors != "kueue":
-        raise InputError("flavors", "KEP-83 chooses its flavors itself", hint="leave it out")
-    if stability:
-        what = "what victims do next is for Kueue's own rules, not for KEP-83"
-        raise InputError("stability", what, hint="leave it out")

@@ -91,12 +91,14 @@ class Certificate(Record):
     agreed on the others. ``ties`` says on what it rests that the plan comes first among equals in
     the scheduler's candidate order: ``solver`` is one engine's word. ``corrected`` counts the
     better plans that the search for proofs found where the solver had claimed there was none.
+    ``trees_omitted`` counts the steps of trees that were left out where the plan was written.
     """
 
     digest: str
     levels: tuple[Level, ...]
     caps: tuple[Cap, ...] = ()
     trees: tuple[Tree, ...] = ()
+    trees_omitted: int = 0
     ties: Proof | None = None
     engines: tuple[str, ...] = ()
     corrected: int = 0

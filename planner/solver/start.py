@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 from planner.assignment import Assignment, flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
@@ -16,6 +16,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
 from planner.solver.kep83.planning import Kep83Planning
+from planner.solver.kueue.flavors import Flavors
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.pending import only_pending
@@ -36,7 +37,7 @@ class Given:
 
     ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,
     ``laws`` the side to take where the written laws and the code differ (YuniKorn), ``rules``
-    other rules than its own (Kueue).
+    other rules than its own (Kueue), ``certify`` whether to wait for proof trees.
     """
 
     pending: str | None = None
@@ -44,6 +45,7 @@ class Given:
     now: datetime | str | None = None
     laws: str | None = None
     rules: RulesInput | None = None
+    certify: bool | None = None
 
 
 def pending_workloads(state: AnyState) -> tuple[str, ...]:
@@ -77,12 +79,16 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
             raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
         if given.rules is not None:
             raise InputError("rules", "YuniKorn has none to choose", hint="leave them out")
-        return plan_ask(state, given.pending, given.laws, clock_of(given.now), costs)
+        asking = plan_ask(state, given.pending, given.laws, clock_of(given.now), costs)
+        asking.certify = given.certify
+        return asking
     if given.laws is not None:
         expected = "leave it out: only YuniKorn's written laws and code differ"
         raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
     with without_garbage_collection():
-        return _start_kueue(state, given, costs)
+        planning = _start_kueue(state, given, costs)
+    planning.certify = given.certify
+    return planning
 
 
 def deadline_after(time_limit: float | None) -> Deadline:
@@ -154,3 +160,37 @@ def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPla
     if isinstance(planning, YuniKornPlanning):
         return solve_yunikorn(planning, profile, deadline)
     return solve_planning(planning, profile, deadline)
+
+
+def check_flavors(state: AnyState, flavors: Flavors, assignment: AssignmentInput | None) -> None:
+    """Refuse flavors to choose where there are none, or where they are fixed.
+
+    Raises
+    ------
+    InputError
+        If they cannot be chosen.
+    """
+    if flavors not in get_args(Flavors):
+        raise SchemaError("flavors", f"{flavors!r} cannot be used", "kueue or optimal")
+    if flavors == "kueue":
+        return
+    if isinstance(state, YuniKornState):
+        raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
+    if assignment is not None:
+        hint = "leave one of the two out"
+        raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
+
+
+def check_rules(flavors: Flavors, *, stability: bool) -> None:
+    """Refuse what Kueue alone can answer under rules that are not its own.
+
+    Raises
+    ------
+    InputError
+        If flavors are to be chosen, or stability is asked for.
+    """
+    if flavors != "kueue":
+        raise InputError("flavors", "KEP-83 chooses its flavors itself", hint="leave it out")
+    if stability:
+        what = "what victims do next is for Kueue's own rules, not for KEP-83"
+        raise InputError("stability", what, hint="leave it out")

@@ -69,7 +69,7 @@ class Kep83Planning(Planning):
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Kep83Planning:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        return Kep83Planning(
+        planning = Kep83Planning(
             self.state,
             self.snapshot,
             self.preemptor,
@@ -78,12 +78,17 @@ class Kep83Planning(Planning):
             assignment,
             ranked,
         )
+        planning.certify = self.certify
+        return planning
 
     def in_state(self, state: State) -> Kep83Planning:
         """Return the same preemptor in another state that knows it, at the same clock."""
         snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
         preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        return Kep83Planning(state, snapshot, preemptor, self._options, self._costs, self._fixed)
+        options, costs, fixed = self._options, self._costs, self._fixed
+        planning = Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
+        planning.certify = self.certify
+        return planning
 
     def reasons(self) -> list[str]:
         """Return the reason code that the rules give each workload as a victim: (W,)."""

@@ -48,6 +48,9 @@ class Planning:
     NAME: ClassVar = "Kueue"
     """Whose algorithm the greedy answer is."""
 
+    certify: bool | None = None
+    """Whether to wait for proof trees; ``None`` where that is quick."""
+
     def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
         self,
         state: State,
@@ -105,13 +108,19 @@ class Planning:
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Planning:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        return Planning(self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked)
+        planning = Planning(
+            self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked
+        )
+        planning.certify = self.certify
+        return planning
 
     def in_state(self, state: State) -> Planning:
         """Return the same preemptor in another state that knows it, at the same clock."""
         snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
         preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        return Planning(state, snapshot, preemptor, self._costs, self._fixed)
+        planning = Planning(state, snapshot, preemptor, self._costs, self._fixed)
+        planning.certify = self.certify
+        return planning
 
     def adopt(self, profile: Profile) -> None:
         """Let the terms count what an objective protects softly.

@@ -104,7 +104,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     """
     rules, search = prepared.rules, prepared.search
     claims = planning.claims(profile, search.caps)
-    proved = Settling(claims, search, profile.levels).prove(answer)
+    proved = Settling(claims, search, profile.levels, planning.certify).prove(answer)
     bounds = solver_free_bounds(
         planning.problem, planning.table, planning.candidates, proved.levels
     )

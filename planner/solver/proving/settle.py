@@ -50,12 +50,16 @@ class Proved:
 
 @dataclass
 class Settling:
-    """Prove an answer of a search."""
+    """Prove an answer of a search.
+
+    ``certify`` says whether to wait for trees: always, never (then two engines are asked about
+    every level), or up to so many candidates.
+    """
 
     claims: Claims
     search: Search
     measures: Sequence[Measure]
-    patient: bool | None = None
+    certify: bool | None = None
     engines: dict[str, None] = field(default_factory=dict)
 
     def prove(self, answer: Answer) -> Proved:
@@ -86,8 +90,8 @@ class Settling:
     @property
     def _certifier(self) -> Certifier:
         candidates = sum(map(self.search.classes.count, range(len(self.search.classes))))
-        patient = candidates <= SMALL if self.patient is None else self.patient
-        steps = STEPS if patient else FEW_STEPS
+        patient = candidates <= SMALL if self.certify is None else self.certify
+        steps = 0 if self.certify is False else STEPS if patient else FEW_STEPS
         return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], levels: Sequence[Stated]) -> bool:

@@ -38,6 +38,9 @@ Laws = Literal["design", "code"]
 class YuniKornPlanning:
     """The decision, the problem and its terms, for one ask in one partition."""
 
+    certify: bool | None = None
+    """Whether to wait for proof trees; ``None`` where that is quick."""
+
     def __init__(
         self,
         state: YuniKornState,
