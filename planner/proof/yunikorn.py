@@ -171,7 +171,8 @@ class YuniKornRules(Frame):
             yield from self._limit_rows(mine)
 
     def _freeing(self, classes: IntArray, t: str, missing: int) -> Row:
-        return Row(classes, self.held(t)[classes], missing)
+        holding = classes[self.held(t)[classes] > 0]
+        return Row(holding, self.held(t)[holding], missing)
 
     def _within_guaranteed_rows(self, mine: IntArray) -> Iterator[NamedRow]:
         """YK-04: with the ask counted, nothing that counts at its queue is exceeded in the end.
@@ -210,14 +211,14 @@ class YuniKornRules(Frame):
         present = {int(leaf) for leaf in np.unique(self.queue[mine])}
         queues = {step.path: step for leaf in sorted(present) for step in self.leaves[leaf].lineage}
         for queue in queues.values():
-            guaranteed, classes = queue.guaranteed or {}, None
-            for t, amount in sorted(guaranteed.items()):
+            classes = self.inside(mine, queue) if queue.guaranteed else mine[:0]
+            for t, amount in sorted((queue.guaranteed or {}).items()):
                 may_go = max(0, self._used(queue, t) - amount)
                 may_go += self.ask.get(t, 0) if queue in self.asking.leaf.lineage else 0
-                classes = self.inside(mine, queue) if classes is None else classes
-                held = self.held(t)[classes]
-                if int((held * self.members.sizes[classes]).sum()) > may_go:
-                    yield f"YK-02 {t} of {queue.path}", Row(classes, -held, -may_go)
+                holding = classes[self.held(t)[classes] > 0]
+                held = self.held(t)[holding]
+                if int((held * self.members.sizes[holding]).sum()) > may_go:
+                    yield f"YK-02 {t} of {queue.path}", Row(holding, -held, -may_go)
 
     @staticmethod
     def _used(queue: Queue, t: str) -> int:

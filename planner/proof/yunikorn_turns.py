@@ -199,6 +199,7 @@ class Turns:
         below, limits = [], []
         for g in wanted:
             mine = classes[self._counted[g, self.leaf[classes]]]
+            mine = mine[self.held[self.guarantees[g].type][mine] > 0]
             held = self.held[self.guarantees[g].type][mine]
             total = int((held * self.sizes[mine]).sum())
             limit = self.over[g] - 1
@@ -235,7 +236,7 @@ class Turns:
         Where there are many sizes it is taken to be of the largest.
         """
         held = self.held[g.type][mine]
-        sizes = np.unique(held[held > 0]).tolist()
+        sizes = np.unique(held).tolist()
         if len(sizes) > SIZES:
             yield f"YK-05 {g.name}", Row(mine, -held, -limit - sizes[-1])
             return
