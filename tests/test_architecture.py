@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
-        " explanation exposure study simulation linting",
+        " checking explanation exposure study simulation linting",
         "api": "errors quantity laws checking state reader quota assignment reference problem objective"
         " models plan verifier solver replay explanation",
         "joint": "errors objective plan quota solver state",

@@ -22,8 +22,8 @@ INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
 
 MEANINGS: Final = {
-    OPTIMAL: "proved optimal; replay: all equal",
-    FINDINGS: "findings; replay: something differs",
+    OPTIMAL: "proved optimal; replay: all equal; check: all holds",
+    FINDINGS: "findings; replay: something differs; check: something does not hold",
     BAD_INPUT: "bad input or usage",
     INFEASIBLE: "proved infeasible: no legal victim set exists",
     NOT_PROVED: "a legal plan, not proved optimal",

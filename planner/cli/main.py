@@ -14,6 +14,7 @@ from planner.cli.group import PREFIX, PlannerGroup
 
 COMMANDS: Final = {
     "solve": "Plan whom to evict for a pending workload, and prove it.",
+    "check": "Check a plan and its proofs, without a solver.",
     "snapshot": "Write what kubectl can read of a cluster into one dump.",
     "boost": "Find the priority boosts that make Kueue carry out a plan.",
     "whatif": "Show what an edit of the state, or a new workload, changes.",

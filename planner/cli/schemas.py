@@ -21,6 +21,7 @@ from planner.plan import AnyPlan, Front, JointPlan
 from planner.reader.kinds import KINDS
 from planner.replay import ReplayReport
 from planner.report.catalogue import Catalogue
+from planner.report.check import Checks
 from planner.report.front import Fronts
 from planner.report.json import Plans
 from planner.scenario.comparison import WhatIf
@@ -166,6 +167,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
         "the output of solve --all --objective pareto:A,B --format json", lambda: _written(Fronts)
     ),
     "joint": Published("the output of solve --joint --format json", lambda: _written(JointPlan)),
+    "check": Published("the output of check --format json", lambda: _written(Checks)),
     "boost": Published("the output of boost --format json", lambda: _written(Boosts)),
     "whatif": Published("the output of whatif --format json", lambda: _written(WhatIf)),
     "audit": Published("the output of audit --format json", lambda: _written(Audit)),

@@ -27,6 +27,14 @@ from planner.cli.option import (
     several_pending_option,
     time_limit_option,
 )
+from planner.cli.proof import (
+    certify_option,
+    check_proof,
+    printed,
+    printed_fronts,
+    proof_option,
+    write_proof,
+)
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -48,6 +56,7 @@ Examples:
   planner solve dump/ --all --format json -o plans.json
   planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
   planner solve cluster.json --format html -o plan.html
+  planner solve cluster.json --format json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
@@ -110,6 +119,8 @@ MAX_LINES_IGNORED = 50
 )
 @laws_option
 @rules_option
+@certify_option
+@proof_option
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
 @page_format_option
@@ -143,6 +154,8 @@ def solve(  # noqa: PLR0913 - one parameter an option
     stable: bool,
     laws: str | None,
     rules: str | None,
+    certify: bool | None,
+    proof: Path | None,
     verbose: bool,
     style: str | None,
     output: Path | None,
@@ -158,10 +171,12 @@ def solve(  # noqa: PLR0913 - one parameter an option
     if joint:
         others: dict[str, object] = {"--assignment": assignment, "--laws": laws, "--rules": rules}
         more = {"--stability": stability, "--stable": stable}
+        more |= {"--proof": proof is not None, "--certify": certify is not None}
         refuse_for_joint(pending, profile, style, flavors, others | more, each=each)
     measures = front_measures(profile)
     if measures is not None:
         _refuse_for_front(style, flavors, stability=bool(stability) or stable)
+    check_proof(proof, output, front=measures is not None, certify=certify)
     from planner import api
     from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target
@@ -169,7 +184,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     target = Target.choose(style, output)
     known: dict[str, Any] = {"costs": read_optional(costs), "time_limit": time_limit}
     given = {**known, "assignment": read_optional(assignment), "laws": laws, "rules": rules}
-    wanted: dict[str, Any] = {"flavors": flavors, "stability": stability, "stable": stable}
+    wanted = {**given, "flavors": flavors, "stability": stability, "stable": stable}
     read_state = _read(reading, now, verbose=verbose)
     # What was read stays until the end. Otherwise each later full collection walks it all, and
     # over a large dump that takes seconds.
@@ -180,14 +195,14 @@ def solve(  # noqa: PLR0913 - one parameter an option
         with named():
             if measures is not None:
                 return api.front(read_state, key, *measures, **given)
-            return api.solve(read_state, key, profile, **wanted, **given)
+            return api.solve(read_state, key, profile, certify=certify, **wanted)
 
     if joint:
         several = None if each else pending
         with named():
             return plan_together(read_state, target, several, objective=profile, **known)
     keys = api.pending_workloads(read_state) if each else None
-    show: Callable[..., None] = _print if measures is None else _print_fronts
+    show = partial(_print, proof=proof) if measures is None else _print_fronts
     return _answer(answer_for, partial(show, target=target), alone, keys)
 
 
@@ -257,13 +272,18 @@ def _answer_each(
     return answers, codes
 
 
-def _print(plans: Sequence[AnyPlan], target: Target, *, alone: bool) -> None:
+def _print(
+    plans: Sequence[AnyPlan], target: Target, *, alone: bool, proof: Path | None = None
+) -> None:
     from importlib import import_module
 
     from planner.cli.message import warn
     from planner.report.caution import cautions
 
     warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
+    if proof is not None:
+        write_proof(plans, proof)
+    plans = printed(plans, proof)
     renderer = import_module(f"planner.report.{target.style}")
     look = {"width": target.width, "color": target.color}
     target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))
@@ -274,6 +294,7 @@ def _print_fronts(fronts: Sequence[Front], target: Target, *, alone: bool) -> No
     from planner.report.front import render, render_all
 
     warn(note for front in fronts for note in front.notes)
+    fronts = printed_fronts(fronts)
     draw = partial(render, fronts[0]) if alone else partial(render_all, fronts)
     target.emit(draw(target.style, width=target.width, color=target.color))
 

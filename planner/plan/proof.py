@@ -7,6 +7,7 @@ proof.md leads through one by hand.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from planner.plan.base import Record
@@ -67,3 +68,8 @@ class Tree(Record):
 
     claim: str
     steps: tuple[Step, ...]
+
+
+def steps_of(trees: Iterable[Tree]) -> int:
+    """Return how many steps trees have in all."""
+    return sum(len(tree.steps) for tree in trees)

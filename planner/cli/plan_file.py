@@ -1,0 +1,139 @@
+"""Plans that were written as JSON, and proof trees that were written apart from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from planner.errors import InputError, ParseError, SchemaError, UnsupportedError
+from planner.plan import AnyPlan, Plan, Tree, YuniKornPlan
+from planner.plan.proof_lines import lines_of, trees_of
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
+from planner.reader.json_text import parse_json
+from planner.reader.show import place, shown
+from planner.reader.source import MAX_BYTES, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXPECTED: Final = "a plan, as planner solve --format json writes it"
+_MODELS: Final[Mapping[object, type[Plan | YuniKornPlan]]] = {
+    "kueue": Plan,
+    "yunikorn": YuniKornPlan,
+}
+_OTHERS: Final = {
+    "pending": "is a joint plan, which has no trees",
+    "points": "is a front of plans",
+    "fronts": "holds fronts of plans",
+}
+"""What else planner solve writes, by a field that nothing but it has."""
+
+
+def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
+    """Read the plan that a file holds, or all of a list as ``planner solve --all`` writes it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is no plan, or one that cannot be checked.
+    """
+    root, value = _read_json(source, max_bytes or MAX_BYTES)
+    if isinstance(value, dict) and isinstance(value.get("plans"), list):
+        return [_plan(root, ("plans", i), each) for i, each in enumerate(value["plans"])]
+    return [_plan(root, (), value)]
+
+
+def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
+    """Return plans with the trees that ``planner solve --proof`` wrote to a file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, holds something else, or trees of none of the plans.
+    """
+    source = load(proof, MAX_BYTES)
+    if proof.is_dir():
+        raise InputError(str(proof), "is a directory", "a file of planner solve --proof")
+    data = b"".join(text.data for text in source.texts)
+    try:
+        lines = data.decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise ParseError(source.name, "is not UTF-8 text") from None
+    trees = trees_of(lines, source.name)
+    strangers = sorted(trees.keys() - {plan.preemptor for plan in plans})
+    if strangers:
+        found = f'holds trees of a plan for "{strangers[0]}", which is not there'
+        raise InputError(source.name, found, "trees of the plans that are checked")
+    return [_with(plan, trees.get(plan.preemptor, ())) for plan in plans]
+
+
+def proof_text(plans: Sequence[AnyPlan]) -> bytes:
+    """Return the trees of plans as lines, for a file of their own."""
+    lines = (
+        line
+        for plan in plans
+        if plan.certificate is not None
+        for line in lines_of(plan.preemptor, plan.certificate.trees)
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _with(plan: AnyPlan, trees: Sequence[Tree]) -> AnyPlan:
+    certificate = plan.certificate
+    if certificate is None or not trees:
+        return plan
+    update: dict[str, Any] = {"trees": (*certificate.trees, *trees), "trees_omitted": 0}
+    return plan.model_copy(update={"certificate": certificate.model_copy(update=update)})
+
+
+def _read_json(source: str, max_bytes: int) -> tuple[str, object]:
+    loaded = load(source, max_bytes)
+    if len(loaded.texts) != 1 or loaded.texts[0].where != loaded.name:
+        raise InputError(loaded.name, "is a directory", EXPECTED)
+    root = loaded.name
+    try:
+        values = list(parse_json(loaded.texts[0].data, root))
+    except ParseError as error:
+        raise ParseError(error.where, error.found, EXPECTED, error.hint) from None
+    if len(values) != 1:
+        found = f"holds {len(values)} documents" if values else "is empty"
+        raise ParseError(root, found, EXPECTED)
+    return root, values[0]
+
+
+def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:
+    where = place(root, path)
+    if not isinstance(value, dict):
+        raise SchemaError(where, f"{shown(value)} stands here", EXPECTED)
+    other = next((name for name in _OTHERS if name in value), None)
+    if other is not None:
+        raise UnsupportedError(where, _OTHERS[other], EXPECTED)
+    model = _MODELS.get(value.get("scheduler"))
+    if model is None:
+        found = "scheduler" in value
+        said = f"{shown(value['scheduler'])} stands here" if found else "is missing"
+        raise SchemaError(place(root, (*path, "scheduler")), said, "kueue or yunikorn", EXPECTED)
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise _refused(root, path, value, error) from None
+
+
+def _refused(
+    root: str, path: tuple[str | int, ...], value: dict[str, Any], error: ValidationError
+) -> SchemaError:
+    """Say what the first thing is that does not stand in a plan."""
+    location = error.errors(include_url=False)[0]["loc"]
+    if "steps" in location:  # a step is one of several: pydantic complains for each of them
+        upto = location[: location.index("steps") + 2]
+        step: Any = value
+        for name in upto:
+            step = step[name] if len(upto) > 1 else step
+        if isinstance(step, dict):
+            said = f"a step with the fields {', '.join(map(shown, step)) or 'none'} stands here"
+            where = place(root, (*path, *upto))
+            return SchemaError(where, said, "of and most, split and at, narrow, rows, or law")
+    return schema_error(Item(root, path, value), "the plan", error, error.error_count())

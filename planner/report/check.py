@@ -1,0 +1,168 @@
+"""What came of checking plans: as tables, as plain lines, as JSON, or in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from pydantic import Field
+from rich.console import RenderableType
+from rich.text import Text
+
+from planner.checking.record import Check, CheckedClaim
+from planner.plan import Record, Verdict
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Document,
+    Paragraph,
+    Section,
+    name,
+    sheet,
+)
+from planner.report.document.block import Column as SheetColumn
+from planner.report.markdown_text import text_of
+from planner.report.paper import Column, grid, table_of
+from planner.report.plain_lines import line, quoted, yes
+from planner.report.style import in_style
+from planner.report.table_parts import NOTHING
+from planner.report.text import clean, clean_lines, plural, short, word
+
+CERTIFIED: Final = "certified"
+OPEN: Final = "not certified"
+ACCEPTED: Final = "ACCEPTED"
+REFUSED: Final = "NOT ACCEPTED"
+
+
+class Checks(Record):
+    """What holds of the plans of a file; ``accepted`` says that everything holds of all."""
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
+    accepted: bool
+    checks: tuple[Check, ...]
+
+
+def render(answer: Checks, style: str, *, width: int, color: bool) -> str:
+    """Return the result in a style: ``table``, ``plain``, ``json`` or ``markdown``."""
+    if style == "markdown":
+        return "\n---\n\n".join(text_of(_document(one)) for one in answer.checks)
+    return in_style(answer, style, _lines, _parts, width=width, color=color)
+
+
+def conclusion(answer: Check) -> str:
+    """Return the last line: accepted or not, and why."""
+    certified = sum(claim.certified for claim in answer.claims)
+    held = sum(verdict.holds for verdict in answer.verdicts)
+    said = ACCEPTED if answer.accepted else REFUSED
+    claims = plural(len(answer.claims), "claim")
+    verdicts = plural(len(answer.verdicts), "verdict")
+    return f"{said}: {certified} of {claims} certified, {held} of {verdicts} hold"
+
+
+def _broken(answer: Check) -> Sequence[Verdict]:
+    return [verdict for verdict in answer.verdicts if not verdict.holds]
+
+
+def _value(claim: CheckedClaim) -> str:
+    return NOTHING if claim.value is None else f"{claim.value:,}"
+
+
+def _parts(answer: Checks) -> Iterator[RenderableType]:
+    for one in answer.checks:
+        yield from _parts_of(one)
+
+
+def _parts_of(one: Check) -> Iterator[RenderableType]:
+    yield grid(
+        [
+            ("Preemptor", Text(short(one.preemptor), "bold")),
+            ("Objective", clean(one.objective)),
+            ("Status", f"{one.status}, as the plan says"),
+        ]
+    )
+    if one.claims:
+        yield table_of(_columns(), one.claims)
+    for verdict in _broken(one):
+        text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"
+        yield Text(text, "bold red")
+    for note in one.notes:
+        yield Text(clean_lines(note), "yellow")
+    yield Text(conclusion(one), "bold green" if one.accepted else "bold red")
+
+
+def _columns() -> list[Column[CheckedClaim]]:
+    def proof(claim: CheckedClaim) -> Text:
+        return Text(CERTIFIED, "green") if claim.certified else Text(OPEN, "bold red")
+
+    return [
+        Column("Claim", lambda claim: Text(clean(claim.claim))),
+        Column("What", lambda claim: Text(clean(claim.title)), folds=True),
+        Column("Value", _value, number=True),
+        Column("Proof", proof),
+        Column("How", lambda claim: Text(clean(claim.detail)), folds=True),
+    ]
+
+
+def _lines(answer: Checks) -> Iterator[str]:
+    for number, one in enumerate(answer.checks):
+        if number:
+            yield ""
+        yield from _lines_of(one)
+
+
+def _lines_of(one: Check) -> Iterator[str]:
+    yield line("preemptor", word(one.preemptor))
+    yield line("objective", word(one.objective))
+    yield line("status", one.status)
+    for claim in one.claims:
+        facts = [f"certified={yes(claim.certified)}"]
+        if claim.value is not None:
+            facts.append(f"value={claim.value}")
+        facts += [f"how={quoted(claim.detail)}", f"title={quoted(claim.title)}"]
+        yield line("claim", word(claim.claim), *facts)
+    for verdict in one.verdicts:
+        detail = [quoted(verdict.detail)] if verdict.detail and not verdict.holds else []
+        yield line("law", word(verdict.law), f"holds={yes(verdict.holds)}", *detail)
+    yield from (line("note", quoted(note)) for note in one.notes)
+    certified = sum(claim.certified for claim in one.claims)
+    held = sum(verdict.holds for verdict in one.verdicts)
+    counts = f"claims={certified}/{len(one.claims)}", f"laws={held}/{len(one.verdicts)}"
+    yield line("accepted", yes(one.accepted), *counts)
+
+
+def _document(one: Check) -> Document:
+    sections = [Section("Claims", (_sheet(one.claims),))] if one.claims else []
+    broken: tuple[Block, ...] = tuple(
+        Paragraph(f"{verdict.law} {verdict.title}: {verdict.detail}", "bad")
+        for verdict in _broken(one)
+    )
+    if broken:
+        sections.append(Section("Does not hold", broken))
+    if one.notes:
+        notes: tuple[Block, ...] = tuple(Paragraph(note, "warn") for note in one.notes)
+        sections.append(Section("Notes", notes))
+    badge, _, answer = conclusion(one).partition(": ")
+    return Document(
+        kind="Checked plan",
+        title=name(one.preemptor),
+        badge=badge.capitalize(),
+        tone="good" if one.accepted else "bad",
+        answer=answer,
+        facts=(("Objective", Cell(one.objective)), ("Status", Cell(one.status))),
+        tiles=(),
+        sections=tuple(sections),
+    )
+
+
+def _sheet(claims: Sequence[CheckedClaim]) -> Block:
+    def proof(claim: CheckedClaim) -> Cell:
+        return Cell(CERTIFIED, tone="good") if claim.certified else Cell(OPEN, tone="bad")
+
+    columns: list[SheetColumn[CheckedClaim]] = [
+        SheetColumn("Claim", lambda claim: claim.claim),
+        SheetColumn("What", lambda claim: claim.title),
+        SheetColumn("Value", _value, number=True),
+        SheetColumn("Proof", proof),
+        SheetColumn("How", lambda claim: claim.detail),
+    ]
+    return sheet("What the plan claims", columns, claims)
