@@ -1,0 +1,159 @@
+"""An ask of YuniKorn with all its legal sets, and the rules that trees stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations
+
+import numpy as np
+from scipy.optimize import linprog
+
+from planner.objective.profiles import Measure
+from planner.proof.box import Box, Row
+from planner.proof.claims import BETTER
+from planner.proof.measures import Bounded
+from planner.proof.question import Question
+from planner.proof.yunikorn import YuniKornRules, yunikorn_rules
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.solver.engine import Deadline
+from planner.solver.proving.grow import Grown, grow
+from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
+from planner.verifier.yunikorn import verify_yunikorn_case
+from planner.verifier.yunikorn.case import YuniKornCase
+from planner.verifier.yunikorn.victim import Victim
+from tests.yunikorn.building import Json
+
+Keys = frozenset[str]
+Counts = tuple[int, ...]
+
+MEASURES: tuple[Measure, ...] = (
+    ("D2",),
+    ("D0",),
+    ("D1",),
+    ("D3",),
+    ("D4", "D5"),
+    ("D7",),
+    ("D8",),
+    ("D9",),
+    ("D2", "D7", "D8"),
+    ("D12",),
+)
+STEPS = 2_000
+
+
+@dataclass
+class Sets:
+    """One ask with its legal sets, by the keys of their victims."""
+
+    planning: YuniKornPlanning
+    legal: frozenset[Keys]
+
+    @classmethod
+    def tried(cls, value: Json, key: str, laws: Laws) -> Sets:
+        """Try every set on every node, by the verifier."""
+        planning = planning_of(value, key, laws)
+        return cls(planning, frozenset(accepted(planning)))
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """The position of each allocation."""
+        allocations = self.planning.problem.allocations
+        return {one.allocation_key: i for i, one in enumerate(allocations)}
+
+    def sparing(self) -> frozenset[Keys]:
+        """Return the legal sets without the last tier."""
+        problem = self.planning.problem
+        last = problem.originator | problem.opted_out
+        kept = {key for key, i in self.position.items() if last[i]}
+        return frozenset(keys for keys in self.legal if not keys & kept)
+
+    def rules(self, terms: Iterable[str], *, spare: bool = False) -> YuniKornRules:
+        """Return the rules over classes that these terms do not tell apart."""
+        planning = self.planning
+        order = planning.problem.order.tolist()
+        subject = planning.subject
+        return yunikorn_rules(
+            planning.cluster,
+            planning.asking,
+            subject.rules,
+            planning.table,
+            order,
+            terms,
+            spare_last_tier=spare,
+        )
+
+    def counts(self, rules: YuniKornRules, sets: Iterable[Keys]) -> set[Counts]:
+        """Return how many members of each class some sets have."""
+        return {tuple(rules.members.counts([self.position[key] for key in keys])) for keys in sets}
+
+    def value(self, measure: Measure, keys: Keys) -> int:
+        """Return a measure of a set."""
+        terms = self.planning.table.evaluate([self.position[key] for key in sorted(keys)])
+        return sum(terms[term] for term in measure)
+
+
+def planning_of(value: Json, key: str = "ask", laws: Laws = "design") -> YuniKornPlanning:
+    """Make the ask of an instance ready."""
+    return plan_ask(read_yunikorn_objects(value, where="test"), key, laws, None, None)
+
+
+def accepted(planning: YuniKornPlanning) -> Iterator[Keys]:
+    """Yield every set that the verifier accepts on some node."""
+    cluster, asking, rules = planning.cluster, planning.asking, planning.subject.rules
+    everything = [
+        Victim(one, cluster.tree.leaf_of(application), application.application_id)
+        for application in cluster.partition.applications
+        for one in application.allocations
+    ]
+    sizes = range(1, len(everything) + 1)
+    for victims in chain.from_iterable(combinations(everything, size) for size in sizes):
+        cases = (YuniKornCase(cluster, asking, rules, room, victims) for room in cluster.nodes)
+        if any(verify_yunikorn_case(case).accepted for case in cases):
+            yield frozenset(victim.key for victim in victims)
+
+
+def question(sets: Sets, rules: YuniKornRules, bounds: Sequence[tuple[Measure, int]]) -> Question:
+    """Ask for a set within some bounds, the last of which is the one to be better on."""
+    named = [Bounded(f"bound {i}", measure, most) for i, (measure, most) in enumerate(bounds)]
+    if named:
+        named[-1] = Bounded(BETTER, named[-1].measure, named[-1].most)
+    return Question.of(rules, sets.planning.table, named)
+
+
+def answered(asked: Question) -> Grown:
+    """Look for a tree, and let it be checked."""
+    found = grow(asked, Deadline.after(60), STEPS)
+    if found.steps is not None:
+        asked.check(found.steps)
+    return found
+
+
+def single(box: Box, counts: Counts) -> Box:
+    """Return the part of a box with one set."""
+    exactly = np.array(counts, dtype=np.int64)
+    return Box(exactly, exactly, host=box.host, touched=box.touched)
+
+
+def holds(box: Box, counts: Counts) -> bool:
+    """Say whether a set is between the two that bound a box."""
+    return bool(((box.least <= counts) & (np.array(counts) <= box.most)).all())
+
+
+def satisfied(rows: Iterable[Row], counts: Counts, ranges: Mapping[str, tuple[int, int]]) -> bool:
+    """Say whether a set keeps to all rows, with some values of their further quantities."""
+    taken, matrix, missing = np.array(counts, dtype=np.int64), [], []
+    names = sorted(ranges)
+    for row in rows:
+        short = row.least - int((row.amounts * taken[row.classes]).sum())
+        if row.extra:
+            matrix.append([-float(row.extra.get(name, 0)) for name in names])
+            missing.append(-float(short))
+        elif short > 0:
+            return False
+    if not matrix:
+        return True
+    limits = [ranges[name] for name in names]
+    found = linprog(np.zeros(len(names)), A_ub=matrix, b_ub=missing, bounds=limits)
+    return bool(found.status == 0)
