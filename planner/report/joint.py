@@ -13,6 +13,7 @@ from planner.plan import JointPending, JointPlan, Victim
 from planner.report.kueue_table import EVICTING
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, term_lines, yes
+from planner.report.proof import proof_in_words
 from planner.report.style import in_style
 from planner.report.table_parts import (
     ANSWERS,
@@ -218,6 +219,8 @@ def _certificate(answer: JointPlan) -> Table:
         f"{certificate.wall_time_s:.2f} s",
     ]
     table = grid([("CERTIFICATE", Text("   ".join(part for part in said if part)))])
+    if proof := proof_in_words(certificate, ties=False):
+        table.add_row("Proof", Text(clean(proof)))
     if certificate.cut_off:
         steps = plural(certificate.cut_off, "step")
         text = f"{steps} that the model permits and Kueue's own replay does not"

@@ -7,6 +7,7 @@ from typing import Final
 
 from planner.plan import AnyPlan, Certificate
 from planner.report.contrast import contrast
+from planner.report.proof import steps_in
 from planner.report.text import clean, hours, moment, word
 from planner.report.words import WORK_UNIT, TermRow, laws_held, outside_rules, term_rows
 
@@ -69,7 +70,7 @@ def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
         if row.greedy is not None:
             facts.append(f"{scheduler}={row.greedy}")
         if row.level is not None:
-            facts += [f"level={row.level}", f"bound={row.bound}"]
+            facts += [f"level={row.level}", f"bound={row.bound}", f"proof={row.proof or 'none'}"]
         if row.unit == WORK_UNIT:
             facts.append(f"gpu_hours={hours(row.value).replace(',', '')}")
         yield line(
@@ -91,6 +92,10 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Iterator[str]:
         "certificate",
         plan.status,
         f"levels={closed}/{len(certificate.levels)}",
+        f"certified={sum(level.proof == 'certified' for level in certificate.levels)}",
+        f"steps={steps_in(certificate)}",
+        f"ties={certificate.ties or 'none'}",
+        *([f"corrected={certificate.corrected}"] if certificate.corrected else []),
         f"laws={held}/{checked}",
         *([f"cut_off={certificate.cut_off}"] if certificate.cut_off else []),
         f"seconds={certificate.wall_time_s:.3f}",

@@ -12,6 +12,7 @@ from rich.text import Text
 from planner.plan import AnyPlan, Certificate, Victim, YuniKornVictim
 from planner.report.contrast import contrast
 from planner.report.paper import Cell, Column, grid, table_of
+from planner.report.proof import proof_in_words
 from planner.report.text import clean, clean_lines, decimal, hours, moment, plural, short
 from planner.report.words import (
     NOUNS,
@@ -191,6 +192,8 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Table:
         f"{certificate.wall_time_s:.2f} s",
     ]
     table = grid([("CERTIFICATE", Text("   ".join(part for part in said if part)))])
+    if proof := proof_in_words(certificate):
+        table.add_row("Proof", Text(clean(proof)))
     for verdict in certificate.verdicts:
         if not verdict.holds:
             text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"

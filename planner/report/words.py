@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from planner.laws import (
@@ -17,7 +17,7 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
 )
-from planner.plan import AnyPlan, Certificate, Level, Plan, SolverFreeBound, YuniKornPlan
+from planner.plan import AnyPlan, Certificate, Level, Plan, Proof, SolverFreeBound, YuniKornPlan
 from planner.report.text import plural
 
 SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
@@ -110,7 +110,8 @@ class TermRow:
     """One measure of disruption, for a plan and for the scheduler's own.
 
     ``level`` is its place among the levels of the objective, from 1, and ``bound`` what is
-    proved of it there; both are ``None`` for a term that is only reported.
+    proved of it there; both are ``None`` for a term that is only reported. ``proof`` is what the
+    level rests on, if it is more than one engine's word.
     """
 
     id: str
@@ -120,6 +121,7 @@ class TermRow:
     greedy: int | None
     level: int | None = None
     bound: int | None = None
+    proof: Proof | None = None
 
 
 def term_rows(plan: AnyPlan) -> list[TermRow]:
@@ -143,7 +145,8 @@ def level_rows(
     for number, level in enumerate(levels, start=1):
         title, unit = _text_of(texts, level.term) or (level.title, level.unit)
         theirs = _sum_of(level.term, greedy)
-        rows.append(TermRow(level.term, title, unit, level.value, theirs, number, level.bound))
+        row = TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
+        rows.append(replace(row, proof=level.proof))
     shown = {row.id for row in rows}
     for term, value in terms.items():
         if term not in shown:

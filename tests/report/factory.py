@@ -21,6 +21,7 @@ from planner.plan import (
     Verdict,
     Victim,
 )
+from planner.plan.proof import ByRows, Tree
 from planner.quantity import format_units
 
 NOW = datetime(2026, 3, 8, 21, 6, tzinfo=UTC)
@@ -148,7 +149,13 @@ def make_infeasible(**changes: object) -> Plan:
         "victims": (),
         "terms": {},
         "borrowing": None,
-        "certificate": make_certificate(levels=(), bounds=(), verdicts=()),
+        "certificate": make_certificate(
+            levels=(),
+            trees=(Tree(claim="infeasible", steps=(ByRows(rows={"better": 1}),)),),
+            ties=None,
+            bounds=(),
+            verdicts=(),
+        ),
         "greedy": greedy,
     }
     return make_plan(**{**facts, **changes})
@@ -212,9 +219,13 @@ def make_certificate(**changes: object) -> Certificate:
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
         "levels": tuple(
-            Level(term=term, title=title, unit=unit, value=value, bound=value)
+            Level(term=term, title=title, unit=unit, value=value, bound=value, proof="certified")
             for term, title, unit, value in levels
         ),
+        "trees": tuple(
+            Tree(claim=term, steps=(ByRows(rows={"better": 1}),)) for term, *_ in levels
+        ),
+        "ties": "certified",
         "bounds": (bound,),
         "verdicts": tuple(
             Verdict(law=law.id, title=law.title, holds=True, detail="") for law in KUEUE_CLASSICAL

@@ -27,6 +27,7 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.document.measure import unit_of, value_of
+from planner.report.proof import proof_in_words
 from planner.report.table_parts import (
     CUT_OFF,
     DIFFERENT,
@@ -227,6 +228,8 @@ def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[str, Cell
         proved: Tone = "good" if closed == len(levels) else "warn"
         said = f"value = bound on {closed} of {plural(len(levels), 'level')}"
         yield "Optimality", Cell(said, tone=proved)
+    if proof := proof_in_words(certificate):
+        yield "Proof", Cell(proof)
     if attempt := attempt_name(plan):
         yield "Attempt", Cell(attempt)
     if checked:

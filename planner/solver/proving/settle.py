@@ -66,7 +66,7 @@ class Settling:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
         search = self.search
         victims = None if search.incumbent is None else search.classes.take(search.incumbent)
-        certified = self._certifier.certify(with_names(self.measures), victims)
+        certified = self._certified(victims)
         if certified.victims is None:
             return self._nothing(answer, certified)
         while True:
@@ -74,7 +74,7 @@ class Settling:
             if found is None:
                 break
             # Another engine knows better: from there all begins anew.
-            again = self._certifier.certify(with_names(self.measures), found)
+            again = self._certified(found)
             certified = replace(again, corrected=certified.corrected + again.corrected + 1)
         by_solver = answer.outcome == "optimal" and not certified.corrected
         return Proved(
@@ -87,11 +87,21 @@ class Settling:
             certified.corrected,
         )
 
+    def _certified(self, victims: Sequence[int] | None) -> Certified:
+        """Search the trees of an answer, or none if that is not wanted."""
+        measures = with_names(self.measures)
+        if self.certify is not False:
+            return self._certifier.certify(measures, victims)
+        if victims is None:
+            return Certified(None)
+        values = ((m, self.claims.value(m, victims)) for m in measures)
+        return Certified(victims, [Stated(m, value, proved=False) for m, value in values])
+
     @property
     def _certifier(self) -> Certifier:
         candidates = sum(map(self.search.classes.count, range(len(self.search.classes))))
         patient = candidates <= SMALL if self.certify is None else self.certify
-        steps = 0 if self.certify is False else STEPS if patient else FEW_STEPS
+        steps = STEPS if patient else FEW_STEPS
         return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], levels: Sequence[Stated]) -> bool:
