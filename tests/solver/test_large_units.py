@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 import planner
-from planner.errors import InternalError
 from tests import recorded
-from tests.conftest import ROOT, recorded_root
+from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.oracle.cluster import Cluster
 from tests.oracle.objectives import LEVELS, Enumeration, legal_sets
 from tests.oracle.question import ask
@@ -28,6 +27,9 @@ from tests.solver.oracle_difference import flavors_of
 SAMPLE = ROOT / "instances" / "recorded" / "large-units"
 FILES = {"known": 13, "public": 40, "realistic": 4}
 """How many lines of each file there are at least, in the sample."""
+
+LONG = "public"
+"""The file whose every objective on every line takes more than a minute, with proof trees."""
 
 OBJECTIVES = (
     "no-regret",
@@ -59,8 +61,8 @@ def difference(line: recorded.Line, objective: str) -> str:
     costs = line["costs"] if objective == "min-cost" else None
     try:
         plan = planner.solve(recorded.state_of(line), line["pending"], objective, costs)
-    except InternalError as error:
-        return f"exit 70: {error}"
+    except Exception as error:  # noqa: BLE001 - whatever it is, it would be exit code 70
+        return f"exit 70: {error!r}"
     if best is None:
         return "" if plan.status == "infeasible" else f"{plan.status}, and no set is legal"
     if plan.status != "optimal" or plan.certificate is None:
@@ -76,9 +78,12 @@ def difference(line: recorded.Line, objective: str) -> str:
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("name", FILES)
 def test_every_level_is_the_recorded_best(name: str, objective: str) -> None:
+    """Every line; of the many, ordinary runs take every other objective, in turn."""
     compared, wrong = 0, []
-    for line in lines(name):
+    for number, line in enumerate(lines(name)):
         compared += 1
+        if name == LONG and not TEST_ALL and (number + OBJECTIVES.index(objective)) % 2:
+            continue
         said = difference(line, objective)
         wrong += [f"{line['id']}: {said}"] if said else []
     assert not wrong, "\n".join([f"{len(wrong)} of {compared} differ:", *wrong])
