@@ -28,6 +28,7 @@ from tests.solver.oracle_difference import (
     on_every_level,
 )
 
+THOROUGH = TEST_ALL or "PLANNER_FUZZ" in os.environ
 STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 300))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 CHUNK = 25
@@ -43,7 +44,11 @@ AGAINST_PRIORITY = (12, 27, 416, 2904, 3161)
 
 @pytest.mark.parametrize("seeds", [WRONG_ONCE, *CHUNKS], ids=["wrong-once", *NAMES])
 def test_every_objective_gives_what_enumeration_gives(seeds: Sequence[int]) -> None:
-    found = [said for seed in seeds for said in differences(random_state(seed), LEVELS)]
+    found = []
+    for seed in seeds:
+        # In ordinary runs a state is asked every other objective, its neighbour the rest.
+        asked = list(LEVELS) if THOROUGH or seed in WRONG_ONCE else list(LEVELS)[seed % 2 :: 2]
+        found += differences(random_state(seed), asked)
     refused = [said for said in found if said.startswith(REFUSED)]
     assert len(refused) <= CHUNK // 5, refused
     wrong = [said for said in found if said not in refused]
