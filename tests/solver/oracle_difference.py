@@ -19,7 +19,7 @@ REFUSED = "refused"
 COST = "cost"
 
 
-def answer(state: RandomState, objective: str, time_limit: float | None = None) -> Plan:
+def answer(state: RandomState, objective: str, *, certify: bool | None = None) -> Plan:
     """Ask the planner."""
     return planner.solve(
         read_kueue_objects(state.objects, where=f"seed {state.seed}", now=NOW),
@@ -27,7 +27,7 @@ def answer(state: RandomState, objective: str, time_limit: float | None = None) 
         objective=objective,
         costs=state.costs if objective == "min-cost" else None,
         assignment=state.assignment,
-        time_limit=time_limit,
+        certify=certify,
     )
 
 

@@ -92,7 +92,7 @@ def test_running_out_of_time_never_makes_it_worse_than_the_schedulers_own(
 
         monkeypatch.setattr(search, "run", hasty)
         try:
-            plan = answer(state, objective)
+            plan = answer(state, objective, certify=False)  # trees would prove it all the same
         except InputError:
             continue
         except Exception as error:  # noqa: BLE001 - says which state it was
