@@ -27,6 +27,7 @@ from tests.proof.yunikorn_sets import (
     Keys,
     Sets,
     answered,
+    guarded,
     holds,
     planning_of,
     question,
@@ -56,6 +57,8 @@ GPU = {"gpu": 1}
 def drawn(seed: int) -> tuple[Sets, ...]:
     """Return a random ask by both sides of the laws."""
     value = random_cluster(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
+    if seed % 4 == 3:
+        value = guarded(seed)
     return tuple(Sets.tried(value, "ask", laws) for laws in LAWS)
 
 

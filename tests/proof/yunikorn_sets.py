@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
+from random import Random
+from typing import Final
 
 import numpy as np
 from scipy.optimize import linprog
@@ -23,7 +25,15 @@ from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
 from planner.verifier.yunikorn.victim import Victim
-from tests.yunikorn.building import Json
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+)
 
 Keys = frozenset[str]
 Counts = tuple[int, ...]
@@ -40,7 +50,8 @@ MEASURES: tuple[Measure, ...] = (
     ("D2", "D7", "D8"),
     ("D12",),
 )
-STEPS = 2_000
+STEPS: Final = 2_000
+HALF: Final = 0.5
 
 
 @dataclass
@@ -97,6 +108,33 @@ class Sets:
 def planning_of(value: Json, key: str = "ask", laws: Laws = "design") -> YuniKornPlanning:
     """Make the ask of an instance ready."""
     return plan_ask(read_yunikorn_objects(value, where="test"), key, laws, None, None)
+
+
+def guarded(seed: int) -> Json:
+    """Draw a cluster in which the guaranteed of four leaves decides, and hardly anything else.
+
+    One node has room for the ask, so that nothing has to be freed there, and the ask is within
+    its own guaranteed: its victims need only an order. Each leaf guarantees a little of two
+    types, and so may the queue above two of them.
+    """
+    chance = Random(seed)  # noqa: S311 - test data
+
+    def amount(least: int, most: int) -> dict[str, int]:
+        return {t: chance.randint(least, most) for t in chance.choice((("gpu", "mem"), ("gpu",)))}
+
+    def leaf(name: str) -> Json:
+        return queue(name, guaranteed=amount(0, 4))
+
+    above = amount(1, 6) if chance.random() < HALF else {}
+    queues = [queue("a", leaf("q1"), leaf("q2"), guaranteed=above), leaf("b"), leaf("c")]
+    wanted = queue("wants", guaranteed={"gpu": 9, "mem": 9})
+    held: dict[str, list[Json]] = {"root.a.q1": [], "root.a.q2": [], "root.b": [], "root.c": []}
+    for number in range(7):
+        held[chance.choice(list(held))].append(allocation(f"v{number}", amount(0, 3), number))
+    running = [application(f"runs-{path}", path, *each) for path, each in held.items()]
+    asking = application("asks", "root.wants", asks=(ask("ask", {"gpu": 1, "mem": 1}),))
+    room = node("n1", {"gpu": 50, "mem": 50})
+    return cluster_value([*queues, wanted], [room], [*running, asking])
 
 
 def accepted(planning: YuniKornPlanning) -> Iterator[Keys]:
