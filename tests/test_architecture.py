@@ -45,7 +45,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "proof": "errors quantity state quota objective plan verifier",
         "solver": "errors garbage quantity laws state quota assignment reference problem objective"
         " models plan verifier proof",
-        "checking": "errors state quota assignment problem objective plan verifier proof",
+        "checking": "errors laws state quota assignment reference problem objective plan verifier"
+        " proof",
         "scenario": "errors state reader quota plan",
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.assignment import flavor_resources
+from planner.assignment import Assignment, flavor_resources
+from planner.checking.facts import Facts
 from planner.checking.record import Check, CheckedClaim
 from planner.checking.trees import check_infeasible, check_levels
 from planner.errors import UnsupportedError
@@ -24,11 +25,13 @@ from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims, lawful
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.reference.decision import Decision, decide
+from planner.reference.kep83 import decide_kep83
 from planner.state import State
 from planner.verifier import match_plan, setting_for, verify_plan
-from planner.verifier.certificate import CAPS, check_certificate
+from planner.verifier.certificate import check_certificate
+from planner.verifier.fair_setting import FairSetting
 from planner.verifier.setting import Setting
-from planner.verifier.wording import compare, judge
 
 
 def check_kueue(
@@ -74,11 +77,7 @@ class _Checking:
         preemptor = find_preemptor(self.state, snapshot, plan.preemptor)
         if plan.kep83 is None:
             return build_problem(snapshot, preemptor, plan.assignment)
-        held = (one for group in snapshot.admitted.values() for one in group if one.remarked)
-        milestones = {w.key: read_disruption(w.workload, snapshot.now).milestone_cost for w in held}
-        by_cost = "ByLowestDisruptionCost" in plan.kep83.criteria
-        cost = milestones if by_cost else {}
-        return build_kep83(snapshot, preemptor, plan.assignment, plan.kep83, cost).base
+        return build_kep83(snapshot, preemptor, plan.assignment, plan.kep83, self._milestones).base
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -109,18 +108,87 @@ class _Checking:
         )
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
-        """Judge values, bounds, order and facts, and the caps by the plan that stands beside."""
+        """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
-        if certificate is None or not plan.victims:
-            return
-        costs = {bound.term: self._costs_of(bound.term) for bound in certificate.bounds}
+        bounds = certificate.bounds if certificate else ()
+        costs = {bound.term: self._costs_of(bound.term) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
+        terms = self.table.evaluate(self._positions(plan))
+        asked = self._levels(certificate) if certificate and plan.victims else None
+        yield from check_certificate(case, plan, terms, costs, asked)
+        yield self.facts.check_victims(plan)
+        if plan.greedy is not None:
+            yield self.facts.check_greedy(plan.greedy)
+        if certificate is not None and plan.victims:
+            yield self.facts.check_caps(certificate.caps, self.profile)
+
+    def _levels(self, certificate: Certificate) -> list[str]:
         asked = [measure_id(measure) for measure in with_names(self.profile.levels)]
         named = [level.term for level in certificate.levels]
-        levels = ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
-        terms = self.table.evaluate(self._positions(plan))
-        yield from check_certificate(case, plan, terms, costs, levels)
-        yield judge(CAPS, list(self._cap_faults(certificate)), "those of the greedy plan")
+        return ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The numbers that the plan is compared with."""
+        search = self._decision.search
+        return Facts(
+            self.table,
+            self.position,
+            self.problem.order.tolist(),
+            [self.position[one.key] for one in self.setting.candidates],
+            search,
+            bool(search.targets) and self._is_outside(),
+        )
+
+    def _is_outside(self) -> bool:
+        """Say whether the scheduler's own plan breaks its laws: under fair sharing it may."""
+        greedy = self.plan.greedy
+        if greedy is None or self._keeps_its_laws:
+            return False
+        judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
+        return not judged.accepted
+
+    @property
+    def _keeps_its_laws(self) -> bool:
+        """Whether the scheduler always keeps its own laws: it does but for fair sharing."""
+        return not isinstance(self.setting, FairSetting)
+
+    @cached_property
+    def _decision(self) -> Decision:
+        """What the scheduler's own algorithm does under the flavors of the plan."""
+        return self._decide(self.plan.assignment)
+
+    def _decide(self, assignment: Assignment | None) -> Decision:
+        snapshot, options = self.snapshot, self.plan.kep83
+        preemptor = find_preemptor(self.state, snapshot, self.plan.preemptor)
+        if options is None:
+            return decide(snapshot, preemptor, assignment)
+        return decide_kep83(snapshot, preemptor, options, assignment, self._milestones)
+
+    def _never_looks(self) -> bool:
+        """Say whether the scheduler looks for no victims with the flavors that it assigns.
+
+        It finds none, leaves podsets out, or takes for fitting what does not fit.
+        """
+        assignment, setting = self.plan.assignment, self.setting
+        left_out = len(assignment.pod_sets) < len(setting.preemptor.pod_sets)
+        if assignment.mode == "Preempt" and not left_out:
+            return False
+        free = self.snapshot.usage.available
+        asked = setting.request.items()
+        fits = all(amount <= max(0, free(setting.queue, fr)) for fr, amount in asked)
+        if assignment.mode == "Fit" and fits and not left_out:
+            return False
+        return self._decide(None).assignment == assignment
+
+    @cached_property
+    def _milestones(self) -> Mapping[str, int]:
+        """What KEP-83's order of candidates looks at, where it does."""
+        if self.plan.kep83 is None or "ByLowestDisruptionCost" not in self.plan.kep83.criteria:
+            return {}
+        held = (one for group in self.snapshot.admitted.values() for one in group if one.remarked)
+        now = self.snapshot.now
+        return {one.key: read_disruption(one.workload, now).milestone_cost for one in held}
 
     def _costs_of(self, term: str) -> dict[str, int]:
         costs = np.sum([self.table.separable[each] for each in term.split("+")], axis=0).tolist()
@@ -130,26 +198,15 @@ class _Checking:
         found = [self.position[key] for key in plan.keys if key in self.position]
         return sorted(found, key=self.problem.order.tolist().__getitem__)
 
-    def _cap_faults(self, certificate: Certificate) -> Iterator[str]:
-        """Compare caps with the profile's, and with the scheduler's own plan."""
-        greedy = self.plan.greedy
-        expected = {}
-        if greedy is not None and greedy.victims:
-            terms = self.table.evaluate(self._positions(greedy))
-            expected = {measure_id(m): sum(terms[t] for t in m) for m in self.profile.caps}
-        for cap in certificate.caps:
-            yield from compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
-        missing = expected.keys() - {cap.term for cap in certificate.caps}
-        if greedy is not None and not greedy.outside_rules and not self.profile.wishes:
-            yield from (f"the cap of {term} was dropped" for term in sorted(missing))
-
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate
-        if certificate is None:
-            return
         if self.plan.status == "infeasible":
-            yield check_infeasible(self._questions(()), certificate.trees)
-        elif self.plan.status == "optimal" and self.plan.victims:
+            trees = certificate.trees if certificate else ()
+            known = (
+                "the scheduler, replayed, never looks for victims" if self._never_looks() else ""
+            )
+            yield check_infeasible(self._questions(()), trees, known)
+        elif certificate and self.plan.status == "optimal" and self.plan.victims:
             claims = self._questions(certificate.caps)
             yield from check_levels(claims, certificate, self._positions(self.plan))
 

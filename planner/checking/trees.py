@@ -5,18 +5,13 @@ An optimal plan has a claim for each level and one for its ties, an infeasible p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from planner.checking.record import CheckedClaim
 from planner.objective.profiles import Measure, measure_title
 from planner.plan import Certificate, Tree
-from planner.proof.claims import INFEASIBLE, UNKNOWN_TERM, Claims, Stated, level_claim
+from planner.proof.claims import INFEASIBLE, TIES, UNKNOWN_TERM, Claims, Stated, level_claim
 from planner.proof.question import Open, Question
-
-TIES: Final = "ties"
-_SPAN: Final = re.compile(r"ties (\d+)\.\.(\d+)")
 
 
 def check_levels(
@@ -36,15 +31,15 @@ def check_levels(
             certified=found,
             detail=detail,
         )
-    certified, detail = _judge_ties(claims, stated, victims, certificate.trees)
+    certified, detail = _judge_ties(claims, stated, victims, trees.get(TIES))
     title = "first among equals in the scheduler's candidate order"
     yield CheckedClaim(claim=TIES, title=title, certified=certified, detail=detail)
 
 
-def check_infeasible(claims: Claims, trees: Sequence[Tree]) -> CheckedClaim:
-    """Judge the claim that there is no legal set."""
+def check_infeasible(claims: Claims, trees: Sequence[Tree], known: str = "") -> CheckedClaim:
+    """Judge the claim that there is no legal set; ``known`` says why it needs no tree."""
     tree = next((tree for tree in trees if tree.claim == INFEASIBLE), None)
-    found, detail = _judge(claims.infeasible(), tree)
+    found, detail = (True, known) if known else _judge(claims.infeasible(), tree)
     title = "no legal victim set exists"
     return CheckedClaim(claim=INFEASIBLE, title=title, certified=found, detail=detail)
 
@@ -65,24 +60,11 @@ def _judge_level(
 
 
 def _judge_ties(
-    claims: Claims, levels: Sequence[Stated], victims: Sequence[int], trees: Sequence[Tree]
+    claims: Claims, levels: Sequence[Stated], victims: Sequence[int], tree: Tree | None
 ) -> tuple[bool, str]:
-    """Walk the trees of all spans of victims, which must follow one another to the last."""
     if sorted(claims.canonical(levels, victims)) != sorted(victims):
         return False, "of workloads that nothing tells apart it does not take the first"
-    done, steps = 0, 0
-    spans = ((_SPAN.fullmatch(tree.claim), tree) for tree in trees)
-    for first, last, tree in sorted(
-        (int(m[1]), int(m[2]), tree) for m, tree in spans if m is not None
-    ):
-        if first == done < last <= len(victims):
-            found, detail = _judge(claims.ties(levels, victims, first, last), tree)
-            if not found:
-                return False, f"{tree.claim}: {detail}"
-            done, steps = last, steps + len(tree.steps)
-    if done < len(victims):
-        return False, f"no tree tells from victim number {done + 1} on"
-    return True, _say_steps(steps)
+    return _judge(claims.ties(levels, victims), tree)
 
 
 def _judge(question: Question, tree: Tree | None) -> tuple[bool, str]:
