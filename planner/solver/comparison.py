@@ -19,6 +19,7 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
 
     None is dropped where the search starts from the scheduler's own answer, which meets them
     all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
+    Where time does not tell, no answer of the search is proved best.
 
     Raises
     ------
@@ -30,7 +31,6 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
     if not greedy.victims:
         return ""
     impossible: list[str] = []
-    undecided: list[str] = []
     for measure in profile.caps:
         value = sum(greedy.terms[term] for term in measure)
         trial = search.fork()
@@ -40,8 +40,9 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
             search.caps.append((measure, value))
             search.incumbent = trial.incumbent
         else:
-            (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
-    return dropped_in_words(profile, impossible, undecided)
+            dropped = impossible if outcome == "infeasible" else search.undecided
+            dropped.append(measure_id(measure))
+    return dropped_in_words(profile, impossible, search.undecided)
 
 
 def bind(search: Search, profile: Profile) -> None:

@@ -38,6 +38,7 @@ class Answer:
 
 def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
     """Solve the levels in order; the last one makes the answer canonical."""
+    search.levels = with_names(levels)
     if search.incumbent is None:
         outcome = find_any(search, search.alive)
         if outcome in ("infeasible", "unknown"):
@@ -56,7 +57,7 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
     nobody. Time is left for what comes then.
     """
     free = search.fork()
-    free.deadline = search.deadline.half()
+    free.deadline, free.levels = search.deadline.half(), with_names(levels)
     done = _solve_in_turn(free, levels)
     best = free.answer
     free.deadline = search.deadline.half().half()
@@ -125,6 +126,7 @@ def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) 
     ``best`` are its values, level by level, the number of names included. The outcome is
     infeasible as soon as it is proved that no answer is better.
     """
+    search.levels = with_names(levels)
     done: list[LevelResult] = []
     equal = True
     for measure, most in zip(with_names(levels), best, strict=True):
@@ -140,9 +142,12 @@ def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) 
 
 
 def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
-    """Make the answer of solved levels canonical, if it is proved best."""
+    """Make the answer of solved levels canonical, if it is proved best.
+
+    It is not, where another might keep a cap of which time did not tell.
+    """
     levels = tuple(_in_the_end(search, level) for level in done)
-    proved = _all_proved(levels) and break_ties(search)
+    proved = _all_proved(levels) and break_ties(search) and not search.undecided
     return Answer("optimal" if proved else "feasible", levels)
 
 
@@ -168,6 +173,7 @@ def _lowest_rank(search: Search) -> Least:
             outcome = find_any(search, search.up_to_rank(value - 1))
         if outcome != "optimal":
             break
+    value = search.value(("D1",), search.answer)
     search.limit(("D1",), value)
     if outcome == "infeasible":
         return Least("optimal", value, value)

@@ -41,7 +41,9 @@ class Search:
     their limit: what is found is kept. ``attempts`` begin with the one that settled the last
     model; ``guided`` says whether the last answer among equals was led by a measure. ``caps``
     are the measures of the scheduler's own plan that no answer exceeds, ``permitted`` the classes
-    that the wishes of the objective leave: what the claims of a plan are about.
+    that the wishes of the objective leave: what the claims of a plan are about. ``levels`` are
+    all measures that count, in their order, those not yet solved included; ``undecided`` the caps
+    of which time did not tell whether an answer can keep them.
     """
 
     rules: Rules
@@ -60,6 +62,8 @@ class Search:
     guided: bool = False
     caps: list[tuple[Measure, int]] = field(default_factory=list)
     permitted: list[int] = field(default_factory=list)
+    levels: Sequence[Measure] = ()
+    undecided: list[str] = field(default_factory=list)
 
     def fork(self) -> Search:
         """Return a search that can be narrowed without narrowing this one."""
@@ -85,6 +89,11 @@ class Search:
         """Return a measure of a victim set."""
         terms = self.rules.table.evaluate(self.classes.take(counts))
         return sum(terms[term] for term in measure)
+
+    def values(self, counts: Counts) -> list[int]:
+        """Return all levels of a victim set."""
+        terms = self.rules.table.evaluate(self.classes.take(counts))
+        return [sum(terms[term] for term in measure) for measure in self.levels]
 
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""
@@ -184,7 +193,7 @@ class Search:
                 return result
             if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
                 claimed = objective.value(result.solution) if objective else 0
-                if self._bears_out(found, measure, claimed):
+                if self._bears_out(found, measure, claimed, usable=usable):
                     return result
                 if cascades is None or len(cascades.lessons) == learned:
                     message = "the model understates a measure, and nothing was learned"
@@ -221,15 +230,19 @@ class Search:
             self.attempts = ATTEMPTS[ATTEMPTS.index(result.attempt) :]
         return result
 
-    def _bears_out(self, found: Counts, measure: Measure | None, claimed: int) -> bool:
+    def _bears_out(
+        self, found: Counts, measure: Measure | None, claimed: int, *, usable: bool
+    ) -> bool:
         """Make an answer the incumbent, and say whether it is no worse than the model claims.
+
+        ``usable`` says whether the incumbent would have been an answer, too.
 
         Only in D11 can it be worse: nobody knows that before the scheduler is asked, and then
         there is a lesson. If it still keeps to all limits and is better than the incumbent, it
         becomes the incumbent all the same.
         """
         if self.rules.table.cascades is None:
-            self._adopt(found)
+            self._adopt(found, measure, usable=usable)
             return True
         kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
         if not kept:
@@ -237,14 +250,28 @@ class Search:
         value = 0 if measure is None else self.value(measure, found)
         known = None if measure is None else self.known_value(measure)
         if value <= claimed or known is None or value < known:
-            self._adopt(found)
+            self._adopt(found, measure, usable=usable)
         return value <= claimed
 
-    def _adopt(self, found: Counts) -> None:
-        """Make an answer the incumbent; no later one may be worse in what it is better in."""
+    def _adopt(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
+        """Make an answer the incumbent; no later one may be worse in what it is better in.
+
+        One that is no better in the measure and worse on a later level is let go: there may be no
+        time left to make up for that.
+        """
+        if usable and found != self.incumbent and self._is_worse_later(found, measure):
+            return
         self.incumbent = found
-        for measure in self.unproved:
-            self.limit(measure, self.value(measure, found))
+        for earlier in self.unproved:
+            self.limit(earlier, self.value(earlier, found))
+
+    def _is_worse_later(self, found: Counts, measure: Measure | None) -> bool:
+        """Say whether an answer is no better in a measure, and worse on all levels together."""
+        if not self.levels:
+            return False
+        known = self.answer
+        better = measure is not None and self.value(measure, found) < self.value(measure, known)
+        return not better and self.values(found) > self.values(known)
 
     def _restrict(
         self,

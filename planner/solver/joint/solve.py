@@ -209,7 +209,7 @@ class _Joint:
         positions = self._greedy_positions() or []
         greedy = self.rules.table.evaluate(positions)
         impossible: list[str] = []
-        undecided: list[str] = []
+        undecided = search.undecided
         for measure in self.profile.caps if comparable else ():
             trial = search.fork()
             value = sum(greedy[term] for term in measure)
@@ -249,7 +249,7 @@ class _Joint:
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
-        return Answer(_outcome(bounded), bounded)
+        return Answer("feasible" if self.search.undecided else _outcome(bounded), bounded)
 
     def _improve(self) -> None:
         """Start from the best that is served in order of precedence; mostly nothing is better."""

@@ -74,8 +74,8 @@ class _Race:
     """The best plan so far, and what is known of the assignments that were examined.
 
     ``alone`` is the best plan under Kueue's own flavors. ``caps`` are those of the profile that
-    some answer keeps; ``dropped`` says which were not. ``proved`` says that nothing examined can
-    be better than the best.
+    some answer keeps; ``dropped`` says which were not, and ``undecided`` that time did not tell
+    of some. ``proved`` says that nothing examined can be better than the best.
     """
 
     own: Planning
@@ -90,6 +90,7 @@ class _Race:
     proved: bool = True
     caps: dict[Measure, int] = field(default_factory=dict)
     dropped: str = ""
+    undecided: bool = False
 
     @property
     def greedy(self) -> Plan:
@@ -112,7 +113,7 @@ class _Race:
     def settled(self) -> bool:
         """Whether it is proved that nothing permitted is better than the best."""
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
-        return self.unbeatable or (self.proved and everything)
+        return not self.undecided and (self.unbeatable or (self.proved and everything))
 
     def run(self) -> None:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
@@ -162,6 +163,7 @@ class _Race:
                 self.caps = wider
             else:
                 (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
+        self.undecided = bool(undecided)
         self.dropped = dropped_in_words(self.profile, impossible, undecided)
 
     def _some_keep(self, caps: Mapping[Measure, int]) -> Outcome:

@@ -78,7 +78,10 @@ class Settling:
             certified = replace(again, corrected=certified.corrected + again.corrected + 1)
         by_solver = answer.outcome == "optimal" and not certified.corrected
         return Proved(
-            "optimal" if all(level.proof for level in levels) else "feasible",
+            # Another plan might keep a cap of which time did not tell.
+            "optimal"
+            if all(level.proof for level in levels) and not search.undecided
+            else "feasible",
             certified.victims,
             levels,
             certified.trees,

@@ -1,0 +1,181 @@
+"""However little effort each question gets: never worse than the scheduler's own plan.
+
+Questions are given up at random, as a time limit gives them up: with what was known before, or
+with a solution that nobody proved best.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+import pytest
+
+from planner.models.shared.builder import Builder, Linear
+from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.solver import comparison, search
+from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, Run, run
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import prepare, settled
+from planner.solver.levels import Answer, solve_levels
+from planner.solver.search import Search
+from planner.solver.start import Given, start
+from planner.solver.yunikorn.solve import prepare_ask, settled_ask
+from planner.state import AnyState
+from tests.cluster import PENDING, fair_sharing, preempt
+from tests.conftest import TEST_ALL
+from tests.random_trees import PREEMPTOR, random_instance
+from tests.solver.test_core import crowd
+from tests.yunikorn.building import state_of
+from tests.yunikorn.random_clusters import random_cluster
+
+MANY: Final = 10 if TEST_ALL else 1
+OBJECTIVES: Final = ("no-regret", "least-disruption", "min-count", "fewest-tenants", "weighted")
+
+
+class Cut:
+    """Runs models, or gives up: what is cut is drawn anew for each plan."""
+
+    def __init__(self) -> None:
+        self.chance = random.Random(0)  # noqa: S311 - test data
+        self.cut = 0
+
+    def __call__(
+        self,
+        builder: Builder,
+        objective: Linear | None,
+        deadline: Deadline,
+        hint: Sequence[int] | None = None,
+        attempts: Sequence[Attempt] = ATTEMPTS,
+    ) -> Run:
+        """Run a model with as much effort as it likes, or little, or none."""
+        kind = self.chance.choice(["any", "any", "none", "whole"])
+        if kind == "whole":
+            return run(builder, objective, deadline, hint, attempts)
+        self.cut += 1
+        if kind == "none":
+            return Run("unknown") if hint is None else Run("feasible", hint)
+        # Some solution that is no worse than the hint, as an attempt cut short leaves it.
+        if objective and hint is not None:
+            builder.at_most(objective, objective.value(hint))
+        found = run(builder, None, deadline, attempts=attempts)
+        return Run("feasible", found.solution) if found.solution else Run("unknown")
+
+
+@pytest.fixture
+def cut(monkeypatch: pytest.MonkeyPatch) -> Cut:
+    made = Cut()
+    monkeypatch.setattr(search, "run", made)
+    return made
+
+
+def trees() -> Iterator[tuple[AnyState, Given]]:
+    for seed in range(300 * MANY):
+        pick = random.Random(seed).randint  # noqa: S311 - test data
+        instance = random_instance(pick, 4 + seed % 9, fair=seed % 2 == 0)
+        yield instance.state, Given(PREEMPTOR, instance.assignment)
+
+
+def crowds() -> Iterator[tuple[AnyState, Given]]:
+    for seed in range(80 * MANY):
+        state = crowd(seed, 6) if seed % 2 else crowd(seed, 4, fair_sharing())
+        yield state, Given(PENDING, preempt(state))
+
+
+def asks() -> Iterator[tuple[AnyState, Given]]:
+    for seed in range(400 * MANY):
+        yield state_of(random_cluster(seed, plain=seed % 2 == 0, twins=seed % 3 == 0)), Given("ask")
+
+
+def searched(state: AnyState, given: Given, profile: Profile) -> tuple[Search, Answer, bool] | None:
+    """Search a question, and say whether it started from the scheduler's own plan."""
+    planning = start(state, given)
+    planning.adopt(profile)
+    greedy = planning.greedy_plan()
+    if isinstance(planning, Planning):
+        if settled(planning):
+            return None
+        found = prepare(planning, profile, Deadline(), greedy).search
+        within = not greedy.outside_rules
+    else:
+        if settled_ask(planning):
+            return None
+        ready = prepare_ask(planning, profile, Deadline(), greedy)
+        found, within = ready.search, ready.within
+    return found, solve_levels(found, profile.levels), bool(greedy.victims) and within
+
+
+@pytest.mark.parametrize("source", [trees, crowds, asks])
+def test_never_worse_than_the_schedulers_own(
+    source: Callable[[], Iterator[tuple[AnyState, Given]]], cut: Cut
+) -> None:
+    compared = unproved = 0
+    for number, (state, given) in enumerate(source()):
+        profile = PROFILES[OBJECTIVES[number % len(OBJECTIVES)]]
+        planning = start(state, given)
+        planning.adopt(profile)
+        greedy = planning.greedy_plan()
+        done = searched(state, given, profile)
+        if done is None:
+            continue
+        found, answer, from_greedy = done
+        unproved += answer.outcome == "feasible"
+        if from_greedy:
+            compared += 1
+            terms = [sum(greedy.terms[term] for term in level) for level in profile.levels]
+            assert values(found, profile.levels) <= terms, number
+    assert cut.cut
+    assert compared >= 15
+    assert unproved >= 5
+
+
+def values(done: Search, levels: Sequence[Measure]) -> list[int]:
+    return [done.value(level, done.answer) for level in levels]
+
+
+def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every level finds any answer that is as good as the one that is known."""
+    hasty = Cut()
+    monkeypatch.setattr(hasty.chance, "choice", lambda _: "any")
+    kept, adopt = 0, Search._adopt  # noqa: SLF001 - where what is found is judged
+
+    def watched(self: Search, found: list[int], measure: Measure | None, *, usable: bool) -> None:
+        nonlocal kept
+        before = self.incumbent
+        adopt(self, found, measure, usable=usable)
+        if usable and before is not None:
+            assert self.values(self.answer) <= self.values(before)
+            kept += self.answer == before != found
+
+    profile = PROFILES["no-regret"]
+    for state, given in islice(crowds(), 30):
+        best = searched(state, given, profile)
+        with monkeypatch.context() as patch:
+            patch.setattr(search, "run", hasty)
+            patch.setattr(Search, "_adopt", watched)
+            done = searched(state, given, profile)
+        if best and done and best[0].incumbent and done[0].incumbent:
+            assert values(best[0], profile.levels) <= values(done[0], profile.levels)
+    assert kept >= 3
+
+
+def test_a_cap_that_is_not_decided_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All levels are proved, and the plan is not called optimal."""
+    decide = comparison.find_within
+    undecided = 0
+
+    def given_up(trial: Search, measure: Measure, most: int) -> Outcome:
+        nonlocal undecided
+        undecided += 1
+        return "unknown" if undecided == 1 else decide(trial, measure, most)
+
+    monkeypatch.setattr(comparison, "find_within", given_up)
+    state = crowd(3, 6)
+    done = searched(state, Given(PENDING, preempt(state)), PROFILES["no-regret"])
+    assert done is not None
+    assert undecided
+    assert done[0].undecided
+    assert done[1].outcome == "feasible"
+    assert all(level.least.outcome == "optimal" for level in done[1].levels)
