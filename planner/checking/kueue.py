@@ -30,6 +30,7 @@ from planner.reference.kep83 import decide_kep83
 from planner.state import State
 from planner.verifier import match_plan, setting_for, verify_plan
 from planner.verifier.certificate import check_certificate
+from planner.verifier.facts import check_facts
 from planner.verifier.fair_setting import FairSetting
 from planner.verifier.setting import Setting
 
@@ -119,6 +120,8 @@ class _Checking:
         yield self.facts.check_victims(plan)
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy)
+            greedy = match_plan(self.state, plan.greedy, setting=self.setting)
+            yield check_facts(greedy, plan.greedy)
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(certificate.caps, self.profile)
 

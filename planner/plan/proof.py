@@ -26,10 +26,11 @@ class CaseSplit(Record):
     ``attempt``: the attempts that Kueue makes. ``below``: no victim at or below a node, or at
     least one. ``over``: the flavor-resources in which a node stays over its quota until its last
     victim goes. ``dominant``: the resources that may decide the share of a node. ``host``: the
-    nodes that can hold the ask of YuniKorn.
+    nodes that can hold the ask of YuniKorn. ``first``: the victims of the answer at which a set
+    that comes before it can differ from it first.
     """
 
-    split: Literal["attempt", "below", "over", "dominant", "host"]
+    split: Literal["attempt", "below", "over", "dominant", "host", "first"]
     at: str | None = None
 
 
@@ -61,9 +62,8 @@ Step = Split | ByRows | ByLaws
 class Tree(Record):
     """The proof of one claim: that no legal victim set is better on a level, or there is none.
 
-    ``claim`` is the term of a level, such as ``D4+D5``, ``infeasible``, or ``ties M..N``: no set
-    that is equal on all levels has the first M victims of the plan and, before the place of its
-    victim number N, another one.
+    ``claim`` is the term of a level, such as ``D4+D5``, ``infeasible``, or ``ties``: that no set
+    which is equal on all levels comes before the plan in the scheduler's candidate order.
     """
 
     claim: str

@@ -169,7 +169,11 @@ def narrowed(
     """
     added = add_up(rows, box, ranges)
     least, most = box.least.copy(), box.most.copy()
-    moved = np.minimum(added.spare // np.abs(added.amounts), _INT64).astype(np.int64)
+    # Python's own integers: what is to spare can be beyond 64 bits where amounts are not.
+    moved = np.array(
+        [min(added.spare // abs(amount), _INT64) for amount in added.amounts.tolist()],
+        dtype=np.int64,
+    )
     helps, of = added.amounts > 0, added.classes
     least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
     most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))

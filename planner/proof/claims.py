@@ -25,6 +25,7 @@ BETTER: Final = "better"
 """The name of the row of the measure in question."""
 
 INFEASIBLE: Final = "infeasible"
+TIES: Final = "ties"
 UNKNOWN_TERM: Final = "D11"
 """It asks the scheduler what victims do next: no inequality tells."""
 
@@ -67,31 +68,14 @@ class Claims:
         better = Bounded(BETTER, measure, value - 1)
         return self._question([*self._bounds(earlier), better], {})
 
-    def ties(
-        self, levels: Sequence[Stated], victims: Sequence[int], first: int, last: int
-    ) -> Question:
-        """Ask whether any set equal on all levels has an earlier victim, after the first ones.
+    def ties(self, levels: Sequence[Stated], victims: Sequence[int]) -> Question:
+        """Ask whether any set equal on all levels comes before an answer.
 
-        ``victims`` are the positions of the answer in candidate order, so many of which, the
-        ``first``, the set has too. If an equal set comes before the answer, let i be where they
-        differ at first: it has the i - 1 victims before and another one that comes before victim
-        number i. For ``first`` < i <= ``last`` that is a further member of a class whose next
-        member comes before victim number ``last``; of all these classes together it has at least
-        one member more than the first victims have.
+        ``victims`` are the positions of the answer in candidate order. The cases of the split
+        ``first`` are the places at which an earlier set can differ for the first time.
         """
-        rules = self._rules(self._bounds(levels))
-        members = rules.members
-        counts = members.counts(victims[:first])
-        limit = members.place_of(victims[last - 1])
-        earlier = [
-            k
-            for k, (count, places) in enumerate(zip(counts, members.places, strict=True))
-            if count < len(places) and places[count] < limit
-        ]
-        needed = 1 + sum(counts[k] for k in earlier)
-        classes = np.array(earlier, dtype=np.int64)
-        row = Row(classes, np.ones_like(classes), needed)
-        return self._question(self._bounds(levels), {"before": row}, counts)
+        question = self._question(self._bounds(levels), {})
+        return replace(question, answer=tuple(victims))
 
     def canonical(self, levels: Sequence[Stated], victims: Sequence[int]) -> list[int]:
         """Return an answer with the first members of every class that it takes from.
@@ -111,10 +95,10 @@ class Claims:
         return sum(terms[term] for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
-        bounds = [Bounded(_at_most(m, most), m, most) for m, most in self.caps]
-        bounds += [Bounded(_at_most(m, most), m, most) for m, most in self.wishes.most.items()]
+        bounds = [Bounded(at_most(m, most), m, most) for m, most in self.caps]
+        bounds += [Bounded(at_most(m, most), m, most) for m, most in self.wishes.most.items()]
         bounds += [
-            Bounded(_at_most(each.measure, each.value), each.measure, each.value, _least(each))
+            Bounded(at_most(each.measure, each.value), each.measure, each.value, _least(each))
             for each in levels
         ]
         return [each for each in bounds if UNKNOWN_TERM not in each.measure]
@@ -146,17 +130,13 @@ class Claims:
         return self._known[terms]
 
 
-def tie_claim(first: int, last: int) -> str:
-    """Return the name of the claim that ties are broken right between two victims."""
-    return f"ties {first}..{last}"
-
-
 def level_claim(measure: Measure) -> str:
     """Return the name of the claim that nothing is better on a level."""
     return measure_id(measure)
 
 
-def _at_most(measure: Measure, most: int) -> str:
+def at_most(measure: Measure, most: int) -> str:
+    """Return the name of the row that bounds a measure by its value on an earlier level."""
     return f"{measure_id(measure)} <= {most}"
 
 

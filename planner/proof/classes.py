@@ -45,6 +45,10 @@ class Members(Generic[HolderT]):
         """Return the place of a candidate in the candidate order, by its position."""
         return self._place[position]
 
+    def class_of(self, position: int) -> int:
+        """Return the class of a candidate, by its position."""
+        return self._class[position]
+
     def take(self, counts: Iterable[int]) -> list[HolderT]:
         """Return so many members of each class, the first ones."""
         return [one for each, n in zip(self.holders, counts, strict=True) for one in each[:n]]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
 from planner.proof.box import Box, Row, is_contradiction, narrowed
 from planner.proof.classes import Members
 from planner.proof.measures import Bounded, Measures
+
+_NOWHERE: Final = 2**62
+"""Behind every place in the candidate order."""
 
 
 class Rules(Protocol):
@@ -68,7 +70,8 @@ class Open(Exception):  # noqa: N818 - not an error of the program
 class Question:
     """Whether any legal set keeps to some bounds; a tree answers that none does.
 
-    ``start`` is the box to look in. ``besides`` are rows that hold for the sets in question.
+    ``start`` is the box to look in. ``besides`` are rows that hold for the sets in question. Where
+    an ``answer`` is given, by positions in candidate order, only sets are that come before it.
     """
 
     rules: Rules
@@ -76,6 +79,7 @@ class Question:
     bounds: Sequence[Bounded]
     start: Box
     besides: Mapping[str, Row] = field(default_factory=dict)
+    answer: Sequence[int] = ()
 
     @classmethod
     def of(
@@ -121,9 +125,10 @@ class Question:
             return "no set is left"
         taken = self.rules.members.taken(box.least)
         if box.is_single or self.is_monotone:
-            # Whatever goes besides adds to a measure and takes nothing away.
+            # Whatever goes besides adds to a measure and takes nothing away. D11 is at least 0.
+            terms = {"D11": 0, **self.table.evaluate(taken)}
             for bounded in self.bounds:
-                if self.value(bounded.measure, taken) > bounded.most:
+                if sum(terms[term] for term in bounded.measure) > bounded.most:
                     return f"above {bounded.name}"
         return self.rules.refusal(box)
 
@@ -131,14 +136,6 @@ class Question:
     def is_monotone(self) -> bool:
         """Whether more victims are never less of any measure."""
         return len(self.table.needs) == 1
-
-    def value(self, measure: Measure, positions: Sequence[int]) -> int:
-        """Return a measure of victims, given by their positions in the table of terms.
-
-        D11 is left at 0, which it is at least: nothing here asks the scheduler.
-        """
-        terms = {"D11": 0, **self.table.evaluate(positions)}
-        return sum(terms[term] for term in measure)
 
     @cached_property
     def _fixed(self) -> dict[str, Row]:
@@ -213,6 +210,8 @@ class Question:
         ValueError
             If it is no split of this box.
         """
+        if isinstance(step, CaseSplit) and step.split == "first":
+            return list(self._by_first_difference(box))
         if isinstance(step, CaseSplit):
             return self.rules.parts(box, step.split, step.at)
         if isinstance(step, Narrowing):
@@ -224,6 +223,42 @@ class Question:
         if len(step.of) > 1:
             return box.summing(step.of, step.most)
         return box.at_most(step.of[0], step.most), box.at_least(step.of[0], step.most + 1)
+
+    def _by_first_difference(self, box: Box) -> Iterator[Box]:
+        """Yield the parts by where a set that comes before the answer first differs from it.
+
+        At victim number i it has all victims before that one, and another one whose place comes
+        before it. That is a further member of a class whose next member, after those among the
+        first i - 1 victims, comes before: of all these classes together the set has at least one
+        member more than these victims are. Of each class it has the first members, as the answer.
+
+        Raises
+        ------
+        ValueError
+            If there is no answer to come before.
+        """
+        members = self.rules.members
+        if not self.answer or "before" in box.sums:
+            message = "there is no answer to come before"
+            raise ValueError(message)
+        counts = np.zeros_like(members.sizes)
+        following = np.array([places[0] for places in members.places], dtype=np.int64)
+        for position in self.answer:
+            k, place = members.class_of(position), members.place_of(position)
+            earlier = np.flatnonzero(following < place)
+            needed = 1 + int(counts[earlier].sum())
+            row = Row(earlier, np.ones_like(earlier), needed)
+            least = np.maximum(box.least, counts)
+            yield replace(box, least=least, sums={**box.sums, "before": row})
+            counts[k] += 1
+            left = members.places[k][counts[k] :]
+            following[k] = left[0] if left else _NOWHERE
+
+    def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
+        """Return what rows with multipliers leave of a box: all, if it has no such rows."""
+        if not multipliers.keys() <= self.rows(box).keys():
+            return box
+        return narrowed(self._weighed(box, multipliers), box, self.ranges(box))
 
     def closes(self, box: Box, step: ByRows | ByLaws) -> bool:
         """Say whether a leaf shows that a box has no set in question."""

@@ -6,18 +6,20 @@ takes its place, until a tree shows that there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.objective.profiles import Measure
 from planner.plan.proof import Tree
 from planner.proof.claims import (
+    BETTER,
     INFEASIBLE,
+    TIES,
     UNKNOWN_TERM,
     Claims,
     Stated,
+    at_most,
     level_claim,
-    tie_claim,
 )
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
@@ -40,17 +42,20 @@ class Certified:
     corrected: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Certifier:
     """Grows the trees of one decision, none larger than so many steps.
 
-    ``is_allowed`` says of a set whether it keeps to bounds that no claim knows.
+    ``is_allowed`` says of a set whether it keeps to bounds that no claim knows. ``measure`` is
+    that of the level in question, ``known`` what narrowed the boxes of levels before.
     """
 
     claims: Claims
     deadline: Deadline
     most_steps: int
     is_allowed: Callable[[Sequence[int], Sequence[Stated]], bool]
+    measure: Measure | None = None
+    known: list[Mapping[str, int]] = field(default_factory=list)
 
     def certify(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
         """Prove an answer, or that there is none; ``measures`` are all levels, names included."""
@@ -66,11 +71,24 @@ class Certifier:
 
     def _grow(self, question: Question, done: Certified) -> tuple[Grown, list[int] | None]:
         """Return what grew, and the positions of a better set if that was one."""
-        grown = grow(question, self.deadline, self.most_steps)
+        grown = grow(question, self.deadline, self.most_steps, self.known)
+        self._remember(grown, done)
         if grown.better is None:
             return grown, None
         found = question.rules.members.taken(grown.better)
         return grown, found if self.is_allowed(found, done.levels) else None
+
+    def _remember(self, grown: Grown, done: Certified) -> None:
+        """Keep what narrowed a box: on later levels the measure is bounded by its value."""
+        if done.victims is None:
+            return
+        for multipliers in grown.narrowed_by:
+            named = dict(multipliers)
+            if BETTER in named and self.measure is not None:
+                value = self.claims.value(self.measure, done.victims)
+                named[at_most(self.measure, value)] = named.pop(BETTER)
+            if named not in self.known:
+                self.known.append(named)
 
     def _prove_infeasible(self, done: Certified) -> None:
         grown, found = self._grow(self.claims.infeasible(), done)
@@ -82,6 +100,7 @@ class Certifier:
 
     def _prove_level(self, done: Certified, measure: Measure) -> None:
         """Lower the value of a level until a tree shows that it is least."""
+        self.measure = measure
         while True:
             value = self.claims.value(measure, done.victims or ())
             if UNKNOWN_TERM in measure:
@@ -99,28 +118,20 @@ class Certifier:
         done.levels.append(Stated(measure, value, proved=grown.steps is not None))
 
     def _prove_ties(self, done: Certified) -> None:
-        """Show in spans of victims that no equal set comes first; begin anew with one that does."""
-        victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
-        trees, first, span = list[Tree](), 0, len(victims)
-        while first < len(victims):
-            last = min(first + span, len(victims))
-            grown, found = self._grow(self.claims.ties(done.levels, victims, first, last), done)
-            if grown.steps is not None:
-                trees.append(Tree(claim=tie_claim(first, last), steps=grown.steps))
-                first = last
-            elif found is not None and self._comes_before(done, found, victims):
-                victims = self._in_order(done, found)
-                trees, first, span = [], 0, len(victims)
-            elif last - first > 1:
-                span = (last - first) // 2
-            else:
+        """Show that no equal set comes first; begin anew with one that does."""
+        self.measure = None
+        while True:
+            victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
+            if not victims:
                 return
-        done.victims, done.ties = victims, True
-        done.trees += trees
-
-    def _comes_before(self, done: Certified, one: Sequence[int], other: Sequence[int]) -> bool:
-        place = self.claims.place_of(done.levels)
-        return sorted(map(place, one)) < sorted(map(place, other))
+            grown, found = self._grow(self.claims.ties(done.levels, victims), done)
+            done.victims = victims
+            if found is None:
+                break
+            done.victims = found
+        if grown.steps is not None:
+            done.trees.append(Tree(claim=TIES, steps=grown.steps))
+            done.ties = True
 
     def _in_order(self, done: Certified, victims: Sequence[int]) -> list[int]:
         return sorted(victims, key=self.claims.place_of(done.levels))

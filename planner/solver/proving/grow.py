@@ -7,22 +7,27 @@ the checker does not find true: a leaf is written only after ``Question`` accept
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from planner.plan.proof import ByLaws, ByRows, Narrowing, Step
-from planner.proof.box import Box, Row, add_up, is_contradiction, narrowed
+from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
 from planner.solver.proving.guide import split
+from planner.solver.proving.look import Look
 from planner.solver.proving.phase_one import Suggestion, integers, suggest
 
 WITHOUT_PROGRAM: Final = 40
-"""Steps that are tried before a linear program is asked at all: loading one takes a while."""
+"""Steps of a tree over few victims that are tried before a linear program is asked at all: to
+load it takes longer than a small plan."""
+
+FEW: Final = 12
+"""How many victims are few: more than so many left open need a program to lead."""
 
 NARROWER: Final = 0.7
 """What is left of a box at most for a step that narrows it to be worth its length."""
@@ -30,74 +35,74 @@ NARROWER: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """A tree; or a set that the claim denies, by class counts; or neither."""
+    """A tree; or a set that the claim denies, by class counts; or neither.
+
+    ``narrowed_by`` are the multipliers that narrowed the box of the whole question.
+    """
 
     steps: tuple[Step, ...] | None = None
     better: tuple[int, ...] | None = None
+    narrowed_by: Sequence[Mapping[str, int]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """A box with its rows."""
+def grow(
+    question: Question,
+    deadline: Deadline,
+    most_steps: int,
+    known: Sequence[Mapping[str, int]] = (),
+) -> Grown:
+    """Search a tree of at most so many steps.
 
-    box: Box
-    rows: Mapping[str, Row]
-    ranges: Mapping[str, tuple[int, int]]
-
-    @classmethod
-    def at(cls, question: Question, box: Box) -> _Look:
-        return cls(box, question.rows(box), question.ranges(box))
-
-    def contradict(self, multipliers: Mapping[str, int]) -> bool:
-        """Say whether rows contradict one another with these multipliers."""
-        pairs = [(self.rows[name], m) for name, m in multipliers.items()]
-        return is_contradiction(pairs, self.box, self.ranges)
+    ``known`` are multipliers that narrowed the boxes of like questions.
+    """
+    return _Growth(question, deadline, most_steps, known).run()
 
 
-def grow(question: Question, deadline: Deadline, most_steps: int) -> Grown:
-    """Search a tree of at most so many steps."""
-    quick = _Growth(question, deadline, min(WITHOUT_PROGRAM, most_steps), program=False).run()
-    if quick.steps is not None or quick.better is not None:
-        return quick
-    return _Growth(question, deadline, most_steps, program=True).run()
-
-
+@dataclass
 class _Growth:
-    def __init__(
-        self, question: Question, deadline: Deadline, most_steps: int, *, program: bool
-    ) -> None:
-        self.question = question
-        self.deadline = deadline
-        self.most_steps = most_steps
-        self.program = program
-        self.guide = BETTER
+    question: Question
+    deadline: Deadline
+    most_steps: int
+    known: Sequence[Mapping[str, int]]
+    guide: str = BETTER
+    steps: list[Step] = field(default_factory=list)
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
-        ahead, steps = [self.question.root], list[Step]()
-        if self.program:
-            for narrowing in self._narrow_root(ahead[0]):
-                steps.append(narrowing)
+        root = self.question.root
+        ahead = [root]
+        if self._closed_at_once(root):
+            return Grown(steps=tuple(self.steps))
+        if _width(root) > FEW:
+            for narrowing in self._narrow_root(root):
+                self.steps.append(narrowing)
                 ahead = [*self.question.parts(ahead[0], narrowing)]
         while ahead:
-            if len(steps) >= self.most_steps or self.deadline.passed:
+            if len(self.steps) >= self.most_steps or self.deadline.passed:
                 return Grown()
             box = ahead.pop()
             leaf = self._leaf(box)
             if leaf is None and box.is_single:
                 return Grown(better=tuple(box.least.tolist()))
             step = leaf or self._inner(box)
-            steps.append(step)
+            self.steps.append(step)
             if not isinstance(step, ByRows | ByLaws):
                 ahead.extend(reversed(self.question.parts(box, step)))
-        return Grown(steps=tuple(steps))
+        used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
+        return Grown(steps=tuple(self.steps), narrowed_by=list(used))
+
+    def _closed_at_once(self, root: Box) -> bool:
+        leaf = self._leaf(root)
+        if leaf is not None:
+            self.steps.append(leaf)
+        return leaf is not None
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
         """Return what closes a box without a linear program, if something is seen to."""
         if box.is_empty:
             return ByLaws(law="no set is left")
-        look = _Look.at(self.question, box)
-        one = next((name for name in look.rows if look.contradict({name: 1})), None)
+        look = Look(self.question, box)
+        one = look.closing_row()
         if one is not None:
             return ByRows(rows={one: 1})
         refused = self.question.refusal(box)
@@ -107,39 +112,48 @@ class _Growth:
 
     def _inner(self, box: Box) -> Step:
         """Return what closes, narrows or splits a box that has more than one set."""
-        if not self.program:
+        if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= FEW:
             return split(self.question, box, None)
-        look = _Look.at(self.question, box)
-        found = suggest(look.rows, box, look.ranges, self.guide)
+        look = Look(self.question, box)
+        found = suggest(look, self.guide)
         if found is None:
             return split(self.question, box, None)
         for multipliers in _whole(found) if found.missed > 0 else ():
             if look.contradict(multipliers):
                 return ByRows(rows=multipliers)
-        narrowing = _narrowing(look, found, NARROWER * _width(box))
-        return narrowing or split(self.question, box, found.point)
+        multipliers = _exact(found)
+        if _is_narrower(look, multipliers, NARROWER * _width(box)):
+            return Narrowing(narrow=multipliers)
+        return split(self.question, box, found.point)
 
     def _narrow_root(self, box: Box) -> Iterator[Narrowing]:
         """Yield what the measures leave of a box: whatever is far from their least values goes.
 
-        The measure that leaves least guides the search from then on.
+        What narrowed like questions is tried first. The measure that leaves least guides the
+        search from then on.
         """
+        for multipliers in self.known:
+            look = Look(self.question, box)
+            known = multipliers.keys() <= look.rows.keys()
+            if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
+                yield Narrowing(narrow=dict(multipliers))
+                (box,) = self.question.parts(box, Narrowing(narrow=dict(multipliers)))
         most_gone = 0
         for bounded in reversed(self.question.bounds):
-            look = _Look.at(self.question, box)
-            if bounded.name not in look.rows:
+            look = Look(self.question, box)
+            if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
-            found = suggest(look.rows, box, look.ranges, bounded.name)
-            narrowing = None if found is None else _narrowing(look, found, _width(box) - 1)
-            if narrowing is not None:
-                yield narrowing
-                (part,) = self.question.parts(box, narrowing)
+            found = suggest(look, bounded.name)
+            multipliers = {} if found is None else _exact(found)
+            if _is_narrower(look, multipliers, _width(box) - 1):
+                yield Narrowing(narrow=multipliers)
+                (part,) = self.question.parts(box, Narrowing(narrow=multipliers))
                 if _width(box) - _width(part) > most_gone:
                     most_gone, self.guide = _width(box) - _width(part), bounded.name
                 box = part
 
 
-def _one_against_measure(look: _Look) -> ByRows | None:
+def _one_against_measure(look: Look) -> ByRows | None:
     """Weigh one row against the measure: cheapest first, until enough is freed.
 
     For one row the best multiplier is known: the cost of a unit at which a fractional cover is
@@ -150,17 +164,18 @@ def _one_against_measure(look: _Look) -> ByRows | None:
         return None
     costs = np.zeros(box.least.size)
     costs[measure.classes] = -measure.amounts.astype(float)
-    for name, row in look.rows.items():
-        useful = (row.amounts > 0) & (box.most[row.classes] > box.least[row.classes])
+    for number in look.binding:
+        name, (classes, amounts) = look.names[number], look.entries(number)
+        row = look.rows[name]
+        useful = (amounts > 0) & (box.most[classes] > box.least[classes])
         if name == BETTER or row.extra or row.least <= 0 or not useful.any():
             continue
-        classes, amounts = row.classes[useful], row.amounts[useful]
-        order = np.argsort(costs[classes] / amounts.astype(float), kind="stable")
-        room = (box.most - box.least)[classes[order]]
-        covered = np.cumsum(amounts[order].astype(float) * room)
-        missing = row.least - sum((row.amounts * box.least[row.classes]).tolist())
-        last = order[min(int(np.searchsorted(covered, float(missing))), order.size - 1)]
-        pair = {name: int(costs[classes[last]]), BETTER: int(amounts[last])}
+        missing = float(row.least) - float((amounts * box.least[classes]).sum())
+        classes, amounts = classes[useful], amounts[useful]
+        order = np.argsort(costs[classes] / amounts, kind="stable")
+        covered = np.cumsum(amounts[order] * (box.most - box.least)[classes[order]])
+        last = order[min(int(np.searchsorted(covered, missing)), order.size - 1)]
+        pair = {name: int(costs[classes[last]]), BETTER: int(row.amounts[useful][last])}
         if pair[name] > 0 and look.contradict(pair):
             return ByRows(rows=pair)
     return None
@@ -173,14 +188,18 @@ def _whole(found: Suggestion) -> Iterator[dict[str, int]]:
         yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
 
 
-def _narrowing(look: _Look, found: Suggestion, most: float) -> Narrowing | None:
-    """Return the step that narrows a box to at most so much, if the multipliers suggest one."""
-    for multipliers in list(_whole(found))[-1:]:
-        pairs = [(look.rows[name], m) for name, m in multipliers.items()]
-        possible = bool(pairs) and add_up(pairs, look.box, look.ranges).spare >= 0
-        if possible and _width(narrowed(pairs, look.box, look.ranges)) <= most:
-            return Narrowing(narrow=multipliers)
-    return None
+def _exact(found: Suggestion) -> dict[str, int]:
+    """Return multipliers as integers that are next to the doubles."""
+    whole = list(_whole(found))
+    return whole[-1] if whole else {}
+
+
+def _is_narrower(look: Look, multipliers: Mapping[str, int], most: float) -> bool:
+    """Say whether multipliers leave something of a box, and at most so much."""
+    pairs = [(look.rows[name], m) for name, m in multipliers.items()]
+    if not pairs or add_up(pairs, look.box, look.ranges).spare < 0:
+        return False
+    return _width(narrowed(pairs, look.box, look.ranges)) <= most
 
 
 def _width(box: Box) -> int:

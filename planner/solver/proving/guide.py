@@ -15,7 +15,7 @@ from planner.proof.kueue.refusal import stuck
 from planner.proof.kueue.shares import may_dominate
 from planner.proof.question import Question
 from planner.proof.yunikorn import YuniKornRules
-from planner.solver.proving.phase_one import Floats
+from planner.solver.proving.look import Floats
 
 FRACTION: Final = 1e-6
 """Less than this away from a whole number counts as whole."""
@@ -28,6 +28,8 @@ def split(question: Question, box: Box, point: Floats | None) -> CountSplit | Ca
     cases come first, as they make laws linear; then groups of classes that hold alike, which
     costs alone tell apart; then single classes.
     """
+    if question.answer and "before" not in box.sums:
+        return CaseSplit(split="first")
     rules, doubtful = question.rules, None
     if isinstance(rules, KueueRules | YuniKornRules):
         if isinstance(rules, KueueRules):

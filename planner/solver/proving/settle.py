@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from planner.objective.profiles import Measure, with_names
@@ -19,14 +20,14 @@ from planner.solver.proving.certify import Certified, Certifier
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion, second_opinion
 
-SMALL: Final = 1000
-"""Candidates up to which a proof may take as long as it needs, unless time is limited."""
-
 STEPS: Final = 20_000
 """Steps of a tree at most, where it may take as long as it needs."""
 
+EFFORT: Final = 400_000
+"""Elsewhere, candidates times steps: what a step takes grows with the number of candidates."""
+
 FEW_STEPS: Final = 300
-"""Steps of a tree at most elsewhere."""
+"""Steps of a tree that are always allowed."""
 
 MOST_CLASSES: Final = 2000
 """Classes up to which other engines are asked at all."""
@@ -100,11 +101,12 @@ class Settling:
         values = ((m, self.claims.value(m, victims)) for m in measures)
         return Certified(victims, [Stated(m, value, proved=False) for m, value in values])
 
-    @property
+    @cached_property
     def _certifier(self) -> Certifier:
         candidates = sum(map(self.search.classes.count, range(len(self.search.classes))))
-        patient = candidates <= SMALL if self.certify is None else self.certify
-        steps = STEPS if patient else FEW_STEPS
+        steps = min(STEPS, max(FEW_STEPS, EFFORT // max(1, candidates)))
+        if self.certify:
+            steps = STEPS
         return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], levels: Sequence[Stated]) -> bool:
@@ -136,7 +138,7 @@ class Settling:
             value = sum(terms[term] for term in stated.measure)
             proof: Proof | None = "certified" if stated.proved or value == 0 else None
             known = claimed.get(stated.measure, Least("unknown"))
-            if proof is None and known.outcome == "optimal" and known.value == value:
+            if proof is None and known.outcome == "optimal":
                 opinion = self._ask(certified.levels[:number], stated.measure, value - 1)
                 if opinion.outcome == "found" and opinion.counts is not None:
                     return self.search.classes.take(opinion.counts), ()
@@ -151,7 +153,7 @@ class Settling:
         search = self.search
         asked = replace(
             search.fork(),
-            alive=list(search.permitted),
+            alive=self._possible(earlier, measure, most),
             forced={},
             ceilings={},
             limits=dict(self.claims.wishes.most),
@@ -169,6 +171,22 @@ class Settling:
         opinion = second_opinion(asked, Deadline.after(seconds), measure, most)
         self.engines.update(dict.fromkeys(opinion.engines))
         return opinion
+
+    def _possible(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> list[int]:
+        """Return the classes that can give victims at all, by the rows that narrowed the levels."""
+        search, question = self.search, self.claims.infeasible()
+        if measure is not None:
+            question = self.claims.level(earlier, measure, most + 1)
+        box = question.root
+        for multipliers in self._certifier.known:
+            box = question.narrowed(box, multipliers)
+        members = question.rules.members
+        left = {
+            p
+            for each, n in zip(members.positions, box.most.tolist(), strict=True)
+            for p in each[:n]
+        }
+        return [k for k in search.permitted if not left.isdisjoint(search.classes.members[k])]
 
     def _value(self, stated: Stated) -> int:
         limit = self.search.limits.get(stated.measure)
