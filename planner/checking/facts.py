@@ -81,9 +81,11 @@ class Facts:
             known = None if costs is None else int(costs[at])
             yield from compare(f"{term} of {key}", cost, known)
 
-    def check_greedy(self, greedy: Plan) -> Verdict:
-        """CT-08: compare with what the scheduler's algorithm does."""
+    def check_greedy(self, plan: Plan, greedy: Plan) -> Verdict:
+        """CT-08: compare with what the scheduler's algorithm does under the flavors of the plan."""
         findings = []
+        if greedy.assignment != plan.assignment or greedy.rules != plan.rules:
+            findings.append("it has other flavors, or rules, than the plan")
         if list(greedy.keys) != self.targets:
             findings.append(f"it takes {list(greedy.keys)}, the algorithm {self.targets}")
         for victim, target in zip(greedy.victims, self.search.targets, strict=False):

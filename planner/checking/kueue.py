@@ -119,9 +119,10 @@ class _Checking:
         yield from check_certificate(case, plan, terms, costs, asked)
         yield self.facts.check_victims(plan)
         if plan.greedy is not None:
-            yield self.facts.check_greedy(plan.greedy)
-            greedy = match_plan(self.state, plan.greedy, setting=self.setting)
-            yield check_facts(greedy, plan.greedy)
+            yield self.facts.check_greedy(plan, plan.greedy)
+            setting, snapshot = self.setting, self.snapshot
+            case = match_plan(self.state, plan.greedy, snapshot=snapshot, setting=setting)
+            yield check_facts(case, plan.greedy)
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(certificate.caps, self.profile)
 
