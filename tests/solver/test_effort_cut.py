@@ -15,7 +15,9 @@ import pytest
 
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.plan import AnyPlan
 from planner.solver import comparison, search
+from planner.solver.core import find_within
 from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, Run, run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
@@ -93,15 +95,17 @@ def searched(state: AnyState, given: Given, profile: Profile) -> tuple[Search, A
     """Search a question, and say whether it started from the scheduler's own plan."""
     planning = start(state, given)
     planning.adopt(profile)
-    greedy = planning.greedy_plan()
+    greedy: AnyPlan
     if isinstance(planning, Planning):
         if settled(planning):
             return None
+        greedy = planning.greedy_plan()
         found = prepare(planning, profile, Deadline(), greedy).search
         within = not greedy.outside_rules
     else:
         if settled_ask(planning):
             return None
+        greedy = planning.greedy_plan()
         ready = prepare_ask(planning, profile, Deadline(), greedy)
         found, within = ready.search, ready.within
     return found, solve_levels(found, profile.levels), bool(greedy.victims) and within
@@ -163,7 +167,7 @@ def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.Monke
 
 def test_a_cap_that_is_not_decided_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """All levels are proved, and the plan is not called optimal."""
-    decide = comparison.find_within
+    decide = find_within
     undecided = 0
 
     def given_up(trial: Search, measure: Measure, most: int) -> Outcome:
