@@ -220,6 +220,9 @@ class Question:
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             message = f"there are no such classes: {step.of}"
             raise ValueError(message)
+        if abs(step.most) >= _NOWHERE:
+            message = f"no class has {step.most} members"
+            raise ValueError(message)
         if len(step.of) > 1:
             return box.summing(step.of, step.most)
         return box.at_most(step.of[0], step.most), box.at_least(step.of[0], step.most + 1)
