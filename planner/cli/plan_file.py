@@ -136,4 +136,5 @@ def _refused(
             said = f"a step with the fields {', '.join(map(shown, step)) or 'none'} stands here"
             where = place(root, (*path, *upto))
             return SchemaError(where, said, "of and most, split and at, narrow, rows, or law")
-    return schema_error(Item(root, path, value), "the plan", error, error.error_count())
+    found = schema_error(Item(root, path, value), "the plan", error, error.error_count())
+    return SchemaError(found.where, found.found, found.expected or EXPECTED, found.hint)

@@ -1,0 +1,308 @@
+"""``planner check``: what it accepts, refuses and cannot use, its formats, and what it loads."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import planner
+from planner.cli import proof
+from planner.cli.schemas import schema_text
+from planner.plan import Plan
+from tests.cli.running import another_pending, call, cluster, environment, listed, process, write
+from tests.cluster import pending, queue, running
+from tests.conftest import ROOT
+
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return write(tmp_path, cluster())
+
+
+@pytest.fixture
+def plan(tmp_path: Path, state: Path) -> Path:
+    return solved(tmp_path, state)
+
+
+def solved(folder: Path, state: Path, *options: str | Path, name: str = "plan.json") -> Path:
+    """Return the file of a plan as the command line writes it."""
+    path = folder / name
+    result = call("solve", state, "--format", "json", "-o", path, *options)
+    assert result.exit_code in {0, 3}, result.stderr
+    return path
+
+
+def changed(path: Path, *where: str | int, to: object) -> Path:
+    """Write a plan with another value in one place."""
+    value = json.loads(path.read_text("utf-8"))
+    at: Any = value
+    for step in where[:-1]:
+        at = at[step]
+    at[where[-1]] = to
+    return write(path.parent, value, "changed.json")
+
+
+def test_a_plan_is_accepted(state: Path, plan: Path) -> None:
+    result = call("check", state, plan)
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "preemptor        ns/pending"
+    assert 'claim            D2 certified=yes value=1 how="' in result.stdout
+    assert "claim            ties certified=yes" in result.stdout
+    assert lines[-1].startswith("accepted         yes claims=9/9 laws=")
+
+
+def test_json_obeys_its_schema(state: Path, plan: Path) -> None:
+    value = json.loads(call("check", state, plan, "--format", "json").stdout)
+    Draft202012Validator(json.loads(schema_text("check"))).validate(value)
+    assert value["accepted"]
+    (one,) = value["checks"]
+    assert [claim["certified"] for claim in one["claims"]] == [True] * 9
+
+
+def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
+    table = call("check", state, plan, "--format", "table").stdout.splitlines()
+    assert table[-1].startswith(" ACCEPTED: 9 of 9 claims certified, ")
+    page = call("check", state, plan, "--format", "markdown").stdout
+    assert "**Accepted**: 9 of 9 claims certified" in page
+    assert "| D2 | workloads evicted | 1 | certified |" in page
+
+
+@pytest.mark.parametrize(
+    ("where", "to", "said"),
+    [
+        (("certificate", "levels", 2, "value"), 2, "CT-01"),
+        (("certificate", "levels", 2, "bound"), 0, "CT-02"),
+        (("certificate", "caps", 0, "most"), 3, "CT-06"),
+        (("victims", 0, "costs", "D4"), 7, "CT-07"),
+        (("victims", 0, "position"), 7, "CT-07"),
+        (("victims", 0, "workload"), "ns/small-1", "KQ-"),
+        (("victims",), [], "KQ-01"),
+        (("greedy", "terms", "D2"), 3, "CT-08"),
+        (("certificate", "trees"), [], "there is no tree"),
+        (("certificate",), None, "CT-02"),
+    ],
+)
+def test_what_does_not_hold_is_said(
+    state: Path, plan: Path, where: tuple[str | int, ...], to: object, said: str
+) -> None:
+    for style in ("plain", "table", "markdown", "json"):
+        result = call("check", state, changed(plan, *where, to=to), "--format", style)
+        assert result.exit_code == 1
+        if style != "json":
+            assert said in result.stdout
+    assert (
+        call("check", state, changed(plan, *where, to=to))
+        .stdout.splitlines()[-1]
+        .startswith("accepted         no ")
+    )
+
+
+def test_another_state(tmp_path: Path, plan: Path) -> None:
+    """There is less to free: the plan is legal still, and its proofs are of another question."""
+    other = write(tmp_path, cluster(asks=1), "other.json")
+    assert call("check", other, plan).exit_code == 1
+
+
+def test_trees_apart(tmp_path: Path, state: Path) -> None:
+    trees = tmp_path / "trees.jsonl"
+    plan = solved(tmp_path, state, "--proof", trees)
+    value = json.loads(plan.read_text("utf-8"))["certificate"]
+    assert value["trees"] == []
+    lines = [json.loads(line) for line in trees.read_text("utf-8").splitlines()]
+    heads = [line for line in lines if "claim" in line]
+    assert [head["preemptor"] for head in heads] == ["ns/pending"] * len(heads)
+    assert sum(head["steps"] for head in heads) == value["trees_omitted"] == len(lines) - len(heads)
+    alone = call("check", state, plan)
+    assert alone.exit_code == 1
+    assert "steps of trees were left out of the plan: give them with --proof FILE" in alone.stdout
+    assert call("check", state, plan, "--proof", trees).exit_code == 0
+
+
+def test_trees_of_something_else(tmp_path: Path, state: Path, plan: Path) -> None:
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"preemptor": "ns/pending", "claim": "D2", "steps": 2}\n{"law": "x"}\n')
+    result = call("check", state, plan, "--proof", wrong)
+    assert result.exit_code == 2
+    assert "ends after 1 steps" in result.stderr
+    wrong.write_text('{"preemptor": "ns/other", "claim": "D2", "steps": 0}\n')
+    assert '"ns/other", which is not there' in call("check", state, plan, "--proof", wrong).stderr
+    wrong.write_text("no tree\n")
+    assert f"{wrong}: line 1: " in call("check", state, plan, "--proof", wrong).stderr
+
+
+def test_long_trees_stay_out_of_the_plan(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof, "MOST_STEPS", 1)
+    value = json.loads(solved(tmp_path, state).read_text("utf-8"))["certificate"]
+    assert sum(len(tree["steps"]) for tree in value["trees"]) <= 1
+    assert value["trees_omitted"] > 0
+
+
+def test_all_plans_of_a_list(tmp_path: Path) -> None:
+    state = write(tmp_path, cluster(another_pending("second")))
+    plans, trees = tmp_path / "plans.json", tmp_path / "trees.jsonl"
+    call("solve", state, "--all", "--format", "json", "-o", plans)
+    value = json.loads(call("check", state, plans, "--format", "json").stdout)
+    assert [one["preemptor"] for one in value["checks"]] == ["ns/pending", "ns/second"]
+    assert value["accepted"]
+    call("solve", state, "--all", "--format", "json", "-o", plans, "--proof", trees)
+    assert call("check", state, plans, "--proof", trees).exit_code == 0
+    broken = json.loads(plans.read_text("utf-8"))
+    broken["plans"][1]["preemptor"] = "ns/nobody"
+    result = call("check", state, write(tmp_path, broken, "broken.json"))
+    assert result.exit_code == 2
+    assert "error: ns/nobody: " in result.stderr
+
+
+def test_standard_input(state: Path, plan: Path) -> None:
+    assert call("check", state, "-", stdin=plan.read_text("utf-8")).exit_code == 0
+    assert call("check", "-", plan, stdin=state.read_text("utf-8")).exit_code == 0
+    both = call("check", "-", "-")
+    assert both.exit_code == 2
+    assert "only one of STATE and PLAN" in both.stderr
+
+
+def test_objective_and_costs(tmp_path: Path, state: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('name = "mine"\nlevels = ["D2", "D4+D5"]\n', encoding="utf-8")
+    plan = solved(tmp_path, state, "--objective", mine)
+    assert call("check", state, plan).exit_code == 2
+    assert call("check", state, plan, "--objective", mine).exit_code == 0
+    assert call("check", state, plan, "--objective", "min-count").exit_code == 2
+    costs = write(tmp_path, {"ns/big": 9}, "costs.json")
+    plan = solved(tmp_path, state, "--objective", "min-cost", "--costs", costs)
+    assert call("check", state, plan, "--costs", costs).exit_code == 0
+    assert call("check", state, plan).exit_code == 1
+
+
+def test_infeasible(tmp_path: Path) -> None:
+    """One queue alone, whose workloads no policy lets go."""
+    state = write(
+        tmp_path, listed(queue("alone", 4), running("a", "alone", 4), pending("alone", 3))
+    )
+    plan = solved(tmp_path, state)
+    assert json.loads(plan.read_text("utf-8"))["status"] == "infeasible"
+    result = call("check", state, plan)
+    assert result.exit_code == 0
+    assert "claim            infeasible certified=yes" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("no plan", "plan.json: "),
+        ("[]", "an empty list stands here"),
+        ("{}", "plan.json: scheduler: is missing"),
+        ('{"scheduler": "slurm"}', 'plan.json: scheduler: "slurm" stands here'),
+        ('{"scheduler": "kueue"}', "plan.json: algorithm: the plan: is missing"),
+        ('{"plans": [7]}', "plan.json: plans[0]: 7 stands here"),
+        ('{"pending": []}', "is a joint plan"),
+        ('{"points": []}', "is a front of plans"),
+    ],
+)
+def test_what_is_no_plan(tmp_path: Path, state: Path, text: str, said: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text, encoding="utf-8")
+    result = call("check", state, path)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert "expected " in result.stderr
+
+
+def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
+    path = changed(plan, "certificate", "levels", 0, "value", to="many")
+    result = call("check", state, path)
+    assert f'{path}: certificate.levels[0].value: the plan: "many"' in result.stderr
+    path = changed(plan, "certificate", "trees", 0, "steps", 0, to={"off": [1], "most": 0})
+    result = call("check", state, path)
+    assert f"{path}: certificate.trees[0].steps[0]: a step with the fields" in result.stderr
+    assert "expected of and most, split and at, narrow, rows, or law" in result.stderr
+
+
+def test_files_that_are_not_there(tmp_path: Path, state: Path, plan: Path) -> None:
+    missing = tmp_path / "missing.json"
+    assert call("check", state, missing).exit_code == 2
+    assert call("check", missing, plan).exit_code == 2
+    assert call("check", state, tmp_path).exit_code == 2
+    assert call("check", state, plan, "--proof", missing).exit_code == 2
+    assert call("check", state, plan, "-o", tmp_path / "no" / "file").exit_code == 2
+
+
+def test_result_in_a_file(tmp_path: Path, state: Path, plan: Path) -> None:
+    result = call("check", state, plan, "-o", tmp_path / "result.txt")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "accepted         yes" in (tmp_path / "result.txt").read_text("utf-8")
+
+
+def test_plan_of_another_scheduler(plan: Path) -> None:
+    assert call("check", YUNIKORN, plan).exit_code == 2
+
+
+def test_no_solver_is_loaded(state: Path, plan: Path) -> None:
+    code = (
+        "import sys; from planner.cli.main import main\n"
+        f"code = main(['check', {str(state)!r}, {str(plan)!r}], standalone_mode=False)\n"
+        "print(code, {name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith("0 ")
+    loaded = done.stderr.splitlines()[-1]
+    assert not {name for name in ("ortools", "pandas", "scipy", "google") if f"'{name}'" in loaded}
+
+
+def test_as_a_process(state: Path, plan: Path) -> None:
+    done = process("check", state, plan)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert process("check", state, changed(plan, "victims", to=[])).returncode == 1
+
+
+def test_library_and_command_agree(state: Path, plan: Path) -> None:
+    made = Plan.model_validate_json(plan.read_text("utf-8"))
+    answer = planner.check(planner.read(state), made)
+    printed = json.loads(call("check", state, plan, "--format", "json").stdout)["checks"][0]
+    assert copy.deepcopy(printed) == json.loads(answer.model_dump_json())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--proof", "-"), "--proof wants a file of its own"),
+        (("--proof", "same.json", "-o", "same.json"), "--proof wants a file of its own"),
+        (("--proof", "no/trees.jsonl"), "there is no folder"),
+        (("--proof", "trees.jsonl", "--joint", "--all"), "--proof goes not with --joint"),
+        (("--certify", "--joint", "--all"), "--certify goes not with --joint"),
+        (("--certify", "--objective", "pareto:D2,D4"), "for one plan, not for a front"),
+    ],
+)
+def test_solve_refuses_trees_that_cannot_be(
+    state: Path, options: tuple[str, ...], said: str
+) -> None:
+    result = call("solve", state, *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_solve_without_trees(tmp_path: Path, state: Path) -> None:
+    plan = solved(tmp_path, state, "--no-certify")
+    value = json.loads(plan.read_text("utf-8"))
+    assert value["status"] == "optimal"
+    assert value["certificate"]["trees"] == []
+    assert len(value["certificate"]["engines"]) == 2
+    assert {level["proof"] for level in value["certificate"]["levels"]} == {"certified", "solver"}
+    assert call("check", state, plan).exit_code == 1
