@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from planner.verifier.certificate import check_certificate
 from planner.verifier.facts import check_facts
 from planner.verifier.fair_setting import FairSetting
 from planner.verifier.setting import Setting
+
+NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
 
 
 def check_kueue(
@@ -92,20 +95,20 @@ class _Checking:
         return adopt(self.profile, table, lambda: known_groups(self.state))
 
     def check(self) -> Check:
-        """Judge laws, values and trees."""
+        """Judge laws and values, then trees: these only of a plan of which all else holds."""
         plan = self.plan
         verification = verify_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
         verdicts = [*verification.verdicts, *self._claims_about_itself()]
-        claims = tuple(self._claims())
+        sound = verification.accepted and all(verdict.holds for verdict in verdicts)
+        claims = tuple(self._claims()) if sound else ()
         return Check(
             preemptor=plan.preemptor,
             objective=plan.objective,
             status=plan.status,
-            accepted=verification.accepted
-            and all(verdict.holds for verdict in verdicts)
-            and all(claim.certified for claim in claims),
+            accepted=sound and all(claim.certified for claim in claims),
             verdicts=tuple(verdicts),
             claims=claims,
+            notes=() if sound else (NOT_LOOKED_AT,),
         )
 
     def _claims_about_itself(self) -> Iterator[Verdict]:

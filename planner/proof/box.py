@@ -93,7 +93,8 @@ class Box:
     def summing(self, classes: Sequence[int], most: int) -> tuple[Box, Box]:
         """Return the parts with at most so many of some classes together, and with more."""
         these = np.unique(np.array(classes, dtype=np.int64))
-        known = [name for name, row in self.sums.items() if np.array_equal(row.classes, these)]
+        summed = ((name, row) for name, row in self.sums.items() if name.startswith("sum "))
+        known = [name for name, row in summed if np.array_equal(row.classes, these)]
         number = known[0].split()[1] if known else str(1 + len(self.sums))
         at_most = Row(these, -np.ones_like(these), -most)
         more = Row(these, np.ones_like(these), most + 1)
@@ -142,6 +143,8 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
             whole[row.classes] += multiplier * row.amounts.astype(kind)
         classes = np.flatnonzero(whole)
         total = whole[classes]
+    counts = total != 0
+    classes, total = classes[counts], total[counts]
     needed, extra = 0, dict[str, int]()
     for row, multiplier in rows:
         needed += multiplier * row.least

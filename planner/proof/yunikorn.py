@@ -15,8 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.objective.profiles import Measure
 from planner.objective.terms import RATED, TermTable
+from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row
+from planner.proof.claims import Claims
 from planner.proof.classes import Members, group
 from planner.proof.yunikorn_frame import Frame, candidates, key_of
 from planner.proof.yunikorn_turns import IntArray, Turns, counting, used_between
@@ -312,3 +315,30 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
         spare_last_tier=spare_last_tier,
         over_freed="D7" in terms | rated,
     )
+
+
+def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
+    cluster: Cluster,
+    asking: Asking,
+    rules: str,
+    table: TermTable,
+    order: Sequence[int],
+    *,
+    caps: Sequence[tuple[Measure, int]] = (),
+    wishes: Wishes = NO_WISHES,
+    spare_last_tier: bool,
+) -> Claims:
+    """Return what a plan claims, as questions for proof trees.
+
+    ``caps`` and ``wishes`` bind every plan besides the laws; the rest is as for
+    ``yunikorn_rules``.
+    """
+
+    def rules_for(
+        table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
+    ) -> YuniKornRules:
+        return yunikorn_rules(
+            cluster, asking, rules, table, order, terms, marks, spare_last_tier=spare_last_tier
+        )
+
+    return Claims(table, rules_for, caps, wishes)

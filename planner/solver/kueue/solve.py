@@ -21,7 +21,7 @@ from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Answer, solve_levels
-from planner.solver.proving.settle import Settling
+from planner.solver.proving.settle import Settling, say_proved
 from planner.solver.search import Search
 
 
@@ -129,7 +129,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         "optimum",
         "optimal" if optimal else "feasible",
         f"evicting {victims_in_words(len(positions))} makes room; "
-        + ("proved best" if optimal else "not proved best within the time limit")
+        + say_proved(proved, search.deadline)
         + prepared.dropped,
         objective=profile.name,
         victims=planning.describe_in_order(positions),

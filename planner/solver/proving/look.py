@@ -31,11 +31,20 @@ class Look:
         self.names: Sequence[str] = list(self.rows)
         listed = list(self.rows.values())
         sizes = [row.classes.size for row in listed]
-        self.ends = np.cumsum(sizes)
         self.row_of = np.repeat(np.arange(len(listed)), sizes)
         self.classes = np.concatenate([row.classes for row in listed]).astype(np.int64)
         self.amounts: Floats = np.concatenate([row.amounts.astype(float) for row in listed])
         self.least: Floats = np.array([float(row.least) for row in listed])
+        extra = [
+            (i, name, float(c)) for i, row in enumerate(listed) for name, c in row.extra.items()
+        ]
+        self.quantities = list(dict.fromkeys(name for _, name, _ in extra))
+        number = {name: q for q, name in enumerate(self.quantities)}
+        self.extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
+        self.extra_quantity = np.array([number[name] for _, name, _ in extra], dtype=np.int64)
+        self.extra_amount: Floats = np.array([c for _, _, c in extra], dtype=float)
+        ends = [self.ranges[name] for name in self.quantities]
+        self.extra_ends: Floats = np.array(ends, dtype=float).reshape(len(ends), 2)
 
     @cached_property
     def _reach(self) -> tuple[Floats, Floats, Floats]:
@@ -43,13 +52,11 @@ class Look:
         rows = len(self.names)
         least = self.amounts * self.box.least[self.classes]
         most = self.amounts * self.box.most[self.classes]
+        ends = self.extra_amount[:, None] * self.extra_ends[self.extra_quantity]
         upper: Floats = np.bincount(self.row_of, np.maximum(least, most), rows).astype(float)
         lower: Floats = np.bincount(self.row_of, np.minimum(least, most), rows).astype(float)
-        for i, name in enumerate(self.names):
-            for quantity, coefficient in self.rows[name].extra.items():
-                ends = [float(coefficient * end) for end in self.ranges[quantity]]
-                upper[i] += max(ends)
-                lower[i] += min(ends)
+        upper += np.bincount(self.extra_row, ends.max(axis=1, initial=-np.inf), rows)
+        lower += np.bincount(self.extra_row, ends.min(axis=1, initial=np.inf), rows)
         doubt = _DOUBT * (np.abs(upper) + np.abs(lower) + np.abs(self.least) + 1.0)
         return upper, lower, doubt
 
@@ -70,8 +77,7 @@ class Look:
 
     def entries(self, row: int) -> tuple[NDArray[np.int64], Floats]:
         """Return the classes of a row and their amounts, by its number."""
-        start = int(self.ends[row - 1]) if row else 0
-        part = slice(start, int(self.ends[row]))
+        part = slice(*np.searchsorted(self.row_of, [row, row + 1]).tolist())
         return self.classes[part], self.amounts[part]
 
     def contradict(self, multipliers: Mapping[str, int]) -> bool:

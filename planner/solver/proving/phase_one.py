@@ -14,7 +14,6 @@ from math import inf, lcm
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.solver.proving.look import Floats, Look
 
@@ -53,35 +52,41 @@ class _Program:
     """
 
     def __init__(self, look: Look, guide: str) -> None:
-        self.look, box = look, look.box
+        self.look, box, rows = look, look.box, len(look.names)
+        binding = np.zeros(rows, dtype=np.bool_)
+        binding[look.binding] = True
         self.open = np.flatnonzero(box.least < box.most)
         column = np.full(box.least.size, -1, dtype=np.int64)
         column[self.open] = np.arange(self.open.size)
-        used = [look.rows[look.names[row]] for row in look.binding]
-        self.quantities = sorted({name for row in used for name in row.extra})
-        self.scale = [float(max(1, *map(abs, look.ranges[name]))) for name in self.quantities]
-        number = {name: self.open.size + i for i, name in enumerate(self.quantities)}
-        scale = dict(zip(self.quantities, self.scale, strict=True))
-        self.rows: list[str] = []
-        self.units: list[float] = []
-        self.least: list[float] = []
-        self.entries: list[tuple[NDArray[np.int64], Floats]] = []
-        for row in look.binding:
-            classes, amounts = look.entries(row)
-            fixed = column[classes] < 0
-            least = look.least[row] - float((amounts[fixed] * box.least[classes[fixed]]).sum())
-            columns, values = column[classes[~fixed]], amounts[~fixed]
-            extra = look.rows[look.names[row]].extra
-            if extra:
-                columns = np.concatenate([columns, [number[name] for name in extra]])
-                scaled = [c * scale[name] for name, c in extra.items()]
-                values = np.concatenate([values, scaled])
-            unit = float(np.abs(values).max(initial=0.0))
-            if unit > 0.0:
-                self.rows.append(look.names[row])
-                self.units.append(unit)
-                self.least.append(least / unit)
-                self.entries.append((columns, values / unit))
+        # The quantities of binding rows are the columns after the classes.
+        inside = binding[look.extra_row]
+        used = np.unique(look.extra_quantity[inside])
+        of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
+        of_quantity[used] = self.open.size + np.arange(used.size)
+        self.ends = look.extra_ends[used]
+        self.scale: Floats = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
+        free = column[look.classes] >= 0
+        fixed = look.amounts[~free] * box.least[look.classes[~free]]
+        least = look.least - np.bincount(look.row_of[~free], fixed, rows)
+        free &= binding[look.row_of]
+        row = np.concatenate([look.row_of[free], look.extra_row[inside]])
+        quantity = look.extra_quantity[inside]
+        columns = np.concatenate([column[look.classes[free]], of_quantity[quantity]])
+        scaled = look.extra_amount[inside] * self.scale[quantity]
+        values = np.concatenate([look.amounts[free], scaled])
+        self.scale = self.scale[used]
+        unit = np.zeros(rows)
+        np.maximum.at(unit, row, np.abs(values))
+        numbers = np.flatnonzero(unit > 0.0)
+        self.rows = [look.names[i] for i in numbers.tolist()]
+        self.units: Floats = unit[numbers]
+        self.least: Floats = least[numbers] / self.units
+        place = np.full(rows, -1, dtype=np.int64)
+        place[numbers] = np.arange(numbers.size)
+        order = np.lexsort((columns, row))
+        order = order[values[order] != 0.0]
+        self.row_of, self.columns = place[row[order]], columns[order]
+        self.values: Floats = values[order] / unit[row[order]]
         self.guide = self.rows.index(guide) if guide in self.rows else -1
 
     def solve(self) -> Suggestion | None:
@@ -112,7 +117,7 @@ class _Program:
         return self._read(best)
 
     def _read(self, best: SolutionProto) -> Suggestion:
-        classes, width = self.open.size, self.open.size + len(self.quantities)
+        classes, width = self.open.size, self.open.size + self.scale.size
         primal, dual = best.primal_solution.variable_values, best.dual_solution.dual_values
         values = np.zeros(width + len(self.rows))
         values[list(primal.ids)] = list(primal.values)
@@ -123,40 +128,39 @@ class _Program:
             duals[self.guide] += GUIDE
         point = self.look.box.least.astype(float)
         point[self.open] = values[:classes]
-        told = zip(self.rows, duals.tolist(), self.units, strict=True)
+        told = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
         multipliers = {name: value / unit for name, value, unit in told if value > 0}
         return Suggestion(multipliers, float(values[width:].sum()), point)
 
     def _model(self) -> ModelProto:
         from ortools.math_opt.model_pb2 import ModelProto  # noqa: PLC0415
 
-        model, width, height = ModelProto(), self.open.size + len(self.quantities), len(self.rows)
-        ranges = [self.look.ranges[name] for name in self.quantities]
-        least = self.look.box.least[self.open].astype(float).tolist()
-        most = self.look.box.most[self.open].astype(float).tolist()
-        least += [low / scale for (low, _), scale in zip(ranges, self.scale, strict=True)]
-        most += [high / scale for (_, high), scale in zip(ranges, self.scale, strict=True)]
+        model, height = ModelProto(), len(self.rows)
+        width = self.open.size + self.scale.size
+        ends = self.ends / self.scale[:, None]
+        least = np.concatenate([self.look.box.least[self.open], ends[:, 0], np.zeros(height)])
+        most = np.concatenate([self.look.box.most[self.open], ends[:, 1], np.full(height, inf)])
         costs = np.zeros(width + height)
         costs[width:] = 1.0
         if self.guide >= 0:
-            columns, values = self.entries[self.guide]
-            costs[columns] -= GUIDE * values
+            mine = self.row_of == self.guide
+            costs[self.columns[mine]] -= GUIDE * self.values[mine]
         model.variables.ids.extend(range(width + height))
-        model.variables.lower_bounds.extend([*least, *[0.0] * height])
-        model.variables.upper_bounds.extend([*most, *[inf] * height])
+        model.variables.lower_bounds.extend(least.astype(float).tolist())
+        model.variables.upper_bounds.extend(most.astype(float).tolist())
         model.variables.integers.extend([False] * (width + height))
         nonzero = np.flatnonzero(costs)
         model.objective.linear_coefficients.ids.extend(nonzero.tolist())
         model.objective.linear_coefficients.values.extend(costs[nonzero].tolist())
         model.linear_constraints.ids.extend(range(height))
-        model.linear_constraints.lower_bounds.extend(self.least)
+        model.linear_constraints.lower_bounds.extend(self.least.tolist())
         model.linear_constraints.upper_bounds.extend([inf] * height)
-        matrix = model.linear_constraint_matrix
-        for number, (columns, values) in enumerate(self.entries):
-            order = np.argsort(columns)
-            matrix.row_ids.extend([number] * (columns.size + 1))
-            matrix.column_ids.extend([*columns[order].tolist(), width + number])
-            matrix.coefficients.extend([*values[order].tolist(), 1.0])
+        # What a row is missed by is a column after all others, and so the last of its row.
+        ends_of_rows = np.searchsorted(self.row_of, np.arange(1, height + 1))
+        matrix, numbers = model.linear_constraint_matrix, np.arange(height)
+        matrix.row_ids.extend(np.insert(self.row_of, ends_of_rows, numbers).tolist())
+        matrix.column_ids.extend(np.insert(self.columns, ends_of_rows, width + numbers).tolist())
+        matrix.coefficients.extend(np.insert(self.values, ends_of_rows, 1.0).tolist())
         return model
 
 

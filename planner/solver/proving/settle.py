@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof, Tree
 from planner.proof.claims import Claims, Stated
@@ -47,6 +48,13 @@ class Proved:
     ties: Proof | None = None
     engines: Sequence[str] = ()
     corrected: int = 0
+
+
+def say_proved(proved: Proved, deadline: Deadline) -> str:
+    """Say of an answer whether it is proved best."""
+    if proved.outcome == "optimal":
+        return "proved best"
+    return "not proved best" + (" within the time limit" if deadline.passed else "")
 
 
 @dataclass
@@ -95,7 +103,10 @@ class Settling:
         """Search the trees of an answer, or none if that is not wanted."""
         measures = with_names(self.measures)
         if self.certify is not False:
-            return self._certifier.certify(measures, victims)
+            try:
+                return self._certifier.certify(measures, victims)
+            except UnsupportedError:
+                pass  # amounts that the rows cannot add up exactly: the engines are asked
         if victims is None:
             return Certified(None)
         values = ((m, self.claims.value(m, victims)) for m in measures)

@@ -11,7 +11,7 @@ from typing import Literal
 from planner.errors import LookupFailed, SchemaError
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.adoption import adopt
-from planner.objective.profiles import Profile
+from planner.objective.profiles import Measure, Profile
 from planner.objective.yunikorn import (
     known_yunikorn_groups,
     refuse_annotated,
@@ -19,6 +19,8 @@ from planner.objective.yunikorn import (
 )
 from planner.plan import Verdict, Verification, YuniKornPlan
 from planner.problem.yunikorn import build_yunikorn_problem
+from planner.proof.claims import Claims
+from planner.proof.yunikorn import yunikorn_claims
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
@@ -133,6 +135,25 @@ class YuniKornPlanning:
         )
         outside = broken(self._verify(plan).verdicts)
         return plan.model_copy(update={"outside_rules": outside})
+
+    def claims(
+        self,
+        profile: Profile,
+        caps: Sequence[tuple[Measure, int]],
+        *,
+        spare_last_tier: bool,
+    ) -> Claims:
+        """Return what a plan under a profile claims, as questions for proof trees."""
+        return yunikorn_claims(
+            self.cluster,
+            self.asking,
+            self.subject.rules,
+            self.table,
+            self.problem.order.tolist(),
+            caps=caps,
+            wishes=profile.wishes,
+            spare_last_tier=spare_last_tier,
+        )
 
     def accepted(self, plan: YuniKornPlan) -> YuniKornPlan:
         """Verify a plan and what its certificate claims, and put the verdicts into it.

@@ -17,9 +17,10 @@ from planner.problem.array import BoolArray
 from planner.solver.answer import no_plan, without_solver
 from planner.solver.certificate import certify
 from planner.solver.comparison import blame_wishes, cap, refuse_worse
-from planner.solver.core import Least, find_any
+from planner.solver.core import find_any
 from planner.solver.engine import Deadline
-from planner.solver.levels import Answer, LevelResult, solve_levels
+from planner.solver.levels import Answer, solve_levels
+from planner.solver.proving.settle import Settling, say_proved
 from planner.solver.search import Search
 from planner.solver.yunikorn.explanation import (
     explain_infeasible,
@@ -37,10 +38,12 @@ class PreparedAsk:
     """A search that is ready for its levels.
 
     ``unavoidable`` says that no legal set spares the last tier, ``dropped`` what was said about
-    caps, ``within`` whether the core's own answer is one that the search may give.
+    caps, ``within`` whether the core's own answer is one that the search may give. ``spared``
+    says that no answer has anybody of the last tier.
     """
 
     search: Search
+    spared: bool
     unavoidable: bool
     dropped: str
     within: bool
@@ -72,23 +75,26 @@ def solve_yunikorn(
     if settled is not None:
         return without_solver(planning, profile, greedy, *settled)
     found = search_yunikorn(planning, profile, deadline, greedy)
-    levels = _known_unavoidable(found)
-    certificate = certify(planning.state.digest, levels, started)
-    if found.search.incumbent is None:
-        infeasible = found.answer.outcome == "infeasible"
-        why = _why_none(planning, profile, found.search) if infeasible else None
+    search = found.search
+    claims = planning.claims(profile, search.caps, spare_last_tier=found.spared)
+    proved = Settling(claims, search, profile.levels, planning.certify).prove(found.answer)
+    certificate = certify(
+        planning.state.digest, proved.levels, started, proved=proved, caps=search.caps
+    )
+    if proved.victims is None:
+        why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
         return no_plan(planning, profile, greedy, certificate, why)
-    positions = planning.in_candidate_order(found.search.classes.take(found.search.incumbent))
+    positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
         refuse_worse(profile, terms, greedy.terms)
-    proved = found.answer.outcome == "optimal"
+    optimal = proved.outcome == "optimal"
     node = chosen_node(planning.problem, positions)
     plan = planning.subject.plan(
         "optimum",
-        "optimal" if proved else "feasible",
+        "optimal" if optimal else "feasible",
         f"preempting {victims_in_words(len(positions))} makes room; "
-        + ("proved best" if proved else "not proved best within the time limit")
+        + say_proved(proved, deadline)
         + found.dropped,
         objective=profile.name,
         node=None if node is None else planning.problem.nodes[node],
@@ -106,7 +112,9 @@ def search_yunikorn(
     """Search the least disruptive set, the last tier spared if any legal set spares it."""
     ready = prepare_ask(planning, profile, deadline, greedy)
     answer = solve_levels(ready.search, profile.levels)
-    return _Found(ready.search, ready.unavoidable, ready.dropped, ready.within, answer)
+    return _Found(
+        ready.search, ready.spared, ready.unavoidable, ready.dropped, ready.within, answer
+    )
 
 
 def prepare_ask(  # noqa: PLR0913 - what a search is made of
@@ -143,22 +151,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    return PreparedAsk(search, unavoidable, dropped, within)
-
-
-def _known_unavoidable(found: _Found) -> tuple[LevelResult, ...]:
-    """Raise the bound of D0 to 1 where it was proved that no legal set spares the last tier."""
-    if not found.unavoidable:
-        return found.answer.levels
-    return tuple(
-        LevelResult(
-            level.measure,
-            Least(level.least.outcome, level.least.value, max(1, level.least.bound)),
-        )
-        if level.measure == LAST_TIER
-        else level
-        for level in found.answer.levels
-    )
+    return PreparedAsk(search, spared, unavoidable, dropped, within)
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
