@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 
 from planner.assignment import Assignment, flavor_resources
 from planner.checking.facts import Facts
-from planner.checking.record import Check, CheckedClaim
+from planner.checking.record import NOT_LOOKED_AT, Check, CheckedClaim
 from planner.checking.trees import check_infeasible, check_levels
 from planner.errors import UnsupportedError
 from planner.objective.adoption import adopt
@@ -34,8 +33,6 @@ from planner.verifier.certificate import check_certificate
 from planner.verifier.facts import check_facts
 from planner.verifier.fair_setting import FairSetting
 from planner.verifier.setting import Setting
-
-NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
 
 
 def check_kueue(

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from planner.checking.kueue import check_kueue
 from planner.checking.record import Check
+from planner.checking.yunikorn import check_yunikorn
 from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Profile
-from planner.plan import AnyPlan, Plan
-from planner.state import AnyState, State
+from planner.plan import AnyPlan, Plan, YuniKornPlan
+from planner.state import AnyState, State, YuniKornState
 
 
 def check(
@@ -50,4 +51,6 @@ def check(
         raise SchemaError("objective", f"it is {profile.name}", expected)
     if isinstance(state, State) and isinstance(plan, Plan):
         return check_kueue(state, plan, profile, checked_costs(costs))
+    if isinstance(state, YuniKornState) and isinstance(plan, YuniKornPlan):
+        return check_yunikorn(state, plan, profile, checked_costs(costs))
     raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from planner.plan import Record, Verdict
+
+NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
 
 
 class CheckedClaim(Record):

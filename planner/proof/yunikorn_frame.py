@@ -254,7 +254,8 @@ def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[i
             if kind not in judged:
                 case = YuniKornCase(cluster, asking, rules, room, (victim,))
                 judged[kind] = all(CHECKS[law](case).holds for law in laws)
-            if judged[kind] and victim.key != asking.ask.allocation_key:
+            elsewhere = bool(asking.ask.required_node) and held.x.not_on_node  # YK-08, 11.1
+            if judged[kind] and not elsewhere and victim.key != asking.ask.allocation_key:
                 yield position, victim
             position += 1
 

@@ -1,0 +1,148 @@
+"""Plans of YuniKorn, checked from the state alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from planner.checking.record import NOT_LOOKED_AT, Check, CheckedClaim
+from planner.checking.trees import check_infeasible, check_levels
+from planner.objective.adoption import adopt
+from planner.objective.profiles import Profile, measure_id, with_names
+from planner.objective.terms import TermTable
+from planner.objective.yunikorn import (
+    known_yunikorn_groups,
+    refuse_annotated,
+    yunikorn_term_table,
+)
+from planner.plan import Cap, Verdict, YuniKornPlan
+from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.proof.claims import Claims
+from planner.proof.yunikorn import yunikorn_claims
+from planner.proof.yunikorn_frame import candidates
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.state import YuniKornState
+from planner.verifier.certificate import CAPS
+from planner.verifier.wording import compare, judge
+from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
+from planner.verifier.yunikorn.case import LAST_TIER
+from planner.verifier.yunikorn.facts import check_yunikorn_certificate
+from planner.verifier.yunikorn.fence import adjusted_priority
+
+
+def check_yunikorn(
+    state: YuniKornState, plan: YuniKornPlan, profile: Profile, costs: Mapping[str, int] | None
+) -> Check:
+    """Check a plan of YuniKorn.
+
+    Raises
+    ------
+    InputError
+        If the plan is not for this state, or its objective cannot be counted there.
+    """
+    refuse_annotated(profile)
+    return _Checking(state, plan, profile, costs).check()
+
+
+@dataclass
+class _Checking:
+    state: YuniKornState
+    plan: YuniKornPlan
+    profile: Profile
+    costs: Mapping[str, int] | None
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        return prepare(self.state, self.plan.partition)
+
+    @cached_property
+    def asking(self) -> Asking:
+        return find_ask(self.cluster, self.plan.preemptor)
+
+    @cached_property
+    def problem(self) -> YuniKornProblem:
+        return build_yunikorn_problem(self.cluster, self.asking)
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        return {one.allocation_key: i for i, one in enumerate(self.problem.allocations)}
+
+    @cached_property
+    def table(self) -> TermTable:
+        going = np.zeros(len(self.problem.allocations), dtype=np.bool_)
+        worth = self.problem.priority.tolist()
+        for position, victim in candidates(self.cluster, self.asking, self.plan.rules):
+            going[position] = True
+            if not self.asking.ask.required_node:
+                worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
+        table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
+        return adopt(self.profile, table, lambda: known_yunikorn_groups(self.state))
+
+    def check(self) -> Check:
+        """Judge laws and values, then trees: these only of a plan of which all else holds."""
+        plan = self.plan
+        verification = verify_yunikorn_plan(self.state, plan, cluster=self.cluster)
+        verdicts = [*verification.verdicts, *self._claims_about_itself()]
+        sound = verification.accepted and all(verdict.holds for verdict in verdicts)
+        claims = tuple(self._claims()) if sound else ()
+        return Check(
+            preemptor=plan.preemptor,
+            objective=plan.objective,
+            status=plan.status,
+            accepted=sound and all(claim.certified for claim in claims),
+            verdicts=tuple(verdicts),
+            claims=claims,
+            notes=() if sound else (NOT_LOOKED_AT,),
+        )
+
+    def _claims_about_itself(self) -> Iterator[Verdict]:
+        """Judge values, bounds, order and facts, and caps by the plan that stands beside."""
+        plan, certificate = self.plan, self.plan.certificate
+        case = match_yunikorn(self.state, plan, self.cluster)
+        terms = self.table.evaluate(self._positions(plan))
+        levels = [measure_id(measure) for measure in with_names(self.profile.levels)]
+        asked = levels if certificate is not None and plan.victims else None
+        yield from check_yunikorn_certificate(case, plan, terms, asked)
+        if certificate is not None and plan.victims:
+            yield judge(CAPS, list(self._cap_faults(certificate.caps)), "those of the core's plan")
+
+    def _cap_faults(self, caps: Sequence[Cap]) -> Iterator[str]:
+        greedy = self.plan.greedy
+        values: dict[str, int] = {}
+        if greedy is not None and greedy.victims:
+            terms = self.table.evaluate(self._positions(greedy))
+            values = {measure_id(m): sum(terms[t] for t in m) for m in self.profile.caps}
+        for cap in caps:
+            yield from compare(f"cap of {cap.term}", cap.most, values.get(cap.term))
+
+    def _positions(self, plan: YuniKornPlan) -> list[int]:
+        found = [self.position[key] for key in plan.keys if key in self.position]
+        return sorted(found, key=self.problem.order.tolist().__getitem__)
+
+    def _claims(self) -> Iterator[CheckedClaim]:
+        plan, certificate = self.plan, self.plan.certificate
+        if plan.status == "infeasible":
+            trees = certificate.trees if certificate else ()
+            known = "" if self.problem.may_preempt else "the ask may not preempt at all"
+            yield check_infeasible(self._questions((), spare_last_tier=False), trees, known)
+        elif certificate is not None and plan.status == "optimal" and plan.victims:
+            positions = self._positions(plan)
+            spares = self.table.evaluate(positions)[LAST_TIER] == 0
+            counted = (LAST_TIER,) in self.profile.levels
+            claims = self._questions(certificate.caps, spare_last_tier=spares and counted)
+            yield from check_levels(claims, certificate, positions)
+
+    def _questions(self, caps: Sequence[Cap], *, spare_last_tier: bool) -> Claims:
+        return yunikorn_claims(
+            self.cluster,
+            self.asking,
+            self.plan.rules,
+            self.table,
+            self.problem.order.tolist(),
+            caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
+            wishes=self.profile.wishes,
+            spare_last_tier=spare_last_tier,
+        )
