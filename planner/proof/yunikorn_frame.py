@@ -254,7 +254,9 @@ def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[i
             if kind not in judged:
                 case = YuniKornCase(cluster, asking, rules, room, (victim,))
                 judged[kind] = all(CHECKS[law](case).holds for law in laws)
-            elsewhere = bool(asking.ask.required_node) and held.x.not_on_node  # YK-08, 11.1
+            required = asking.ask.required_node
+            # YK-08, 11.1: with a required node, only who is on it is listed.
+            elsewhere = bool(required) and (held.node_id != required or held.x.not_on_node)
             if judged[kind] and not elsewhere and victim.key != asking.ask.allocation_key:
                 yield position, victim
             position += 1
