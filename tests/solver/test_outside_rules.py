@@ -94,6 +94,6 @@ def test_a_cap_that_could_not_be_decided_does_not_make_the_plan_infeasible(
     monkeypatch.setattr(comparison, "find_within", lambda *_: "unknown")
     for truth, _ in findings:
         plan = truth.solve("no-regret")
-        assert plan.status == "optimal"
+        assert plan.status == "feasible"  # another plan might keep a cap
         assert "caps not decided in time: D0, D1, D2, D4+D5" in plan.explanation
         assert not dropped(plan)
