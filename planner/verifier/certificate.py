@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from planner.laws import Law
-from planner.plan import AnyPlan, Certificate, Plan, SolverFreeBound, Verdict
+from planner.plan import AnyPlan, Certificate, JointPlan, Plan, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED
 from planner.quota.tree import FlavorResource
 from planner.verifier.case import Case
@@ -33,7 +33,8 @@ STATUS: Final = Law(
     "CT-02",
     "check_status",
     "the status follows from the bounds",
-    "No bound exceeds its value, and a plan is optimal only if every level's bound is its value.",
+    "No bound exceeds its value, and a plan is optimal only if every level's bound is its value, "
+    "which rests on a tree or on two engines.",
     "design.md 4",
 )
 SOLVER_FREE_BOUND: Final = Law(
@@ -116,30 +117,33 @@ def check_levels(
     return judge(LEVELS, findings, f"{len(plan.terms)} terms and {len(stated)} levels recomputed")
 
 
-def check_status(plan: AnyPlan) -> Verdict:
-    """CT-02: bound <= value on every level, and bound = value where the status is optimal.
+def check_status(plan: AnyPlan | JointPlan) -> Verdict:
+    """CT-02: bound <= value on every level; where the status is optimal, equal and with a proof.
 
-    Terms are never negative, so evicting nothing is optimal without any level.
+    A level of an optimal plan must say that it is certified, or agreed by two engines. Terms are
+    never negative, so evicting nothing is optimal without any level.
     """
-    certificate = plan.certificate
+    certificate, claims_optimum = plan.certificate, plan.status == "optimal"
     if certificate is None:
-        missing = plan.status == "optimal" and plan.victims
+        missing = claims_optimum and plan.victims
         findings = ["an optimal plan needs a certificate"] if missing else []
         return judge(STATUS, findings, "nothing is claimed")
     findings = []
     for level in certificate.levels:
         if level.bound > level.value:
             findings.append(f"level {level.term}: bound {level.bound} > value {level.value}")
-        elif plan.status == "optimal" and level.bound < level.value:
+        elif claims_optimum and level.bound < level.value:
             findings.append(
                 f"level {level.term}: bound {level.bound} < value {level.value}, so not optimal"
             )
+        elif claims_optimum and plan.victims and level.proof is None:
+            findings.append(f"level {level.term}: nothing says what its bound rests on")
         findings += [
             f"level {level.term}: solver-free bound {free} > value {level.value}"
             for free in _bounds_of(level.term, certificate)
             if free > level.value
         ]
-    if plan.status == "optimal" and plan.victims and not certificate.levels:
+    if claims_optimum and plan.victims and not certificate.levels:
         findings.append("an optimal plan needs at least one level")
     return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.status}")
 

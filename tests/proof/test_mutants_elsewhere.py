@@ -79,7 +79,9 @@ class Case:
         levels = []
         for measure in with_names(profile.levels):
             least, name = sum(terms[term] for term in measure), measure_id(measure)
-            levels.append(Level(term=name, title="", unit="", value=least, bound=least))
+            levels.append(
+                Level(term=name, title="", unit="", value=least, bound=least, proof="certified")
+            )
         told = {"levels": tuple(levels), "bounds": ()}
         for borrowing in (True, False):
             other = planning.subject.plan(

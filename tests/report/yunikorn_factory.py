@@ -165,7 +165,7 @@ def make_yunikorn_certificate(**changes: object) -> Certificate:
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
         "levels": tuple(
-            Level(term=term, title=title, unit=unit, value=value, bound=value)
+            Level(term=term, title=title, unit=unit, value=value, bound=value, proof="certified")
             for term, title, unit, value in levels
         ),
         "bounds": (bound,),

@@ -66,8 +66,8 @@ BOUND = SolverFreeBound(
 )
 
 LEVELS = (
-    Level(term="cost", title="", unit="", value=5, bound=5),
-    Level(term="D4+D5", title="", unit="", value=9, bound=9),
+    Level(term="cost", title="", unit="", value=5, bound=5, proof="certified"),
+    Level(term="D4+D5", title="", unit="", value=9, bound=9, proof="solver"),
 )
 
 Fields = Mapping[str, Any]
@@ -147,6 +147,8 @@ def test_an_honest_certificate_is_accepted() -> None:
         (with_level(1, term="D4+D9", value=7, bound=7), "CT-01"),
         (with_level(0, bound=4), "CT-02"),
         (with_level(0, bound=6), "CT-02"),
+        (with_level(0, proof=None), "CT-02"),
+        (with_level(1, proof=None), "CT-02"),
         (with_certificate(levels=()), "CT-02"),
         (honest().model_copy(update={"certificate": None}), "CT-02"),
         (with_bound(term="D2"), "CT-03"),
@@ -226,6 +228,12 @@ def test_a_feasible_plan_may_leave_a_gap() -> None:
     plan = with_level(0, bound=3).model_copy(update={"status": "feasible"})
     assert check_status(plan).holds
     assert not check_status(plan.model_copy(update={"status": "optimal"})).holds
+
+
+def test_only_what_is_called_optimal_needs_a_proof() -> None:
+    plan = with_level(1, proof=None)
+    assert check_status(plan.model_copy(update={"status": "feasible"})).holds
+    assert "D4+D5: nothing says what its bound rests on" in check_status(plan).detail
 
 
 def test_evicting_nothing_is_optimal_without_proof() -> None:

@@ -68,8 +68,8 @@ STATE = state_of(value())
 CLUSTER = prepare(STATE)
 TERMS = {"D0": 1, "D2": 2, "D4": 7, "D5": 2}
 LEVELS = (
-    Level(term="D0", title="", unit="", value=1, bound=1),
-    Level(term="D4+D5", title="", unit="", value=9, bound=9),
+    Level(term="D0", title="", unit="", value=1, bound=1, proof="certified"),
+    Level(term="D4+D5", title="", unit="", value=9, bound=9, proof="solver"),
 )
 SAID_OF_LARGE: Json = {
     "pod": "ml/driver",
@@ -178,6 +178,7 @@ def test_an_honest_plan_is_accepted() -> None:
         (with_level(1, value=8, bound=8), "CT-01"),
         (with_level(0, bound=0), "CT-02"),
         (with_level(1, bound=10), "CT-02"),
+        (with_level(1, proof=None), "CT-02"),
         (with_certificate(levels=()), "CT-02"),
         (changed(certificate=None), "CT-02"),
         (with_certificate(removal_order=()), "CT-04"),
