@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from planner.checking.record import CheckedClaim
 from planner.objective.profiles import Measure, measure_title
 from planner.plan import Certificate, Tree
-from planner.proof.claims import INFEASIBLE, TIES, UNKNOWN_TERM, Claims, Stated, level_claim
+from planner.proof.claims import INFEASIBLE, TIES, Claims, Stated, level_claim
 from planner.proof.question import Open, Question
 
 
@@ -51,7 +51,7 @@ def _judge_level(
     victims: Sequence[int],
     trees: Mapping[str, Tree],
 ) -> tuple[bool, str]:
-    if UNKNOWN_TERM in measure:
+    if claims.is_unknown(measure):
         return False, "it asks the scheduler what victims do next: no tree tells"
     value = claims.value(measure, victims)
     if value == 0:

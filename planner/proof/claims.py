@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
-from planner.objective.terms import TermTable
+from planner.objective.terms import RATED, TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row
 from planner.proof.measures import Bounded
@@ -54,10 +54,13 @@ class Claims:
     caps: Sequence[tuple[Measure, int]] = ()
     wishes: Wishes = NO_WISHES
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
+    _unknown: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Leave out what asks the scheduler."""
-        self.table = replace(self.table, cascades=None)
+        self._unknown = {UNKNOWN_TERM} | ({RATED} if UNKNOWN_TERM in self.table.rates else set())
+        rates = {term: rate for term, rate in self.table.rates.items() if term != UNKNOWN_TERM}
+        self.table = replace(self.table, cascades=None, rates=rates)
 
     def infeasible(self) -> Question:
         """Ask whether there is any legal set."""
@@ -89,9 +92,13 @@ class Claims:
         """Return what says where a candidate comes in the scheduler's order, by its position."""
         return self._rules(self._bounds(levels)).members.place_of
 
+    def is_unknown(self, measure: Measure) -> bool:
+        """Say whether a measure asks the scheduler, so that no inequality tells its value."""
+        return not self._unknown.isdisjoint(measure)
+
     def value(self, measure: Measure, victims: Sequence[int]) -> int:
         """Return a measure of victims, given by positions; D11 counts as 0."""
-        terms = {UNKNOWN_TERM: 0, **self.table.evaluate(victims)}
+        terms = {**dict.fromkeys(self._unknown, 0), **self.table.evaluate(victims)}
         return sum(terms[term] for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
@@ -101,7 +108,7 @@ class Claims:
             Bounded(at_most(each.measure, each.value), each.measure, each.value, _least(each))
             for each in levels
         ]
-        return [each for each in bounds if UNKNOWN_TERM not in each.measure]
+        return [each for each in bounds if not self.is_unknown(each.measure)]
 
     def _question(
         self, bounds: Sequence[Bounded], besides: Mapping[str, Row], least: Sequence[int] = ()
@@ -122,12 +129,22 @@ class Claims:
         """Return the rules over classes that the measures do not tell apart."""
         terms = frozenset(term for bounded in bounds for term in bounded.measure)
         if terms not in self._known:
+            known = self._as_fine(terms)
             marks = [self.wishes.counted(self.table, group) for group in self.wishes.budget]
             if self.wishes:
                 marks.append(self.wishes.protected(self.table))
             numbers = [mark.astype(np.int64) for mark in marks]
-            self._known[terms] = self.rules_for(self.table, terms, numbers)
+            self._known[terms] = known or self.rules_for(self.table, terms, numbers)
         return self._known[terms]
+
+    def _as_fine(self, terms: frozenset[str]) -> Rules | None:
+        """Return rules over classes which some further terms do not tell apart either."""
+        for known, rules in self._known.items():
+            further = self.table.telling_apart(terms - known)
+            plain = not (known ^ terms) & {"D7", RATED}
+            if known <= terms and plain and all(map(rules.members.agree_in, further)):
+                return rules
+        return None
 
 
 def level_claim(measure: Measure) -> str:

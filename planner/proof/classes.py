@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -11,94 +11,132 @@ import numpy as np
 from numpy.typing import NDArray
 
 HolderT = TypeVar("HolderT")
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Members(Generic[HolderT]):
     """K classes; the members of each are in the scheduler's candidate order.
 
-    ``holders`` are the candidates, ``positions`` where they stand in the table of terms and
-    ``places`` their places in the candidate order, each class by class. Classes are numbered by
-    the place of their first member.
+    Attributes
+    ----------
+    holders, positions, places
+        (C,) class by class: the candidates, where they stand in the table of terms, and their
+        places in the candidate order. Classes are numbered by the place of their first member.
+    starts
+        (K + 1,) where each class begins among these, and where the last one ends.
     """
 
-    holders: Sequence[Sequence[HolderT]]
-    positions: Sequence[Sequence[int]]
-    places: Sequence[Sequence[int]]
+    holders: Sequence[HolderT]
+    positions: IntArray
+    places: IntArray
+    starts: IntArray
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> IntArray:
         """(K,) how many members each class has."""
-        return np.array([len(each) for each in self.holders], dtype=np.int64)
+        return np.diff(self.starts)
 
     @cached_property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> IntArray:
         """(K,) the position of a representative of each class."""
-        return np.array([each[0] for each in self.positions], dtype=np.int64)
+        return self.positions[self.starts[:-1]]
 
     @cached_property
-    def _place(self) -> dict[int, int]:
-        pairs = zip(self.positions, self.places, strict=True)
-        return {p: place for each, places in pairs for p, place in zip(each, places, strict=True)}
+    def representatives(self) -> list[HolderT]:
+        """(K,) the first member of each class."""
+        return [self.holders[start] for start in self.starts[:-1].tolist()]
+
+    @cached_property
+    def first_places(self) -> IntArray:
+        """(K,) the place of the first member of each class."""
+        return self.places[self.starts[:-1]]
+
+    @cached_property
+    def _number(self) -> dict[int, int]:
+        return {position: i for i, position in enumerate(self.positions.tolist())}
 
     def place_of(self, position: int) -> int:
         """Return the place of a candidate in the candidate order, by its position."""
-        return self._place[position]
+        return int(self.places[self._number[position]])
 
     def class_of(self, position: int) -> int:
         """Return the class of a candidate, by its position."""
-        return self._class[position]
+        number = self._number[position]
+        return int(np.searchsorted(self.starts, number, side="right")) - 1
+
+    def place_in(self, k: int, member: int) -> int | None:
+        """Return the place of a member of a class, counted from 0; ``None`` behind the last."""
+        number = int(self.starts[k]) + member
+        return int(self.places[number]) if number < self.starts[k + 1] else None
 
     def take(self, counts: Iterable[int]) -> list[HolderT]:
         """Return so many members of each class, the first ones."""
-        return [one for each, n in zip(self.holders, counts, strict=True) for one in each[:n]]
+        return [self.holders[i] for i in self._numbers(counts)]
 
     def taken(self, counts: Iterable[int]) -> list[int]:
         """Return the positions of so many members of each class."""
-        return [one for each, n in zip(self.positions, counts, strict=True) for one in each[:n]]
+        positions: list[int] = self.positions[self._numbers(counts)].tolist()
+        return positions
+
+    def _numbers(self, counts: Iterable[int]) -> list[int]:
+        listed = counts if isinstance(counts, np.ndarray) else np.array(list(counts), np.int64)
+        taken = np.flatnonzero(listed).tolist()  # most classes give nobody
+        return [int(self.starts[k]) + i for k in taken for i in range(int(listed[k]))]
 
     def counts(self, positions: Iterable[int]) -> list[int]:
         """Return how many of some positions are in each class."""
-        counts = [0] * len(self.positions)
+        counts = [0] * (self.starts.size - 1)
         for position in positions:
-            counts[self._class[position]] += 1
+            counts[self.class_of(position)] += 1
         return counts
 
-    @cached_property
-    def _class(self) -> dict[int, int]:
-        return {position: k for k, each in enumerate(self.positions) for position in each}
+    def agree_in(self, amounts: IntArray) -> bool:
+        """Say whether the members of each class are equal in something: (W,)."""
+        expected = np.repeat(amounts[self.first], self.sizes)
+        return bool(np.array_equal(amounts[self.positions], expected))
 
 
 def group(
-    candidates: Iterable[HolderT],
-    position: Callable[[HolderT], int],
+    candidates: Sequence[HolderT],
+    positions: Sequence[int],
     order: Sequence[int],
-    key: Callable[[HolderT], Hashable],
-    costs: Sequence[NDArray[np.int64]],
+    keys: Sequence[Hashable],
+    costs: Sequence[IntArray],
 ) -> Members[HolderT]:
     """Group candidates of equal key and equal costs.
 
     Parameters
     ----------
-    candidates, position
-        The candidates, and where each stands in the table of terms.
+    candidates, positions, keys
+        (C,) the candidates, where each stands in the table of terms, and what the laws look at.
     order
         (W,) the rank of each position in the scheduler's candidate order.
-    key
-        What the laws look at.
     costs
         Each (W,): what the measures look at.
     """
-    found = sorted(
-        ((order[position(one)], position(one), one) for one in candidates), key=lambda each: each[0]
-    )
-    listed = [cost.tolist() for cost in costs]
-    classes: dict[Hashable, list[tuple[int, int, HolderT]]] = {}
-    for each in found:
-        told = key(each[2]), *(cost[each[1]] for cost in listed)
-        classes.setdefault(told, []).append(each)
+    where = np.array(positions, dtype=np.int64)
+    places = np.array(order, dtype=np.int64)[where] if where.size else where
+    numbers: dict[Hashable, int] = {}
+    kinds = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    told = [kinds, *(cost[where] for cost in costs)]
+    # By what tells them apart, then by place: equal ones follow one another, the first one first.
+    by_kind = np.lexsort([places, *told])
+    begins = np.zeros(where.size, dtype=np.bool_)
+    begins[:1] = True
+    for each in told:
+        begins[1:] |= each[by_kind[1:]] != each[by_kind[:-1]]
+    starts = np.flatnonzero(begins)
+    sizes = np.diff(np.append(starts, where.size))
+    first = places[by_kind[starts]]
+    # Classes in the order of their first members.
+    rank = np.empty(starts.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(starts.size)
+    by_class = by_kind[np.lexsort([places[by_kind], np.repeat(rank, sizes)])]
+    ends = np.cumsum(sizes[np.argsort(first)])
     return Members(
-        holders=[[one for _, _, one in each] for each in classes.values()],
-        positions=[[position for _, position, _ in each] for each in classes.values()],
-        places=[[place for place, _, _ in each] for each in classes.values()],
+        holders=[candidates[i] for i in by_class.tolist()],
+        positions=where[by_class],
+        places=places[by_class],
+        starts=np.concatenate([[0], ends]).astype(np.int64),
     )

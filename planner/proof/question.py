@@ -245,7 +245,7 @@ class Question:
             message = "there is no answer to come before"
             raise ValueError(message)
         counts = np.zeros_like(members.sizes)
-        following = np.array([places[0] for places in members.places], dtype=np.int64)
+        following = members.first_places.copy()
         for position in self.answer:
             k, place = members.class_of(position), members.place_of(position)
             earlier = np.flatnonzero(following < place)
@@ -254,8 +254,8 @@ class Question:
             least = np.maximum(box.least, counts)
             yield replace(box, least=least, sums={**box.sums, "before": row})
             counts[k] += 1
-            left = members.places[k][counts[k] :]
-            following[k] = left[0] if left else _NOWHERE
+            following_place = members.place_in(k, int(counts[k]))
+            following[k] = _NOWHERE if following_place is None else following_place
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
         """Return what rows with multipliers leave of a box: all, if it has no such rows."""

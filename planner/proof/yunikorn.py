@@ -9,7 +9,7 @@ yunikorn-semantics.md, sections 3 to 7, 11.1 and 15.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -300,12 +300,11 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
         victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
     }
 
-    def key(one: Victim) -> Hashable:
-        return key_of(one), spare_last_tier and one.last_tier
-
-    costs = [*table.telling_apart(terms), *marks]
     victims = [victim for _, victim in found.values()]
-    members = group(victims, lambda one: found[one.key][0], order, key, costs)
+    positions = [position for position, _ in found.values()]
+    keys = [(key_of(one), spare_last_tier and one.last_tier) for one in victims]
+    costs = [*table.telling_apart(terms), *marks]
+    members = group(victims, positions, order, keys, costs)
     rated = set(table.rates) if RATED in terms else set()
     return YuniKornRules(
         cluster,

@@ -63,7 +63,7 @@ class Frame:
         self.ask = asking.ask.resource
         self.required = rules == REQUIRED_NODE
         self.laws = laws_in_force(cluster, asking, rules)
-        self.first: Sequence[Victim] = [holder[0] for holder in members.holders]
+        self.first: Sequence[Victim] = members.representatives
         self.leaves = list({victim.queue.path: victim.queue for victim in self.first}.values())
         number = {queue.path: i for i, queue in enumerate(self.leaves)}
         self.queue = integers(number[victim.queue.path] for victim in self.first)

@@ -8,10 +8,11 @@ second word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
 from planner.solver.engine import Deadline, complete, presolved, solver_name
@@ -20,6 +21,12 @@ from planner.solver.search import Counts, RowOverClasses, Search
 
 MOST_CUTS: Final = 100
 """Answers that are none, cut off one by one, until an engine is taken to know nothing."""
+
+MOST_CLASSES: Final = 2000
+"""Classes up to which a search is asked about anew."""
+
+PATIENCE_S: Final = 60.0
+"""Seconds for that at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,56 @@ def second_opinion(
     if second.outcome == "found" or first.outcome == "none":
         return replace(second, engines=names)
     return Opinion("unknown", engines=names)
+
+
+def ask_anew(
+    search: Search,
+    limits: Iterable[tuple[Measure, int]],
+    measure: Measure | None = None,
+    most: int = 0,
+    alive: Sequence[int] | None = None,
+) -> Opinion:
+    """Ask of a search as it was before its levels: what it learned on them narrows nothing.
+
+    Parameters
+    ----------
+    limits
+        All that bounds an answer: caps, wishes, and earlier levels.
+    measure, most
+        If given, the answer must have at most so much of the measure.
+    alive
+        The classes that give victims; by default all that the wishes permit.
+    """
+    asked = replace(
+        search.fork(),
+        alive=list(search.permitted if alive is None else alive),
+        forced={},
+        ceilings={},
+        limits={},
+        bounds={},
+        incumbent=None,
+    )
+    least: dict[Measure, int] = {}
+    for limited, value in limits:
+        least[limited] = min(value, least.get(limited, value))
+    for limited, value in least.items():
+        asked.limit(limited, value)
+    if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
+        return Opinion("unknown")
+    left = search.deadline.left()
+    seconds = PATIENCE_S if left is None else min(left, PATIENCE_S)
+    return second_opinion(asked, Deadline.after(seconds), measure, most)
+
+
+def is_impossible(builder: Builder, deadline: Deadline) -> bool:
+    """Say whether an engine besides CP-SAT says, too, that a model has no solution."""
+    from planner.solver.milp import ask, translate  # noqa: PLC0415 - it takes long to load
+
+    program = translate(builder.proto)
+    kinds: tuple[Literal["SCIP", "HiGHS"], ...] = ("SCIP", "HiGHS")
+    return any(
+        ask(program, kind, deadline.left()).infeasible for kind in kinds if not deadline.passed
+    )
 
 
 class _Question:

@@ -62,7 +62,7 @@ def test_table_of_classes(questions: dict[str, Question]) -> None:
             str(root.most[k]),
             str(rules.held(fr)[k]),
             str(costs[rules.members.first[k]]),
-            rules.members.holders[k][0].key,
+            rules.members.representatives[k].key,
         )
         for k in root.most.nonzero()[0].tolist()
     ]

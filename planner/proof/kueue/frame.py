@@ -38,7 +38,7 @@ class Frame:
         self.before = setting.snapshot.usage
         if self.fair is not None:
             self.before = self.fair.with_request(self.before)
-        self.first: Sequence[Admitted] = [holder[0] for holder in members.holders]
+        self.first: Sequence[Admitted] = members.representatives
         self.queue = np.array([holder.queue for holder in self.first], dtype=np.int64)
         self.ranges: dict[str, tuple[int, int]] = {}
         self._held: dict[int, IntArray] = {}

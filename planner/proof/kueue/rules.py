@@ -41,13 +41,21 @@ class KueueRules(Frame):
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows of every legal set with at most so many victims of each class."""
+        known = self._fixed.get(most.tobytes())
+        if known is not None:
+            return known
         rows: dict[str, Row] = dict(fit_rows(self))
         if self.kep83 is not None and not self.kep83.options.borrows:
             rows.update(nominal_rows(self))
         for node in self.side_nodes:
             if most[self.below[node]].any():
                 rows.update(excess_rows(self, node, most))
+        self._fixed[most.tobytes()] = rows
         return rows
+
+    @cached_property
+    def _fixed(self) -> dict[bytes, Mapping[str, Row]]:
+        return {}
 
     def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
         """Yield the further rows that hold for every legal set in a box."""
@@ -156,17 +164,21 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     everything = isinstance(setting, FairSetting)  # shares count all that is held
     plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
 
-    def key(one: Admitted) -> Hashable:
-        held = sorted(one.usage.items()) if everything else [one.usage.get(fr, 0) for fr in frs]
-        return one.queue, tuple(held), None if plain else setting.variant(one), one.evicted
+    held_by: dict[int, tuple[int, ...]] = {}  # those that hold alike share the mapping
 
-    keys = {one.key: key(one) for one in going}
+    def key(one: Admitted) -> Hashable:
+        usage = one.usage
+        if id(usage) not in held_by:
+            held = sum(sorted(usage.items()), ()) if everything else [usage.get(f, 0) for f in frs]
+            held_by[id(usage)] = tuple(held)
+        variant = None if plain else setting.variant(one)
+        return one.queue, held_by[id(usage)], variant, one.evicted
+
+    keys = [key(one) for one in going]
+    positions = [position[one.key] for one in going]
 
     def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:
         costs = [*table.telling_apart(terms), *marks]
-        members = group(
-            going, lambda one: position[one.key], order, lambda one: keys[one.key], costs
-        )
-        return KueueRules(setting, members)
+        return KueueRules(setting, group(going, positions, order, keys, costs))
 
     return Claims(table, rules_for, caps, wishes)

@@ -15,7 +15,6 @@ from planner.proof.claims import (
     BETTER,
     INFEASIBLE,
     TIES,
-    UNKNOWN_TERM,
     Claims,
     Stated,
     at_most,
@@ -53,7 +52,7 @@ class Certifier:
     claims: Claims
     deadline: Deadline
     most_steps: int
-    is_allowed: Callable[[Sequence[int], Sequence[Stated]], bool]
+    is_allowed: Callable[[Sequence[int], Certified], bool]
     measure: Measure | None = None
     known: list[Mapping[str, int]] = field(default_factory=list)
 
@@ -76,7 +75,7 @@ class Certifier:
         if grown.better is None:
             return grown, None
         found = question.rules.members.taken(grown.better)
-        return grown, found if self.is_allowed(found, done.levels) else None
+        return grown, found if self.is_allowed(found, done) else None
 
     def _remember(self, grown: Grown, done: Certified) -> None:
         """Keep what narrowed a box: on later levels the measure is bounded by its value."""
@@ -103,7 +102,7 @@ class Certifier:
         self.measure = measure
         while True:
             value = self.claims.value(measure, done.victims or ())
-            if UNKNOWN_TERM in measure:
+            if self.claims.is_unknown(measure):
                 done.levels.append(Stated(measure, value, proved=False))
                 return
             if value == 0:  # no term is negative
@@ -122,7 +121,7 @@ class Certifier:
         self.measure = None
         while True:
             victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
-            if not victims:
+            if not victims or not self.is_allowed(victims, done):
                 return
             grown, found = self._grow(self.claims.ties(done.levels, victims), done)
             done.victims = victims

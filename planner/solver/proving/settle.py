@@ -5,7 +5,7 @@ A plan is called optimal only if every level rests on the one or the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -19,7 +19,7 @@ from planner.solver.engine import Deadline, Outcome
 from planner.solver.levels import Answer, LevelResult
 from planner.solver.proving.certify import Certified, Certifier
 from planner.solver.search import Search
-from planner.solver.second_opinion import Opinion, second_opinion
+from planner.solver.second_opinion import Opinion, ask_anew
 
 STEPS: Final = 20_000
 """Steps of a tree at most, where it may take as long as it needs."""
@@ -30,11 +30,8 @@ EFFORT: Final = 400_000
 FEW_STEPS: Final = 300
 """Steps of a tree that are always allowed."""
 
-MOST_CLASSES: Final = 2000
-"""Classes up to which other engines are asked at all."""
-
-PATIENCE_S: Final = 60.0
-"""Seconds for other engines at most, for one level."""
+Limits = Sequence[tuple[Measure, int]]
+"""Measures that are bounded above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +117,29 @@ class Settling:
             steps = STEPS
         return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
 
-    def _is_allowed(self, victims: Sequence[int], levels: Sequence[Stated]) -> bool:
-        """Say whether victims keep to the bounds that no claim knows: those of D11."""
-        del levels
-        cascades = self.search.rules.table.cascades
-        if cascades is None:
+    def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
+        """Say whether victims keep to the bounds that no claim knows: those of D11.
+
+        They are the wishes and caps of D11, and what the answer has of it on the levels before.
+        """
+        table = self.search.rules.table
+        if table.cascades is None:
             return True
-        limits = [(m, most) for m, most in self.search.limits.items() if "D11" in m]
-        terms = self.search.rules.table.evaluate(victims)
-        return all(sum(terms[term] for term in measure) <= most for measure, most in limits)
+        found = table.evaluate(victims)
+        known = {} if done.victims is None else table.evaluate(done.victims)
+        bounds = [*self.claims.wishes.most.items(), *self.search.caps]
+        earlier = [(each.measure, _value(each.measure, known)) for each in done.levels]
+        return all(
+            _value(measure, found) <= most
+            for measure, most in (*bounds, *earlier)
+            if self.claims.is_unknown(measure)
+        )
 
     def _nothing(self, answer: Answer, certified: Certified) -> Proved:
         """Say on what it rests that there is no answer."""
         if certified.infeasible:
             return Proved("infeasible", None, (), certified.trees)
-        if answer.outcome == "infeasible" and self._ask((), None, 0).outcome == "none":
+        if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
             return Proved("infeasible", None, (), (), None, tuple(self.engines))
         return Proved("unknown", None, ())
 
@@ -145,41 +150,33 @@ class Settling:
         claimed = {level.measure: level.least for level in answer.levels}
         terms = self.search.rules.table.evaluate(certified.victims or ())
         levels: list[LevelResult] = []
+        limits: list[tuple[Measure, int]] = []
         for number, stated in enumerate(certified.levels):
-            value = sum(terms[term] for term in stated.measure)
+            value = _value(stated.measure, terms)
             proof: Proof | None = "certified" if stated.proved or value == 0 else None
             known = claimed.get(stated.measure, Least("unknown"))
             if proof is None and known.outcome == "optimal":
-                opinion = self._ask(certified.levels[:number], stated.measure, value - 1)
+                earlier = certified.levels[:number]
+                opinion = self._ask(earlier, limits, stated.measure, value - 1)
                 if opinion.outcome == "found" and opinion.counts is not None:
                     return self.search.classes.take(opinion.counts), ()
                 proof = "solver" if opinion.outcome == "none" else None
             bound = value if proof else known.bound if known.outcome == "feasible" else 0
             least = Least("optimal" if proof else "feasible", value, min(bound, value))
             levels.append(LevelResult(stated.measure, least, proof))
+            limits.append((stated.measure, value))
         return None, tuple(levels)
 
-    def _ask(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> Opinion:
-        """Ask two engines whether anything is better on a level, or whether there is anything."""
-        search = self.search
-        asked = replace(
-            search.fork(),
-            alive=self._possible(earlier, measure, most),
-            forced={},
-            ceilings={},
-            limits=dict(self.claims.wishes.most),
-            bounds={},
-            incumbent=None,
-        )
-        for capped, value in search.caps:
-            asked.limit(capped, value)
-        for stated in earlier:
-            asked.limit(stated.measure, self._value(stated))
-        if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
-            return Opinion("unknown")
-        left = search.deadline.left()
-        seconds = PATIENCE_S if left is None else min(left, PATIENCE_S)
-        opinion = second_opinion(asked, Deadline.after(seconds), measure, most)
+    def _ask(
+        self, earlier: Sequence[Stated], limits: Limits, measure: Measure | None, most: int
+    ) -> Opinion:
+        """Ask two engines whether anything is better on a level, or whether there is anything.
+
+        ``limits`` are the true values of the levels before, D11 included.
+        """
+        bounds = (*self.claims.wishes.most.items(), *self.search.caps, *limits)
+        alive = self._possible(earlier, measure, most)
+        opinion = ask_anew(self.search, bounds, measure, most, alive)
         self.engines.update(dict.fromkeys(opinion.engines))
         return opinion
 
@@ -192,13 +189,9 @@ class Settling:
         for multipliers in self._certifier.known:
             box = question.narrowed(box, multipliers)
         members = question.rules.members
-        left = {
-            p
-            for each, n in zip(members.positions, box.most.tolist(), strict=True)
-            for p in each[:n]
-        }
+        left = set(members.taken(box.most))
         return [k for k in search.permitted if not left.isdisjoint(search.classes.members[k])]
 
-    def _value(self, stated: Stated) -> int:
-        limit = self.search.limits.get(stated.measure)
-        return limit if "D11" in stated.measure and limit is not None else stated.value
+
+def _value(measure: Measure, terms: Mapping[str, int]) -> int:
+    return sum(terms[term] for term in measure)
