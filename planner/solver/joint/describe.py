@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from planner.errors import InternalError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import (
+    Certificate,
     GreedyTurn,
     JointPending,
     JointPlan,
@@ -22,28 +24,32 @@ from planner.solver.joint.question import Question
 from planner.solver.joint.sequence import Served, after, refitting
 from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.levels import LevelResult
+from planner.solver.proving.settle import Proved
+from planner.solver.verdict import broken
+from planner.verifier.certificate import check_status
 
 ADMITTED = "admitted"
 ALONE = "not admitted: no flavor could ever do"
 PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
 IN_ORDER = "not admitted: not when served in order of precedence; other orders were not examined"
 ONE_BY_ONE = "not admitted: not when served one by one; there are too many to examine more"
-UNDECIDED = "not admitted: nothing found within the time limit, and nothing proved"
+UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
 
 
 @dataclass(frozen=True)
 class Told:
     """What a search found: the steps, the terms, and what is proved of them.
 
-    ``undecided`` are entrants of which time did not tell whether they can be admitted;
+    ``undecided`` are entrants of which it is not proved whether they can be admitted;
     ``unexamined`` those that cannot be admitted in order of precedence, and perhaps in another;
     ``modelled`` says that more was examined than serving one by one; ``cut_off`` counts steps
-    that the model admitted and Kueue's own replay did not.
+    that the model admitted and Kueue's own replay did not. ``engines`` were asked what they know
+    better, ``corrected`` counts the better answers that they found.
     """
 
     steps: Sequence[Served]
     table: TermTable
-    levels: Sequence[LevelResult]
+    levels: tuple[LevelResult, ...]
     undecided: frozenset[int]
     unexamined: frozenset[int] = frozenset()
     proved: bool = False
@@ -51,14 +57,29 @@ class Told:
     modelled: bool = True
     dropped: str = ""
     cut_off: int = 0
+    engines: Sequence[str] = ()
+    corrected: int = 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether one engine proved every level, and no other confirms all of it."""
+        return not self.proved and all(
+            level.least.bound == level.least.value for level in self.levels
+        )
 
 
 def describe(question: Question, profile: Profile, told: Told, started: float) -> JointPlan:
-    """Return what was found as a joint plan; ``started`` is the monotonic time of the start."""
+    """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
+
+    Raises
+    ------
+    InternalError
+        If it is called optimal, and not every level says what it rests on.
+    """
     victims = [key for step in told.steps for key in step.plan.keys]
     place = {w.key: i for i, w in enumerate(question.forest.workloads)}
     status = _status(told)
-    return JointPlan(
+    plan = JointPlan(
         rules=_rules(question),
         objective=profile.name,
         status=status,
@@ -70,9 +91,14 @@ def describe(question: Question, profile: Profile, told: Told, started: float) -
         fit_again=_fit_again(question, told.steps, victims),
         terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
         greedy=_greedy(question, told.table),
-        certificate=certify(question.state.digest, told.levels, started, cut_off=told.cut_off),
+        certificate=_certificate(question, told, started),
         notes=tuple(question.snapshot.notes),
     )
+    untrue = broken([check_status(plan)])
+    if untrue:
+        message = f"the certificate of the joint plan is not true: {'; '.join(untrue)}"
+        raise InternalError(message)
+    return plan
 
 
 def describe_none(question: Question, profile: Profile, started: float) -> JointPlan:
@@ -91,15 +117,20 @@ def describe_none(question: Question, profile: Profile, started: float) -> Joint
     )
 
 
+def _certificate(question: Question, told: Told, started: float) -> Certificate:
+    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
+    return certify(question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved)
+
+
 def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
     fair = question.snapshot.configuration.fair_sharing_on
     return "kueue-fair" if fair else "kueue-classical"
 
 
 def _status(told: Told) -> Status:
-    settled = not told.undecided and not told.unexamined
+    settled = told.proved and not told.undecided and not told.unexamined
     if told.steps:
-        return "optimal" if told.proved and settled else "feasible"
+        return "optimal" if settled else "feasible"
     return "infeasible" if settled else "unknown"
 
 
@@ -115,6 +146,8 @@ def _explained(question: Question, told: Told, victims: int) -> str:
     who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
     if _status(told) == "optimal":
         proof = "proved best over all orders of serving them"
+    elif told.alone and not told.undecided and not told.unexamined:
+        proof = "not proved best: one engine finds nothing better, and no other confirms it"
     elif not told.modelled:
         proof = "served one by one; there are too many to examine more"
     elif told.in_order:

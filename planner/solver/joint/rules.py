@@ -9,7 +9,7 @@ becomes a lesson for the model, and it is asked again.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -29,6 +29,7 @@ from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, state_rows
 from planner.solver.joint.sequence import Refused, Served, Step, replay
 from planner.solver.joint.ways import asked
+from planner.solver.second_opinion import PATIENCE_S, is_impossible
 
 EFFORT: Final = 1.0
 """Effort for putting off evictions to later steps, which is only for the eye."""
@@ -116,6 +117,22 @@ class JointRules:
             self._found.setdefault(victims, []).append(found)
         return found
 
+    def are_confirmed(self, deadline: Deadline) -> bool:
+        """Say whether another engine, too, finds no steps for all victims that were refused.
+
+        Those refused in order of precedence only are left out: nothing rests on them.
+        """
+        seconds = deadline.left()
+        until = Deadline.after(PATIENCE_S if seconds is None else min(seconds, PATIENCE_S))
+        for victims, admit, refuse, in_order in self._none:
+            if in_order:
+                continue
+            rules = replace(self, admit=admit, refuse=refuse)
+            joint = rules._of_all(sorted(victims), in_order=False)  # noqa: SLF001 - of this class
+            if until.passed or not is_impossible(joint.builder, until):
+                return False
+        return True
+
     def remember(self, steps: list[Served]) -> None:
         """Note steps that were replayed, for whenever their victims are asked about."""
         place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
@@ -133,11 +150,8 @@ class JointRules:
         return suits and (not self.in_order or order == sorted(order))
 
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
-        alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
         while True:
-            joint = self._assemble(alone, in_order=in_order)
-            for index in joint.take:
-                joint.builder.at_least(variable(index), 1)
+            joint = self._of_all(positions, in_order=in_order)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
             result = run(joint.builder, late, Deadline(), attempts=within(EFFORT))
             if not result.solution:
@@ -151,6 +165,14 @@ class JointRules:
             if not isinstance(found, Refused):
                 return found
             self.lessons.append(self._lesson(chosen, found))
+
+    def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
+        """Build the model in which exactly some victims go."""
+        alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
+        joint = self._assemble(alone, in_order=in_order)
+        for index in joint.take:
+            joint.builder.at_least(variable(index), 1)
+        return joint
 
     def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
         joint = assemble_joint(self.question.entrants, classes, self.lessons, in_order=in_order)

@@ -11,8 +11,8 @@ the answer is the better of serving one by one greedily and each at its best, wi
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -28,6 +28,7 @@ from planner.solver.comparison import bind, dropped_in_words, refuse_worse
 from planner.solver.core import Least, find_any, find_within
 from planner.solver.engine import Deadline, Outcome
 from planner.solver.joint.describe import Told, describe, describe_none
+from planner.solver.joint.proving import Witnesses
 from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, bounds_in_any_order
 from planner.solver.joint.rules import JointRules
@@ -40,6 +41,9 @@ ORDERS: Final = 4
 
 STEPS: Final = 32
 """Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
+
+ROUNDS: Final = 3
+"""How often the levels are solved at most, each time from what another engine found better."""
 
 
 def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
@@ -71,8 +75,9 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
 class _Joint:
     """A joint plan being searched.
 
-    ``undecided`` are entrants of which time did not tell whether they can be admitted,
-    ``unexamined`` those that cannot in order of precedence, and perhaps in another.
+    ``undecided`` are entrants of which it is not proved that they cannot be admitted,
+    ``unexamined`` those that cannot in order of precedence, and perhaps in another. What one
+    engine calls impossible is asked of the ``witnesses``.
     """
 
     question: Question
@@ -90,6 +95,8 @@ class _Joint:
         classes = _classes(self.question, self.rules.table, self.profile)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
+        self.search.permitted = list(self.search.alive)
+        self.witnesses = Witnesses(self.profile.wishes.most)
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.forest.table(self.question.costs, counted)
@@ -112,7 +119,7 @@ class _Joint:
                     continue
                 if outcome == "unknown":
                     self.undecided.add(e)
-                elif self.in_order and not rules.is_hopeless(self.search.classes):
+                elif self.in_order and not self._is_hopeless:
                     self.unexamined.add(e)
                 rules.admit -= {e}
                 rules.refuse |= {e}
@@ -131,7 +138,24 @@ class _Joint:
                 self.search.incumbent = trial.incumbent
                 break
         self.rules.in_order = self.in_order
+        if outcome != "infeasible" or self.in_order or self._is_hopeless:
+            return outcome
+        outcome, found = self._confirmed(replace(trial, deadline=until))
+        if found is not None:
+            self.search.incumbent = found
         return outcome
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether it takes no engine to see that not all who must be admitted can be."""
+        return self.rules.is_hopeless(self.search.classes)
+
+    def _confirmed(self, trial: Search) -> tuple[Outcome, Counts | None]:
+        """Ask the witnesses about what one engine calls impossible; return an answer if any."""
+        opinion = self.witnesses.ask(trial)
+        if opinion.counts is not None:
+            return "optimal", opinion.counts
+        return "infeasible" if opinion.outcome == "none" else "unknown", None
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
@@ -205,51 +229,90 @@ class _Joint:
         """Minimise the levels, with the caps of the profile; the incumbent is the answer."""
         if not self.modelled:
             return self._as_it_is()
-        search, comparable = self.search, self._comparable()
+        comparable = self._comparable()
         positions = self._greedy_positions() or []
         greedy = self.rules.table.evaluate(positions)
-        impossible: list[str] = []
-        undecided = search.undecided
-        for measure in self.profile.caps if comparable else ():
-            trial = search.fork()
-            value = sum(greedy[term] for term in measure)
-            outcome = find_within(trial, measure, value)
-            if outcome == "optimal":
-                search.limit(measure, value)
-                search.incumbent = trial.incumbent
-            else:
-                (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
-        self.dropped = dropped_in_words(self.profile, impossible, undecided)
+        impossible = self._keep_caps(greedy) if comparable else []
         if self.profile.caps and not comparable:
             self.dropped = "; no caps: served one by one, others are admitted"
         if not self.in_order:
             self._improve()
-        unsolved = search.fork()
-        answer = solve_levels(search, self.profile.levels)
+        unsolved = self.search.fork()
+        answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
             answer = self._bounded(unsolved, answer.levels)
+        else:
+            answer = self._agreed(unsolved, answer)
+        undecided = self.search.undecided
         if answer.outcome == "optimal" and comparable and not impossible and not undecided:
-            chosen = self.rules.table.evaluate(search.classes.take(search.answer))
+            chosen = self.rules.table.evaluate(self.search.classes.take(self.search.answer))
             refuse_worse(self.profile, chosen, greedy)
         return answer
 
-    def _as_it_is(self) -> Answer:
-        """Take serving one by one as the answer, and bound it."""
+    def _keep_caps(self, greedy: Mapping[str, int]) -> list[str]:
+        """Keep each cap that an answer keeps beside those before; return what none can keep."""
         search = self.search
-        levels = [
+        impossible: list[str] = []
+        for measure in self.profile.caps:
+            trial = search.fork()
+            value = sum(greedy[term] for term in measure)
+            outcome, found = find_within(trial, measure, value), trial.incumbent
+            if outcome == "infeasible" and self.in_order:
+                outcome = "unknown"  # in another order it might be possible
+            elif outcome == "infeasible":
+                outcome, found = self._confirmed(
+                    replace(trial, caps=[*search.caps, (measure, value)])
+                )
+            if outcome == "optimal":
+                search.limit(measure, value)
+                search.caps.append((measure, value))
+                search.incumbent = found
+            else:
+                dropped = impossible if outcome == "infeasible" else search.undecided
+                dropped.append(measure_id(measure))
+        self.dropped = dropped_in_words(self.profile, impossible, search.undecided)
+        return impossible
+
+    def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
+        """Let the witnesses judge an answer; begin anew from whatever they find better."""
+        better, levels = self.witnesses.judge(self.search, answer.levels)
+        for _ in range(1, ROUNDS):
+            if better is None:
+                break
+            self.witnesses.corrected += 1
+            self.search = replace(unsolved.fork(), incumbent=better)
+            answer = solve_levels(self.search, self.profile.levels)
+            better, levels = self.witnesses.judge(self.search, answer.levels)
+        if better is not None:
+            self.search.incumbent = better
+            self.witnesses.corrected += 1
+            levels = self._unproved()
+        proved = answer.outcome == "optimal" and _all_proved(levels)
+        return Answer("optimal" if proved else "feasible", levels)
+
+    def _unproved(self) -> tuple[LevelResult, ...]:
+        """Return the levels of the incumbent, of which nothing is proved."""
+        search = self.search
+        return tuple(
             LevelResult(measure, Least("feasible", search.value(measure, search.answer)))
             for measure in with_names(self.profile.levels)
-        ]
+        )
+
+    def _as_it_is(self) -> Answer:
+        """Take serving one by one as the answer, and bound it."""
         if self.profile.caps:
             self.dropped = "; no caps"
-        return self._bounded(search.fork(), levels)
+        return self._bounded(self.search.fork(), self._unproved())
 
     def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
         """Bound levels by what holds in every order."""
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
-        return Answer("feasible" if self.search.undecided else _outcome(bounded), bounded)
+        relaxation = replace(unsolved, rules=relaxed, cut=[])
+        _, judged = self.witnesses.judge(relaxation, bounded)
+        proved = _all_proved(judged) and not self.search.undecided
+        return Answer("optimal" if proved else "feasible", judged)
 
     def _improve(self) -> None:
         """Start from the best that is served in order of precedence; mostly nothing is better."""
@@ -264,28 +327,39 @@ class _Joint:
     def told(self, answer: Answer | None) -> Told:
         """Return all that was found."""
         search, rules = self.search, self.rules
+        undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
+        refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
+        engines = tuple(self.witnesses.engines)
         if answer is None or search.incumbent is None:
-            undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
-            return Told((), rules.table, (), undecided, unexamined, modelled=self.modelled)
+            return Told(
+                (),
+                rules.table,
+                (),
+                undecided,
+                unexamined,
+                proved=refusals,
+                modelled=self.modelled,
+                engines=engines,
+            )
         positions = search.classes.take(search.incumbent)
-        proved = answer.outcome == "optimal" and not rules.doubtful
         return Told(
             rules.steps(positions) or (),
             rules.table,
             answer.levels,
-            frozenset(self.undecided),
-            frozenset(self.unexamined),
-            proved=proved,
+            undecided,
+            unexamined,
+            proved=answer.outcome == "optimal" and refusals,
             in_order=rules.in_order,
             modelled=self.modelled,
             dropped=self.dropped,
             cut_off=len(rules.lessons),
+            engines=engines,
+            corrected=self.witnesses.corrected,
         )
 
 
-def _outcome(levels: Sequence[LevelResult]) -> Outcome:
-    closed = all(level.least.bound == level.least.value for level in levels)
-    return "optimal" if closed else "feasible"
+def _all_proved(levels: Sequence[LevelResult]) -> bool:
+    return all(level.proof is not None for level in levels)
 
 
 def _standing_for(classes: Classes, positions: Sequence[int]) -> dict[int, int]:

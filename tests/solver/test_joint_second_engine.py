@@ -1,0 +1,210 @@
+"""Joint plans: what one engine calls impossible is asked of two before the plan is optimal."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+import planner
+from planner.errors import InternalError
+from planner.plan import JointPlan
+from planner.quota.snapshot import take_snapshot
+from planner.solver import milp
+from planner.solver.core import Least
+from planner.solver.engine import Deadline
+from planner.solver.joint import describe as joint_describe
+from planner.solver.joint import solve as joint_solve
+from planner.solver.joint.question import ask
+from planner.solver.joint.rules import JointRules
+from planner.solver.levels import Answer, LevelResult, solve_levels
+from planner.solver.milp import Said
+from planner.solver.search import Search
+from planner.state import State
+from planner.verifier.certificate import check_status
+from tests.flavored import flavor, group, podset, queue, running, state_of
+from tests.flavored import waiting as one_waiting
+
+LEAST = "least-disruption"
+
+
+def waiting(name: str, holder: str, amount: int, priority: int) -> list[dict[str, Any]]:
+    return one_waiting(name, holder, podset(amount), priority=priority)
+
+
+def lent() -> State:
+    """Two queues have lent their 4 GPUs each to ``z``; two small workloads, and a large one.
+
+    One by one both small ones go, then the large one; together one small one and the large one.
+    """
+    lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
+    return state_of(
+        flavor("f"),
+        lender("a", group(f=4)),
+        lender("b", group(f=4)),
+        queue("z", group(f=0), cohort="c"),
+        running("small-1", "z", "f", 2, 1),
+        running("small-2", "z", "f", 2, 1),
+        running("large", "z", "f", 4, 2),
+        waiting("first", "a", 3, 10),
+        waiting("second", "b", 3, 9),
+    )
+
+
+def second_first() -> State:
+    """First may preempt nobody; where second takes the large one, there is room for both."""
+    return state_of(
+        flavor("f"),
+        queue("a", group(f=2), cohort="c"),
+        queue("b", group(f=4), cohort="c", reclaim="Any"),
+        queue("z", group(f=0), cohort="c"),
+        running("large", "z", "f", 6, 1),
+        waiting("first", "a", 2, 10),
+        waiting("second", "b", 4, 9),
+    )
+
+
+def too_many() -> State:
+    """Of 4 GPUs, all free, the first takes 3; there is room for only one of the two."""
+    return state_of(
+        flavor("f"),
+        queue("a", group(f=4), cohort="c"),
+        queue("b", group(f=2), cohort="c", reclaim="Any"),
+        running("other", "a", "f", 4, 1),
+        waiting("first", "b", 2, 10),
+        waiting("second", "b", 1, 9),
+    )
+
+
+def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the second engine know nothing."""
+    monkeypatch.setattr(milp, "ask", lambda *_: Said(infeasible=False))
+
+
+def test_every_level_says_what_it_rests_on() -> None:
+    plan = planner.solve_joint(lent(), objective=LEAST)
+    assert plan.status == "optimal"
+    proofs = {level.term: (level.value > 0, level.proof) for level in plan.certificate.levels}
+    assert set(proofs.values()) == {(True, "solver"), (False, "certified")}
+    assert len(plan.certificate.engines) == 2
+    assert "CP-SAT" in plan.certificate.engines[0]
+    assert "SCIP" in plan.certificate.engines[1]
+    assert plan.certificate.corrected == 0
+
+
+def test_one_engine_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = planner.solve_joint(lent(), objective=LEAST)
+    say_nothing(monkeypatch)
+    plan = planner.solve_joint(lent(), objective=LEAST)
+    assert plan.status == "feasible"
+    assert "one engine finds nothing better, and no other confirms it" in plan.explanation
+    assert {level.proof for level in plan.certificate.levels if level.value} == {None}
+    assert plan.terms == expected.terms
+
+
+def test_numbers_too_long_for_doubles_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milp, "_EXACT", 1)
+    plan = planner.solve_joint(lent(), objective=LEAST)
+    assert plan.status == "feasible"
+    assert len(plan.victims) == 2
+
+
+@pytest.mark.parametrize("lies", [1, 2])
+def test_what_another_engine_knows_better_takes_the_place(
+    lies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search calls serving one by one the best, once from each start."""
+    told = []
+
+    def lying(search: Search, levels: Any) -> Answer:
+        told.append(search.incumbent)
+        if len(told) > lies + 1:  # the first answer is only where the search begins
+            return solve_levels(search, levels)
+        values = [(level, search.value(level, search.answer)) for level in (*levels, ("count",))]
+        done = [LevelResult(level, Least("optimal", value, value)) for level, value in values]
+        return Answer("optimal", tuple(done))
+
+    expected = planner.solve_joint(lent(), objective=LEAST)
+    monkeypatch.setattr(joint_solve, "solve_levels", lying)
+    plan = planner.solve_joint(lent(), objective=LEAST)
+    assert (plan.status, plan.terms) == ("optimal", expected.terms)
+    assert 1 <= plan.certificate.corrected <= lies
+    assert len(plan.victims) < len(plan.greedy.victims)
+
+
+def test_an_engine_that_never_agrees_leaves_the_plan_feasible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lying(search: Search, levels: Any) -> Answer:
+        values = [(level, search.value(level, search.answer)) for level in (*levels, ("count",))]
+        done = [LevelResult(level, Least("optimal", value, value)) for level, value in values]
+        return Answer("optimal", tuple(done))
+
+    monkeypatch.setattr(joint_solve, "solve_levels", lying)
+    monkeypatch.setattr(joint_solve, "ROUNDS", 1)
+    plan = planner.solve_joint(lent(), objective=LEAST)
+    assert plan.status == "feasible"
+    assert plan.certificate.corrected == 1
+    assert len(plan.victims) < len(plan.greedy.victims)
+
+
+def test_who_is_refused_by_one_engine_is_found_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_solve, "find_any", lambda *_: "infeasible")
+    plan = planner.solve_joint(second_first())
+    assert (plan.status, set(plan.admitted)) == ("optimal", {"ns/first", "ns/second"})
+
+
+def refused(plan: JointPlan) -> list[str]:
+    return [one.explanation for one in plan.pending if not one.admitted]
+
+
+def test_who_is_refused_by_one_engine_alone_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JointRules, "is_hopeless", lambda *_: False)
+    plan = planner.solve_joint(too_many())
+    assert (plan.status, refused(plan)) == ("optimal", [joint_describe.PROVED])
+    say_nothing(monkeypatch)
+    plan = planner.solve_joint(too_many())
+    assert (plan.status, refused(plan)) == ("feasible", [joint_describe.UNDECIDED])
+
+
+def test_in_order_of_precedence_bounds_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_solve, "ORDERS", 1)
+    plan = planner.solve_joint(lent(), objective="min-count")
+    assert plan.status == "optimal"
+    assert all(level.proof for level in plan.certificate.levels)
+    say_nothing(monkeypatch)
+    plan = planner.solve_joint(lent(), objective="min-count")
+    assert plan.status == "feasible"
+
+
+def test_victims_that_cannot_be_divided_are_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody may go for first alone: that is refused by one engine, and confirmed by another."""
+    state = second_first()
+    question = ask(state, take_snapshot(state), ["ns/first", "ns/second"])
+    rules = JointRules(question, question.forest.table(None), in_order=False)
+    rules.admit, rules.refuse = frozenset({0}), frozenset({1})
+    assert rules.steps(range(len(question.forest.workloads))) is None
+    assert rules.are_confirmed(Deadline())
+    assert not rules.are_confirmed(Deadline.after(0))
+    say_nothing(monkeypatch)
+    assert not rules.are_confirmed(Deadline())
+
+
+def test_the_verifier_refuses_an_optimum_without_proof() -> None:
+    plan = planner.solve_joint(lent(), objective=LEAST)
+    assert check_status(plan).holds
+    levels = [level.model_copy(update={"proof": None}) for level in plan.certificate.levels]
+    certificate = plan.certificate.model_copy(update={"levels": tuple(levels)})
+    forged = plan.model_copy(update={"certificate": certificate})
+    assert not check_status(forged).holds
+    assert check_status(forged.model_copy(update={"status": "feasible"})).holds
+
+
+def test_no_optimum_without_proof_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_solve, "_all_proved", lambda _: True)
+    say_nothing(monkeypatch)
+    with pytest.raises(InternalError, match="CT-02"):
+        planner.solve_joint(lent(), objective=LEAST)
