@@ -19,7 +19,7 @@ from planner.proof.claims import BETTER
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
 from planner.solver.proving.guide import split
-from planner.solver.proving.look import Look
+from planner.solver.proving.look import Look, Part
 from planner.solver.proving.phase_one import Suggestion, integers, suggest
 
 WITHOUT_PROGRAM: Final = 40
@@ -66,6 +66,7 @@ class _Growth:
     known: Sequence[Mapping[str, int]]
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
+    part: Part | None = None
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
@@ -77,6 +78,7 @@ class _Growth:
             for narrowing in self._narrow_root(root):
                 self.steps.append(narrowing)
                 ahead = [*self.question.parts(ahead[0], narrowing)]
+            self.part = Part.of(self.question.rows(ahead[0]), ahead[0].most)
         while ahead:
             if len(self.steps) >= self.most_steps or self.deadline.passed:
                 return Grown()
@@ -101,7 +103,7 @@ class _Growth:
         """Return what closes a box without a linear program, if something is seen to."""
         if box.is_empty:
             return ByLaws(law="no set is left")
-        look = Look(self.question, box)
+        look = Look(self.question, box, self.part)
         one = look.closing_row()
         if one is not None:
             return ByRows(rows={one: 1})
@@ -114,7 +116,7 @@ class _Growth:
         """Return what closes, narrows or splits a box that has more than one set."""
         if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= FEW:
             return split(self.question, box, None)
-        look = Look(self.question, box)
+        look = Look(self.question, box, self.part)
         found = suggest(look, self.guide)
         if found is None:
             return split(self.question, box, None)
@@ -174,8 +176,9 @@ def _one_against_measure(look: Look) -> ByRows | None:
         classes, amounts = classes[useful], amounts[useful]
         order = np.argsort(costs[classes] / amounts, kind="stable")
         covered = np.cumsum(amounts[order] * (box.most - box.least)[classes[order]])
-        last = order[min(int(np.searchsorted(covered, missing)), order.size - 1)]
-        pair = {name: int(costs[classes[last]]), BETTER: int(row.amounts[useful][last])}
+        last = classes[order[min(int(np.searchsorted(covered, missing)), order.size - 1)]]
+        unit = int(row.amounts[np.flatnonzero(row.classes == last)[0]])
+        pair = {name: int(costs[last]), BETTER: unit}
         if pair[name] > 0 and look.contradict(pair):
             return ByRows(rows=pair)
     return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +17,57 @@ from planner.proof.question import Question
 
 Floats = NDArray[np.float64]
 
+_NONE: Final = np.zeros(0, dtype=np.int64)
+_NO_ROW: Final = Row(_NONE, _NONE, 0)
+
 _DOUBT: Final = 1e-9
 """What sums in doubles may be off by, of the largest number in them."""
 
 
-class Look:
-    """The rows of one question in one box."""
+class Part(NamedTuple):
+    """Rows one after the other: the number of the row, the class and the amount of each entry."""
 
-    def __init__(self, question: Question, box: Box) -> None:
+    rows: Mapping[str, Row]
+    row_of: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    amounts: Floats
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Part:
+        """Write rows down, without the classes that give nobody: ``most`` bounds each, (K,)."""
+        listed = list(rows.values())
+        row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
+        classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
+        amounts = np.concatenate([[], *(row.amounts.astype(float) for row in listed)])
+        if most is None:
+            return cls(rows, row_of, classes, amounts)
+        alive = most[classes] > 0
+        return cls(rows, row_of[alive], classes[alive], amounts[alive])
+
+
+class Look:
+    """The rows of one question in one box.
+
+    ``known`` are rows that were written down before, for a box around this one: only rows that it
+    has not are written again.
+    """
+
+    def __init__(self, question: Question, box: Box, known: Part | None = None) -> None:
         self.box = box
         self.rows: Mapping[str, Row] = question.rows(box)
         self.ranges = question.ranges(box)
-        self.names: Sequence[str] = list(self.rows)
-        listed = list(self.rows.values())
-        sizes = [row.classes.size for row in listed]
-        self.row_of = np.repeat(np.arange(len(listed)), sizes)
-        self.classes = np.concatenate([row.classes for row in listed]).astype(np.int64)
-        self.amounts: Floats = np.concatenate([row.amounts.astype(float) for row in listed])
+        part = Part.of({}) if known is None else known
+        same = part.rows.items() if known is not None else ()
+        kept = {name for name, row in same if self.rows.get(name) is row}
+        new = Part.of({name: row for name, row in self.rows.items() if name not in kept})
+        # A row of the known ones that does not hold here in just that form is left without entries.
+        self.names: Sequence[str] = [*part.rows, *new.rows]
+        stale = np.array([name not in kept for name in part.rows], dtype=np.bool_)
+        fresh = ~stale[part.row_of] if stale.any() else slice(None)
+        self.row_of = np.concatenate([part.row_of[fresh], new.row_of + len(part.rows)])
+        self.classes = np.concatenate([part.classes[fresh], new.classes])
+        self.amounts: Floats = np.concatenate([part.amounts[fresh], new.amounts])
+        listed = [*(self.rows[n] if n in kept else _NO_ROW for n in part.rows), *new.rows.values()]
         self.least: Floats = np.array([float(row.least) for row in listed])
         extra = [
             (i, name, float(c)) for i, row in enumerate(listed) for name, c in row.extra.items()
