@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+import numpy as np
+
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof, Tree
@@ -21,14 +23,17 @@ from planner.solver.proving.certify import Certified, Certifier
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion, ask_anew
 
-STEPS: Final = 20_000
+STEPS: Final = 50_000
 """Steps of a tree at most, where it may take as long as it needs."""
 
-EFFORT: Final = 400_000
+EFFORT: Final = 60_000
 """Elsewhere, candidates times steps: what a step takes grows with the number of candidates."""
 
 FEW_STEPS: Final = 300
 """Steps of a tree that are always allowed."""
+
+MANY_STEPS: Final = 2000
+"""Steps of a tree at most, however few the candidates."""
 
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
@@ -112,7 +117,7 @@ class Settling:
     @cached_property
     def _certifier(self) -> Certifier:
         candidates = sum(map(self.search.classes.count, range(len(self.search.classes))))
-        steps = min(STEPS, max(FEW_STEPS, EFFORT // max(1, candidates)))
+        steps = min(MANY_STEPS, max(FEW_STEPS, EFFORT // max(1, candidates)))
         if self.certify:
             steps = STEPS
         return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
@@ -190,6 +195,8 @@ class Settling:
             box = question.narrowed(box, multipliers)
         members = question.rules.members
         left = set(members.taken(box.most))
+        if search.rules.table.cascades is not None:  # D11 tells the members of a class apart
+            left = set(members.taken(np.where(box.most > 0, members.sizes, 0)))
         return [k for k in search.permitted if not left.isdisjoint(search.classes.members[k])]
 
 

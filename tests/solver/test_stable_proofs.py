@@ -1,0 +1,165 @@
+"""D11 and proofs: no tree knows it, so it binds the search for them, and engines bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import planner
+from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.plan import Level, Plan
+from planner.solver.core import Least
+from planner.solver.engine import Deadline
+from planner.solver.kueue import solve as kueue_solve
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import prepare
+from planner.solver.levels import Answer, LevelResult
+from planner.solver.proving.settle import Proved, Settling
+from planner.solver.search import Search
+from planner.solver.start import Given, start
+from tests.cluster import PENDING, pending, queue, running, state_of
+from tests.solver.test_stability import third_party
+
+STABLE = PROFILES["stable"]
+UNSTABLE_BEST = {"ns/small", "ns/big"}
+"""The best of ``third_party`` without D11, after which ``small`` would preempt the loan."""
+STABLE_BEST = {"ns/big", "ns/loan"}
+D11 = ("D11",)
+
+
+def levels_of(plan: Plan) -> dict[str, Level]:
+    assert plan.certificate is not None
+    return {level.term: level for level in plan.certificate.levels}
+
+
+def settled(profile: Profile, names: set[str], claimed: Sequence[Measure]) -> tuple[Proved, Any]:
+    """Prove some victims as the answer, of which some levels are claimed to be optimal.
+
+    The search is as if D11 had bounded nothing.
+    """
+    planning = start(state_of(*third_party()), Given(PENDING))
+    assert isinstance(planning, Planning)
+    planning.adopt(profile)
+    search: Search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
+    place = {w.key: i for i, w in enumerate(planning.problem.workloads)}
+    search.incumbent = search.classes.counts([place[name] for name in names])
+    results = [
+        LevelResult(m, Least("optimal", value, value))
+        for m in claimed
+        for value in [search.value(m, search.answer)]
+    ]
+    claims = planning.claims(profile, search.caps)
+    proved = Settling(claims, search, profile.levels).prove(Answer("optimal", tuple(results)))
+    assert proved.victims is not None
+    return proved, {planning.problem.workloads[i].key for i in proved.victims}
+
+
+def test_a_set_that_breaks_d11_is_never_better() -> None:
+    """On D2, D3 and lost work the unstable set is as good or better; D11 comes first."""
+    profile = Profile("mine", "", (D11, ("D3",)))
+    proved, names = settled(profile, STABLE_BEST, [D11, ("D3",), ("count",)])
+    assert names == STABLE_BEST
+    assert proved.corrected == 0
+    proofs = {level.measure: level.proof for level in proved.levels}
+    assert proofs[D11] == "certified"  # nothing is below 0
+    assert proofs["D3",] == "solver"  # any tree would have to deny the unstable set
+    assert proved.outcome == "optimal"
+
+
+def test_without_d11_that_set_is_better() -> None:
+    proved, names = settled(Profile("mine", "", (("D3",),)), STABLE_BEST, [("D3",)])
+    assert (names, proved.corrected) == (UNSTABLE_BEST, 1)
+
+
+def test_where_d11_comes_later_that_set_is_better() -> None:
+    profile = Profile("mine", "", (("D3",), D11))
+    proved, names = settled(profile, STABLE_BEST, [("D3",), D11, ("count",)])
+    assert names == UNSTABLE_BEST
+    assert proved.corrected == 1
+    values = {level.measure: (level.least.value, level.proof) for level in proved.levels}
+    assert values["D3",] == (4, "certified")
+    assert values[D11][0] == 1
+
+
+def test_what_has_more_of_it_than_needed_is_replaced() -> None:
+    """It is claimed that the unstable set is best: engines know better, and trees do not."""
+    profile = Profile("mine", "", (D11, ("D3",)))
+    proved, names = settled(profile, UNSTABLE_BEST, [D11, ("D3",), ("count",)])
+    assert (names, proved.corrected) == (STABLE_BEST, 1)
+    assert proved.levels[0].least.value == 0
+
+
+@pytest.mark.parametrize("name", ["stable", "rated"])
+def test_levels_of_a_stable_plan_say_what_they_rest_on(name: str) -> None:
+    rated = Profile("rated", "", (("rated",), ("D3",)), rates={"D11": 5, "D2": 1})
+    state = state_of(*third_party())
+    plan = planner.solve(state, PENDING, objective=STABLE if name == "stable" else rated)
+    assert (plan.status, set(plan.keys)) == ("optimal", STABLE_BEST)
+    found = levels_of(plan)
+    assert all(level.proof for level in found.values())
+    assert found["D11" if name == "stable" else "rated"].proof == (
+        "certified" if name == "stable" else "solver"
+    )
+
+
+def test_rated_by_d11_alone() -> None:
+    profile = Profile("rated", "", (("rated",), ("D3",)), rates={"D11": 5})
+    plan = planner.solve(state_of(*third_party(priority=50)), PENDING, objective=profile)
+    assert (plan.status, set(plan.keys)) == ("optimal", UNSTABLE_BEST)
+    level = levels_of(plan)["rated"]
+    assert (level.value, level.proof) == (5, "solver")
+
+
+def test_more_than_0_is_never_certified() -> None:
+    """The loan is out of reach: one victim would preempt again, which no tree tells."""
+    plan = planner.solve(state_of(*third_party(priority=50)), PENDING, objective=STABLE)
+    level = levels_of(plan)["D11"]
+    assert (plan.status, level.value, level.proof) == ("optimal", 1, "solver")
+    assert plan.certificate is not None
+    assert len(plan.certificate.engines) == 2
+
+
+def test_no_stable_plan_is_proved_by_two_engines() -> None:
+    plan = planner.solve(state_of(*third_party(priority=50)), PENDING, stable=True)
+    assert plan.status == "infeasible"
+    assert plan.certificate is not None
+    assert not plan.certificate.trees
+    assert len(plan.certificate.engines) == 2
+
+
+def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search claims the first stable set it meets for the best; trees find no unstable one."""
+    state = state_of(*third_party(), running("more", "c", 1, minute=4))
+
+    def first_met(search: Search, levels: Sequence[Measure]) -> Answer:
+        place = {w.key: i for i, w in enumerate(planned.problem.workloads)}
+        chosen = [place[name] for name in ("ns/big", "ns/loan", "ns/more")]
+        search.incumbent = search.classes.counts(chosen)
+        values = [(m, search.value(m, search.answer)) for m in levels]
+        done = tuple(LevelResult(m, Least("optimal", value, value)) for m, value in values)
+        return Answer("optimal", done)
+
+    planned = start(state, Given(PENDING))
+    assert isinstance(planned, Planning)
+    profile = Profile("mine", "", (D11, ("D2",), ("D3",)))
+    expected = planner.solve(state, PENDING, objective=profile)
+    monkeypatch.setattr(kueue_solve, "solve_levels", first_met)
+    plan = planner.solve(state, PENDING, objective=profile)
+    assert plan.terms["D11"] == expected.terms["D11"] == 0
+    assert plan.terms["D2"] <= expected.terms["D2"] or plan.status != "optimal"
+
+
+def test_equal_workloads_are_not_alike_to_d11() -> None:
+    """Either would do for the queues; only the older one would preempt again, its peer."""
+    state = state_of(
+        queue("a", 2, "org", reclaim="Any"),
+        queue("b", 0, "org", within="LowerOrNewerEqualPriority", borrow="LowerPriority"),
+        queue("c", 2, "org"),
+        running("peer", "b", 2, created=20, minute=20),
+        running("old", "b", 2, created=1, minute=20),
+        pending("a", 2),
+    )
+    plan = planner.solve(state, PENDING, objective=STABLE)
+    assert (plan.status, plan.keys, plan.terms["D11"]) == ("optimal", ("ns/peer",), 0)
