@@ -60,13 +60,15 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " solver scenario",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
         " checking explanation exposure study simulation linting",
-        "api": "errors quantity laws checking state reader quota assignment reference problem objective"
-        " models plan verifier solver replay explanation",
+        "api": "errors quantity laws checking state reader quota assignment reference problem"
+        " objective models plan verifier solver replay explanation",
         "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure simulation checking api kubectl study trace generation joint linting",
-        FACE: "errors state checking reader plan auditing exposure simulation generation api joint linting",
+        " explanation exposure simulation checking api kubectl study trace generation joint"
+        " linting",
+        FACE: "errors state checking reader plan auditing exposure simulation generation api joint"
+        " linting",
     }.items()
 }
 
