@@ -16,7 +16,7 @@ SCHEMA_VERSION: Final = "planner/v1"
 
 Proof = Literal["certified", "solver"]
 """certified: proved by a tree that needs no solver to be checked. solver: two independent engines
-found nothing better."""
+found nothing better, or, in other flavors than the plan's, trees that are not kept."""
 
 
 class Level(Record):

@@ -27,7 +27,6 @@ def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
         If the state cannot tell a term of the profile.
     """
     bind(search, profile)
-    search.permitted = list(search.alive)
     if not greedy.victims:
         return ""
     impossible: list[str] = []
@@ -56,6 +55,7 @@ def bind(search: Search, profile: Profile) -> None:
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
         impose(search, profile.wishes)
+    search.permitted = list(search.alive)
 
 
 def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:

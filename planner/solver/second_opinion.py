@@ -107,9 +107,13 @@ def ask_anew(
         asked.limit(limited, value)
     if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
         return Opinion("unknown")
-    left = search.deadline.left()
-    seconds = PATIENCE_S if left is None else min(left, PATIENCE_S)
-    return second_opinion(asked, Deadline.after(seconds), measure, most)
+    return second_opinion(asked, soon(search.deadline), measure, most)
+
+
+def soon(deadline: Deadline) -> Deadline:
+    """Return a deadline, or where it is later the end of all patience."""
+    left = deadline.left()
+    return Deadline.after(PATIENCE_S if left is None else min(left, PATIENCE_S))
 
 
 def is_impossible(builder: Builder, deadline: Deadline) -> bool:

@@ -29,7 +29,7 @@ from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, state_rows
 from planner.solver.joint.sequence import Refused, Served, Step, replay
 from planner.solver.joint.ways import asked
-from planner.solver.second_opinion import PATIENCE_S, is_impossible
+from planner.solver.second_opinion import is_impossible, soon
 
 EFFORT: Final = 1.0
 """Effort for putting off evictions to later steps, which is only for the eye."""
@@ -122,8 +122,7 @@ class JointRules:
 
         Those refused in order of precedence only are left out: nothing rests on them.
         """
-        seconds = deadline.left()
-        until = Deadline.after(PATIENCE_S if seconds is None else min(seconds, PATIENCE_S))
+        until = soon(deadline)
         for victims, admit, refuse, in_order in self._none:
             if in_order:
                 continue

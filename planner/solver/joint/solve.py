@@ -95,7 +95,6 @@ class _Joint:
         classes = _classes(self.question, self.rules.table, self.profile)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
-        self.search.permitted = list(self.search.alive)
         self.witnesses = Witnesses(self.profile.wishes.most)
 
     def _table(self, counted: Sequence[int]) -> TermTable:

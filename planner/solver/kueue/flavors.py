@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from planner.assignment import Assignment, total_request
 from planner.errors import InternalError
@@ -30,10 +30,14 @@ from planner.solver.comparison import bind, dropped_in_words
 from planner.solver.core import find_within
 from planner.solver.engine import Deadline, Outcome
 from planner.solver.kueue.choices import Choices, candidates_under, choices_of
+from planner.solver.kueue.elsewhere import Elsewhere
 from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
 from planner.solver.levels import solve_below, solve_levels
+from planner.solver.second_opinion import soon
+
+ONE_ENGINE: Final = "one engine finds nothing better, and no other confirms it"
 
 Flavors = Literal["kueue", "optimal"]
 """Who chooses the flavors: Kueue's own flavor assignment, or the objective."""
@@ -64,6 +68,7 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
     race = _Race(own, choices, ranked, profile, deadline, alone)
     race.run()
+    race.confirm()
     if race.best is None or race.winner is None:
         return _without_plan(race)
     return race.winner.accepted(_winning_plan(race, race.best, race.winner, started))
@@ -75,7 +80,8 @@ class _Race:
 
     ``alone`` is the best plan under Kueue's own flavors. ``caps`` are those of the profile that
     some answer keeps; ``dropped`` says which were not, and ``undecided`` that time did not tell
-    of some. ``proved`` says that nothing examined can be better than the best.
+    of some. ``proved`` says that nothing examined can be better than the best, by the word of one
+    engine; ``confirmed`` that trees or two engines bear it out, ``engines`` which.
     """
 
     own: Planning
@@ -91,6 +97,8 @@ class _Race:
     caps: dict[Measure, int] = field(default_factory=dict)
     dropped: str = ""
     undecided: bool = False
+    confirmed: bool = True
+    engines: tuple[str, ...] = ()
 
     @property
     def greedy(self) -> Plan:
@@ -112,6 +120,11 @@ class _Race:
     @property
     def settled(self) -> bool:
         """Whether it is proved that nothing permitted is better than the best."""
+        return self.confirmed and self.settled_by_one
+
+    @property
+    def settled_by_one(self) -> bool:
+        """Whether the engine of the search says so."""
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
         return not self.undecided and (self.unbeatable or (self.proved and everything))
 
@@ -133,6 +146,24 @@ class _Race:
         if self.best is None and self.alone.victims:
             # Only if time was too short to agree on caps: this plan is legal all the same.
             self.best, self.winner, self.proved = self.alone, self.own, False
+
+    def confirm(self) -> None:
+        """Ask again, of trees and two engines, whether nothing is better in other flavors."""
+        if self.unbeatable or not self.settled_by_one:
+            return
+        deadline = soon(self.deadline)
+        known = (self.winner or self.own).decision.assignment
+        elsewhere = Elsewhere(self.profile, self.caps, self.values, deadline)
+        for planning in self._plannings():
+            planning.adopt(self.profile)
+            if planning.decision.assignment == known or settled(planning) is not None:
+                continue
+            search = self._ready(planning).search
+            search.deadline = deadline
+            if not elsewhere.is_no_better(planning, search):
+                self.confirmed = False
+                break
+        self.engines = tuple(elsewhere.engines)
 
     def _under(self, assignment: Assignment) -> Planning:
         return self.own.with_flavors(assignment, self.ranked)
@@ -229,6 +260,7 @@ def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
         outcome = find_within(prepared.search, measure, most)
         if outcome != "optimal":
             return outcome
+        prepared.search.caps.append((measure, most))
     return "optimal"
 
 
@@ -245,9 +277,14 @@ def _without_plan(race: _Race) -> Plan:
             if race.settled
             else f"nothing found in {race.examined} of {_how_many(race)} examined"
         )
+    certificate = race.alone.certificate
+    if certificate is not None:
+        engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
+        certificate = certificate.model_copy(update={"engines": engines})
     return race.alone.model_copy(
         update={
             "status": "infeasible" if race.settled else "unknown",
+            "certificate": certificate,
             "explanation": explanation,
             "flavors": _contrast(race),
         }
@@ -279,6 +316,8 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
         proof = "proved best; the rules permit no other flavors"
     elif race.settled:
         proof = f"proved best of {_how_many(race)}"
+    elif race.settled_by_one:
+        proof = f"not proved best of {_how_many(race)}: {ONE_ENGINE}"
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
     room = (
@@ -303,16 +342,30 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
     if certificate is None:
         message = f"the plan for {best.preemptor} has no certificate"
         raise InternalError(message)
-    levels = certificate.levels
+    levels, ties = certificate.levels, certificate.ties
     if not race.settled:
-        levels = tuple(level.model_copy(update={"bound": 0}) for level in levels)
+        nothing = {"bound": 0, "proof": None}
+        levels = tuple(one.model_copy(update=nothing) if one.value else one for one in levels)
+    elif race.engines:
+        levels = tuple(
+            one.model_copy(update={"proof": "solver"}) if one.value else one for one in levels
+        )
+    if race.choices.distinct > 1 and ties == "certified":
+        ties = "solver"
+    engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
     bounds = tuple(
         bound.model_copy(update={"statement": f"in the flavors chosen, {bound.statement}"})
         for bound in certificate.bounds
     )
     seconds = round(time.monotonic() - started, 6)
     return certificate.model_copy(
-        update={"levels": levels, "bounds": bounds, "wall_time_s": seconds}
+        update={
+            "levels": levels,
+            "ties": ties,
+            "engines": engines,
+            "bounds": bounds,
+            "wall_time_s": seconds,
+        }
     )
 
 

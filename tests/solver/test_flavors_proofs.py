@@ -1,0 +1,144 @@
+"""Flavors chosen for least disruption: that no others are better is proved, or not claimed."""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from planner.objective.profiles import Profile
+from planner.plan import Certificate, Plan
+from planner.solver import milp
+from planner.solver.comparison import bind
+from planner.solver.core import find_any
+from planner.solver.engine import Deadline
+from planner.solver.kueue import elsewhere, flavors
+from planner.solver.kueue.choices import candidates_under, choices_of
+from planner.solver.kueue.elsewhere import TREES, Elsewhere
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import set_up
+from planner.solver.levels import Answer
+from planner.solver.milp import Said
+from planner.solver.proving.grow import Grown
+from planner.solver.start import Given, start
+from planner.state import State
+from tests.flavored import flavor, group, pending, podset, queue, running, state_of
+from tests.solver.test_flavors_by_hand import LEAST, chosen, two_small_or_one
+
+NOT_CONFIRMED = "one engine finds nothing better, and no other confirms it"
+
+
+def two_flavors() -> State:
+    return state_of(*two_small_or_one(), pending("q", podset(4)))
+
+
+def solve(state: State, *, certify: bool | None = None) -> Plan:
+    return planner.solve(state, objective=LEAST, flavors="optimal", certify=certify)
+
+
+def certificate_of(plan: Plan) -> Certificate:
+    assert plan.certificate is not None
+    return plan.certificate
+
+
+def proofs(plan: Plan) -> set[tuple[bool, str | None]]:
+    """Return what levels rest on, those of value 0 apart."""
+    return {(level.value > 0, level.proof) for level in certificate_of(plan).levels}
+
+
+def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let neither trees under other flavors nor a second engine be found."""
+    monkeypatch.setattr(elsewhere, "grow", lambda *_: Grown())
+    monkeypatch.setattr(milp, "ask", lambda *_: Said(infeasible=False))
+
+
+def test_trees_close_other_flavors() -> None:
+    plan = solve(two_flavors())
+    assert (plan.status, chosen(plan)) == ("optimal", {"main": "a100"})
+    assert proofs(plan) == {(True, "solver"), (False, "certified")}
+    assert TREES in certificate_of(plan).engines
+    assert certificate_of(plan).ties != "certified"
+
+
+def test_engines_do_where_trees_are_not_wanted() -> None:
+    plan = solve(two_flavors(), certify=False)
+    assert plan.status == "optimal"
+    assert TREES not in certificate_of(plan).engines
+    assert len(certificate_of(plan).engines) == 2
+
+
+def test_the_only_flavors_there_are_are_certified() -> None:
+    state = state_of(
+        flavor("h100"),
+        queue("q", group(h100=4), within="LowerPriority"),
+        running("one", "q", "h100", 4),
+        pending("q", podset(4)),
+    )
+    plan = solve(state)
+    assert (plan.status, proofs(plan)) == ("optimal", {(True, "certified"), (False, "certified")})
+    assert certificate_of(plan).engines == ()
+
+
+def test_one_engine_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    say_nothing(monkeypatch)
+    plan = solve(two_flavors())
+    assert (plan.status, chosen(plan)) == ("feasible", {"main": "a100"})
+    assert NOT_CONFIRMED in plan.explanation
+    assert proofs(plan) == {(True, None), (False, "certified")}
+
+
+def test_an_engine_that_errs_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It claims that nothing is better in the second flavor, where one goes instead of two."""
+    monkeypatch.setattr(flavors, "solve_below", lambda *_: Answer("infeasible", ()))
+    for certify in (None, False):
+        plan = solve(two_flavors(), certify=certify)
+        assert (plan.status, chosen(plan)) == ("feasible", {"main": "h100"})
+        assert NOT_CONFIRMED in plan.explanation
+
+
+def full() -> State:
+    """Nobody may go in either flavor: what runs is of a higher priority."""
+    return state_of(
+        flavor("h100"),
+        flavor("a100"),
+        queue("q", group(h100=4, a100=4), within="LowerPriority"),
+        running("one", "q", "h100", 3, 90),
+        running("low", "q", "h100", 1),
+        running("other", "q", "a100", 3, 90),
+        running("least", "q", "a100", 1),
+        pending("q", podset(4)),
+    )
+
+
+def test_no_plan_in_any_flavors_is_proved_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert solve(full()).status == "infeasible"
+    say_nothing(monkeypatch)
+    assert solve(full()).status == "unknown"
+
+
+@pytest.mark.parametrize("certify", [None, False])
+def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
+    """In flavor a100 one workload of 4 GPUs goes: D2 is 1 and D3 is 2."""
+    planning = start(two_flavors(), Given("ns/pending"))
+    assert isinstance(planning, Planning)
+    choices = choices_of(planning)
+    ranked = candidates_under(planning, choices)
+    (other,) = choices.others  # a100
+    planning = planning.with_flavors(other, ranked)
+    planning.certify = certify
+    profile = Profile("mine", "", (("D2",), ("D3",)))
+    planning.adopt(profile)
+    for values, expected in (
+        ([1, 2, 1], True),
+        ([1, 3, 1], False),
+        ([2, 0, 1], False),
+        ([1, 1, 9], True),
+        ([0, 9, 9], True),
+    ):
+        search = set_up(planning, profile, Deadline(), planning.greedy_plan()).search
+        bind(search, profile)
+        beside = Elsewhere(profile, {}, values, Deadline())
+        assert beside.is_no_better(planning, search) == expected, values
+    assert find_any(search, search.alive) == "optimal"
+    nothing = Elsewhere(profile, {("D3",): 1}, None, Deadline())
+    assert nothing.is_no_better(planning, search)
+    assert not Elsewhere(profile, {}, None, Deadline()).is_no_better(planning, search)
