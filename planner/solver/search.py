@@ -111,11 +111,14 @@ class Search:
         return total
 
     def limit(self, measure: Measure, most: int) -> None:
-        """Bound a measure above from now on; the highest rank by leaving classes out."""
+        """Bound a measure above from now on; the highest rank by leaving classes out.
+
+        A bound that is closer already stays: a cap does not loosen a wish.
+        """
         if measure == ("D1",):
             self.alive = self.up_to_rank(most)
         else:
-            self.limits[measure] = most
+            self.limits[measure] = min(most, self.limits.get(measure, most))
 
     def up_to_rank(self, highest: int) -> list[int]:
         """Return the classes alive whose members can go without hitting a higher rank."""

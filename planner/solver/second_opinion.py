@@ -100,10 +100,7 @@ def ask_anew(
         bounds={},
         incumbent=None,
     )
-    least: dict[Measure, int] = {}
     for limited, value in limits:
-        least[limited] = min(value, least.get(limited, value))
-    for limited, value in least.items():
         asked.limit(limited, value)
     if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
         return Opinion("unknown")

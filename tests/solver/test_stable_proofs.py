@@ -9,6 +9,7 @@ import pytest
 
 import planner
 from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.objective.wishes import Wishes
 from planner.plan import Level, Plan
 from planner.solver.core import Least
 from planner.solver.engine import Deadline
@@ -163,3 +164,12 @@ def test_equal_workloads_are_not_alike_to_d11() -> None:
     )
     plan = planner.solve(state, PENDING, objective=STABLE)
     assert (plan.status, plan.keys, plan.terms["D11"]) == ("optimal", ("ns/peer",), 0)
+
+
+def test_a_cap_loosens_no_wish() -> None:
+    """Kueue's own plan has 1 of D11, and the wish permits none."""
+    profile = Profile("mine", "", (("D2",),), (D11,), Wishes(most={D11: 0}))
+    plan = planner.solve(state_of(*third_party()), PENDING, profile)
+    assert (plan.status, set(plan.keys), plan.terms["D11"]) == ("optimal", STABLE_BEST, 0)
+    assert plan.certificate is not None
+    assert [(cap.term, cap.most) for cap in plan.certificate.caps] == [("D11", 1)]

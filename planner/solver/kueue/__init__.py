@@ -5,9 +5,9 @@ rules.py        Kueue's rules as a search uses them
 solve.py        a planned workload to its proven optimum
 choices.py      the assignments of flavors that there are to choose from
 flavors.py      the same over all flavors that the rules permit
+elsewhere.py    that no other flavors are better, by trees or two engines
 aftermath.py    the snapshot after a plan: victims pending again, the preemptor admitted
 cascade.py      whom a victim would then preempt, by Kueue's own decision
-elsewhere.py    that no other flavors are better, by trees or two engines
 relapse.py      the same for many victim sets, and what one answer says of others: the term D11
 stability.py    a plan with the victims that would preempt again
 certificate.py  bounds that can be checked by hand
