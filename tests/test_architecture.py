@@ -211,9 +211,9 @@ def test_help_does_not_wait_for_a_solver() -> None:
 
 
 def test_a_small_plan_waits_for_no_other_library() -> None:
-    """The pretty face of CP-SAT loads pandas; linear programs are for large problems."""
+    """The pretty face of CP-SAT loads pandas. Proofs may load MathOpt, which takes 50 ms."""
     code = "import planner\nassert planner.solve(planner.read('instances/quickstart')).victims"
-    assert not {"google", "pandas", "pyarrow", "rich", "scipy"} & loaded_after(code)
+    assert not {"pandas", "pyarrow", "rich", "scipy"} & loaded_after(code)
 
 
 @pytest.mark.parametrize("name", planner.__all__)

@@ -22,7 +22,7 @@ from planner.plan import Cap, Certificate, Plan, Verdict
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
-from planner.proof.kueue import kueue_claims, lawful
+from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reference.decision import Decision, decide
@@ -87,7 +87,7 @@ class _Checking:
     @cached_property
     def table(self) -> TermTable:
         going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
-        going[[self.position[one.key] for one in lawful(self.setting)]] = True
+        going[[self.position[one.key] for one in self.setting.candidates]] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         return adopt(self.profile, table, lambda: known_groups(self.state))
 

@@ -73,7 +73,7 @@ class Planning:
         self.eligible, self.candidates = self._who_may_go()
         self._costs = costs
         self._fixed = assignment
-        self.table = self._told = term_table(self.problem, snapshot, self.eligible, costs, ranked)
+        self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
         self.subject = Subject(snapshot, preemptor, self.decision.assignment)
 
     def _decide(self, assignment: Assignment | None) -> Decision:

@@ -29,6 +29,10 @@ load it takes longer than a small plan."""
 FEW: Final = 12
 """How many victims are few: more than so many left open need a program to lead."""
 
+SOME: Final = 60
+QUICK_STEPS: Final = 40
+"""Up to so many left open a tree of so few steps is tried without a program first."""
+
 NARROWER: Final = 0.7
 """What is left of a box at most for a step that narrows it to be worth its length."""
 
@@ -55,6 +59,10 @@ def grow(
 
     ``known`` are multipliers that narrowed the boxes of like questions.
     """
+    if FEW < _width(question.root) <= SOME:
+        quick = _Growth(question, deadline, min(QUICK_STEPS, most_steps), (), some=SOME).run()
+        if quick.steps is not None or quick.better is not None:
+            return quick
     return _Growth(question, deadline, most_steps, known).run()
 
 
@@ -64,9 +72,11 @@ class _Growth:
     deadline: Deadline
     most_steps: int
     known: Sequence[Mapping[str, int]]
+    some: int = FEW
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
     part: Part | None = None
+    doubtful: int | None = None
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
@@ -74,7 +84,7 @@ class _Growth:
         ahead = [root]
         if self._closed_at_once(root):
             return Grown(steps=tuple(self.steps))
-        if _width(root) > FEW:
+        if _width(root) > self.some:
             for narrowing in self._narrow_root(root):
                 self.steps.append(narrowing)
                 ahead = [*self.question.parts(ahead[0], narrowing)]
@@ -110,12 +120,15 @@ class _Growth:
         refused = self.question.refusal(box)
         if refused:
             return ByLaws(law=refused)
-        return None if box.is_single else _one_against_measure(look)
+        if box.is_single:
+            return None
+        leaf, self.doubtful = _one_against_measure(look)
+        return leaf
 
     def _inner(self, box: Box) -> Step:
         """Return what closes, narrows or splits a box that has more than one set."""
-        if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= FEW:
-            return split(self.question, box, None)
+        if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= self.some:
+            return split(self.question, box, None, self.doubtful)
         look = Look(self.question, box, self.part)
         found = suggest(look, self.guide)
         if found is None:
@@ -155,17 +168,19 @@ class _Growth:
                 box = part
 
 
-def _one_against_measure(look: Look) -> ByRows | None:
+def _one_against_measure(look: Look) -> tuple[ByRows | None, int | None]:
     """Weigh one row against the measure: cheapest first, until enough is freed.
 
     For one row the best multiplier is known: the cost of a unit at which a fractional cover is
-    complete.
+    complete. Where no row contradicts the measure so, the class that completes the dearest cover
+    is returned: it is the one to split.
     """
     box, measure = look.box, look.rows.get(BETTER)
     if measure is None:
-        return None
+        return None, None
     costs = np.zeros(box.least.size)
     costs[measure.classes] = -measure.amounts.astype(float)
+    dearest, doubtful = -1.0, None
     for number in look.binding:
         name, (classes, amounts) = look.names[number], look.entries(number)
         row = look.rows[name]
@@ -175,13 +190,18 @@ def _one_against_measure(look: Look) -> ByRows | None:
         missing = float(row.least) - float((amounts * box.least[classes]).sum())
         classes, amounts = classes[useful], amounts[useful]
         order = np.argsort(costs[classes] / amounts, kind="stable")
-        covered = np.cumsum(amounts[order] * (box.most - box.least)[classes[order]])
-        last = classes[order[min(int(np.searchsorted(covered, missing)), order.size - 1)]]
+        free = (box.most - box.least)[classes[order]]
+        covered = np.cumsum(amounts[order] * free)
+        end = min(int(np.searchsorted(covered, missing)), order.size - 1)
+        last = int(classes[order[end]])
         unit = int(row.amounts[np.flatnonzero(row.classes == last)[0]])
         pair = {name: int(costs[last]), BETTER: unit}
         if pair[name] > 0 and look.contradict(pair):
-            return ByRows(rows=pair)
-    return None
+            return ByRows(rows=pair), None
+        price = float((costs[classes[order[: end + 1]]] * free[: end + 1]).sum())
+        if price > dearest:
+            dearest, doubtful = price, last
+    return None, doubtful
 
 
 def _whole(found: Suggestion) -> Iterator[dict[str, int]]:

@@ -21,10 +21,13 @@ FRACTION: Final = 1e-6
 """Less than this away from a whole number counts as whole."""
 
 
-def split(question: Question, box: Box, point: Floats | None) -> CountSplit | CaseSplit:
+def split(
+    question: Question, box: Box, point: Floats | None, known: int | None = None
+) -> CountSplit | CaseSplit:
     """Return the next split of a box that has more than one set.
 
-    ``point`` is a point of the linear program, (K,) in fractions of victims, if there is one. The
+    ``point`` is a point of the linear program, (K,) in fractions of victims, if there is one;
+    ``known`` a class that is to be split where there is none. The
     cases come first, as they make laws linear; then groups of classes that hold alike, which
     costs alone tell apart; then single classes.
     """
@@ -43,7 +46,7 @@ def split(question: Question, box: Box, point: Floats | None) -> CountSplit | Ca
         by_sum = _shape(rules.shape, box, point)
         if by_sum is not None:
             return by_sum
-    return _class(box, point, doubtful)
+    return _class(box, point, doubtful, known)
 
 
 def _kueue_case(
@@ -113,11 +116,14 @@ def _shape(shape: IntArray, box: Box, point: Floats | None) -> CountSplit | None
     return CountSplit(of=tuple(classes), most=int(np.floor(sums[most])))
 
 
-def _class(box: Box, point: Floats | None, doubtful: IntArray | None) -> CountSplit:
+def _class(
+    box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
+) -> CountSplit:
     """Split the class of which a point takes the most doubtful part."""
     free = np.flatnonzero(box.least < box.most)
     if point is None:
-        return CountSplit(of=(int(free[0]),), most=int(box.least[free[0]]))
+        k = int(free[0]) if known is None else known
+        return CountSplit(of=(k,), most=int(box.least[k]))
     away = np.abs(point[free] - np.round(point[free]))
     if away.max() > FRACTION:
         k = int(free[np.argmax(away)])
