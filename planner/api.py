@@ -209,8 +209,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         nothing is said of stability.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
-        checks without a solver. By default they may take their time up to 1,000 candidates;
-        with ``False`` none are searched, and two engines have to agree on every level.
+        checks without a solver. By default only trees of some hundred steps are searched; with
+        ``False`` none are, and two engines have to agree on every level.
 
     Raises
     ------

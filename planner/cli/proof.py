@@ -25,8 +25,7 @@ certify_option = click.option(
     "--certify/--no-certify",
     default=None,
     help="Wait for the proof trees that planner check needs, within --time-limit, or search none "
-    "and let two engines agree on every level. By default trees may take their time up to 1,000 "
-    "candidates.",
+    "and let two engines agree on every level. By default only short trees are searched.",
 )
 
 

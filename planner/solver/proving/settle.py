@@ -64,7 +64,7 @@ class Settling:
     """Prove an answer of a search.
 
     ``certify`` says whether to wait for trees: always, never (then two engines are asked about
-    every level), or up to so many candidates.
+    every level), or, with ``None``, for short ones.
     """
 
     claims: Claims
