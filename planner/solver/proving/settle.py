@@ -87,7 +87,9 @@ class Settling:
             # Another engine knows better: from there all begins anew.
             again = self._certified(found)
             certified = replace(again, corrected=certified.corrected + again.corrected + 1)
-        by_solver = answer.outcome == "optimal" and not certified.corrected
+        # The engine's word on ties is about its own answer, if that came first at all.
+        same = victims is not None and {*victims} == {*certified.victims}
+        by_solver = answer.outcome == "optimal" and not certified.corrected and same
         return Proved(
             # Another plan might keep a cap of which time did not tell.
             "optimal"
