@@ -88,7 +88,7 @@ class Settling:
             again = self._certified(found)
             certified = replace(again, corrected=certified.corrected + again.corrected + 1)
         # The engine's word on ties is about its own answer, if that came first at all.
-        same = victims is not None and {*victims} == {*certified.victims}
+        same = {*(victims or ())} == {*(certified.victims or ())}
         by_solver = answer.outcome == "optimal" and not certified.corrected and same
         return Proved(
             # Another plan might keep a cap of which time did not tell.
