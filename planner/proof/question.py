@@ -202,6 +202,13 @@ class Question:
             message = f"step {number}: {error}"
             raise Open(message) from error
 
+    def is_asked(self, box: Box) -> bool:
+        """Say whether all sets of a box are in question, but for laws and bounds.
+
+        Where there is an answer to come before, only those are that do: in a part of the split.
+        """
+        return not self.answer or "before" in box.sums
+
     def parts(self, box: Box, step: Split) -> Sequence[Box]:
         """Return the parts of a box by a split: whatever is in the box is in one of them.
 

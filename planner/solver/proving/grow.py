@@ -94,7 +94,8 @@ class _Growth:
                 return Grown()
             box = ahead.pop()
             leaf = self._leaf(box)
-            if leaf is None and box.is_single:
+            # An answer alone in its box is not one that comes before itself.
+            if leaf is None and box.is_single and self.question.is_asked(box):
                 return Grown(better=tuple(box.least.tolist()))
             step = leaf or self._inner(box)
             self.steps.append(step)
@@ -126,7 +127,9 @@ class _Growth:
         return leaf
 
     def _inner(self, box: Box) -> Step:
-        """Return what closes, narrows or splits a box that has more than one set."""
+        """Return what closes, narrows or splits a box that is not closed yet."""
+        if box.is_single:
+            return split(self.question, box, None)
         if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= self.some:
             return split(self.question, box, None, self.doubtful)
         look = Look(self.question, box, self.part)

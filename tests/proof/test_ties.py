@@ -1,0 +1,26 @@
+"""Ties: a tree shows that no equal set comes before the answer, which is none of these itself."""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from tests import recorded
+
+
+@pytest.mark.parametrize("objective", ["least-disruption", "min-count", "min-cost"])
+def test_where_levels_are_certified_ties_are_too(objective: str) -> None:
+    """Also where rows narrow the sets in question down to the answer alone."""
+    compared = 0
+    for number, line in enumerate(recorded.lines("classical-hier")):
+        if number % 26:
+            continue
+        state, given = recorded.state_of(line), line.get("assignment")
+        plan = planner.solve(state, line["pending"], objective, assignment=given)
+        if plan.certificate is None or not plan.victims:
+            continue
+        compared += 1
+        assert {level.proof for level in plan.certificate.levels} == {"certified"}
+        assert plan.certificate.ties == "certified"
+        assert not plan.certificate.corrected
+    assert compared
