@@ -230,9 +230,10 @@ class Question:
         if abs(step.most) >= _NOWHERE:
             message = f"no class has {step.most} members"
             raise ValueError(message)
-        if len(step.of) > 1:
+        first, *others = step.of
+        if others:
             return box.summing(step.of, step.most)
-        return box.at_most(step.of[0], step.most), box.at_least(step.of[0], step.most + 1)
+        return box.at_most(first, step.most), box.at_least(first, step.most + 1)
 
     def _by_first_difference(self, box: Box) -> Iterator[Box]:
         """Yield the parts by where a set that comes before the answer first differs from it.

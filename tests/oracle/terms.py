@@ -45,7 +45,7 @@ class Terms:
         """Return all terms of a set."""
         chosen = [index for index in self.places if victims >> index & 1]
         going = [index for index in chosen if not self.cluster.held[index].evicted]
-        total = dict.fromkeys(NAMES, 0)
+        total: dict[str, int] = dict.fromkeys(map(str, NAMES), 0)
         for index in going:
             for term, amount in self._each[index].items():
                 total[term] += amount
