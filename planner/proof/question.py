@@ -81,21 +81,6 @@ class Question:
     besides: Mapping[str, Row] = field(default_factory=dict)
     answer: Sequence[int] = ()
 
-    @classmethod
-    def of(
-        cls,
-        rules: Rules,
-        table: TermTable,
-        bounds: Sequence[Bounded],
-        least: Sequence[int] = (),
-        besides: Mapping[str, Row] | None = None,
-    ) -> Question:
-        """Return the question about all sets with at least so many members of each class."""
-        box = rules.root()
-        if least:
-            box = Box(np.array(least, dtype=np.int64), box.most)
-        return cls(rules, table, bounds, box, besides or {})
-
     @cached_property
     def root(self) -> Box:
         """The box of all sets that keep to the bounds on single victims."""
@@ -125,8 +110,8 @@ class Question:
             return "no set is left"
         taken = self.rules.members.taken(box.least)
         if box.is_single or self.is_monotone:
-            # Whatever goes besides adds to a measure and takes nothing away. D11 is at least 0.
-            terms = {"D11": 0, **self.table.evaluate(taken)}
+            # Whatever goes besides adds to a measure and takes nothing away.
+            terms = self.table.evaluate(taken)
             for bounded in self.bounds:
                 if sum(terms[term] for term in bounded.measure) > bounded.most:
                     return f"above {bounded.name}"

@@ -157,7 +157,7 @@ def question(sets: Sets, rules: YuniKornRules, bounds: Sequence[tuple[Measure, i
     named = [Bounded(f"bound {i}", measure, most) for i, (measure, most) in enumerate(bounds)]
     if named:
         named[-1] = Bounded(BETTER, named[-1].measure, named[-1].most)
-    return Question.of(rules, sets.planning.table, named)
+    return Question(rules, sets.planning.table, named, rules.root())
 
 
 def answered(asked: Question) -> Grown:

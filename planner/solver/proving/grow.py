@@ -80,15 +80,7 @@ class _Growth:
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
-        root = self.question.root
-        ahead = [root]
-        if self._closed_at_once(root):
-            return Grown(steps=tuple(self.steps))
-        if _width(root) > self.some:
-            for narrowing in self._narrow_root(root):
-                self.steps.append(narrowing)
-                ahead = [*self.question.parts(ahead[0], narrowing)]
-            self.part = Part.of(self.question.rows(ahead[0]), ahead[0].most)
+        ahead = [self.question.root]
         while ahead:
             if len(self.steps) >= self.most_steps or self.deadline.passed:
                 return Grown()
@@ -97,6 +89,11 @@ class _Growth:
             # An answer alone in its box is not one that comes before itself.
             if leaf is None and box.is_single and self.question.is_asked(box):
                 return Grown(better=tuple(box.least.tolist()))
+            if leaf is None and not self.steps and _width(box) > self.some:
+                box = self._narrowed_root(box)
+                if self.steps:
+                    ahead.append(box)
+                    continue
             step = leaf or self._inner(box)
             self.steps.append(step)
             if not isinstance(step, ByRows | ByLaws):
@@ -104,11 +101,13 @@ class _Growth:
         used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
         return Grown(steps=tuple(self.steps), narrowed_by=list(used))
 
-    def _closed_at_once(self, root: Box) -> bool:
-        leaf = self._leaf(root)
-        if leaf is not None:
-            self.steps.append(leaf)
-        return leaf is not None
+    def _narrowed_root(self, box: Box) -> Box:
+        """Narrow the box of the whole question, and write down the rows of what is left."""
+        for narrowing in self._narrow_root(box):
+            self.steps.append(narrowing)
+            (box,) = self.question.parts(box, narrowing)
+        self.part = Part.of(self.question.rows(box), box.most)
+        return box
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
         """Return what closes a box without a linear program, if something is seen to."""
