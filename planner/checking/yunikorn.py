@@ -22,7 +22,7 @@ from planner.plan import Cap, Verdict, YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
-from planner.proof.yunikorn_frame import candidates
+from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.state import YuniKornState
 from planner.verifier.certificate import CAPS

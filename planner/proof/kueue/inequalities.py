@@ -6,17 +6,14 @@ Source: kueue-semantics.md, sections 3, 5.1 and 5.6; design.md, 2.2 and 2.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 
+from planner.proof.all_but_last import Holders, all_but_last
 from planner.proof.box import Box, Row
 from planner.proof.kueue.frame import Frame, IntArray
 from planner.quantity import UNLIMITED
 from planner.quota.amount import add, subtract
-
-SIZES: Final = 40
-"""Sizes of victims below a node up to which each has a quantity of its own."""
 
 Linear = tuple[IntArray, dict[str, int]]
 """An amount as coefficients of all classes, (K,), and of further quantities by name."""
@@ -164,30 +161,15 @@ def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
 
-    All victims but the last hold at most the excess less one. The last is one of the victims: of
-    each size s there is a quantity, at most 1 and at most the victims of that size, and together
-    they are at most 1:
-
-        sum(held * x) - sum(s * last_s) <= excess - 1
-
-    Where there are many sizes the last is taken to be of the largest.
+    All victims but the last hold at most the excess less one: sum(held) - last <= excess - 1.
     """
     below, what = frame.below[node], f"{frame.tree.frs[fr]} of {frame.name(node)}"
     held = frame.held(fr)[below]
     room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1
     sizes = np.unique(held[(most[below] > 0) & (held > 0)]).tolist()
-    if sum((held * most[below]).tolist()) <= room + max(sizes, default=0):
-        return
-    if len(sizes) > SIZES:
-        yield f"excess {what}", Row(below, -held, -room - sizes[-1])
-        return
-    last = {f"last {size} {what}": size for size in sizes}
-    frame.ranges.update(dict.fromkeys(last, (0, 1)))
-    yield f"excess {what}", Row(below, -held, -room, last)
-    yield f"one last {what}", Row(below[:0], held[:0], -1, dict.fromkeys(last, -1))
-    for name, size in last.items():
-        these = below[held == size]
-        yield name, Row(these, np.ones_like(these), 0, {name: -1})
+    if sum((held * most[below]).tolist()) > room + max(sizes, default=0):
+        holders = Holders(below, held, sizes)
+        yield from all_but_last(f"excess {what}", what, holders, room, frame.ranges)
 
 
 def _row(total: Linear, least: int) -> Row:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.proof.all_but_last import Holders, all_but_last
 from planner.proof.box import Row
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource
-
-SIZES: Final = 40
-"""Sizes of victims up to which each has a quantity of its own for the last one to go."""
 
 IntArray = NDArray[np.int64]
 
@@ -227,23 +225,8 @@ class Turns:
     def _stays_over(self, g: Guarantee, mine: IntArray, limit: int) -> Iterator[tuple[str, Row]]:
         """Yield the rows of leaves that have a turn by one guarantee only.
 
-        All victims but the first to be put back hold at most the limit. That one is a victim:
-        of each size s there is a quantity, at most the victims of that size, and together they
-        are at most 1:
-
-            sum(held * x) - sum(s * last_s) <= limit
-
-        Where there are many sizes it is taken to be of the largest.
+        All victims but the first to be put back hold at most the limit.
         """
         held = self.held[g.type][mine]
-        sizes = np.unique(held).tolist()
-        if len(sizes) > SIZES:
-            yield f"YK-05 {g.name}", Row(mine, -held, -limit - sizes[-1])
-            return
-        last = {f"last {size} {g.name}": size for size in sizes}
-        self.ranges.update(dict.fromkeys(last, (0, 1)))
-        yield f"YK-05 {g.name}", Row(mine, -held, -limit, last)
-        yield f"one last {g.name}", Row(mine[:0], held[:0], -1, dict.fromkeys(last, -1))
-        for name, size in last.items():
-            these = mine[held == size]
-            yield name, Row(these, np.ones_like(these), 0, {name: -1})
+        holders = Holders(mine, held, np.unique(held).tolist())
+        yield from all_but_last(f"YK-05 {g.name}", g.name, holders, limit, self.ranges)

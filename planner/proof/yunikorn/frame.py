@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from planner.errors import UnsupportedError
 from planner.proof.box import Box
 from planner.proof.classes import Members
-from planner.proof.yunikorn_turns import IntArray
+from planner.proof.yunikorn.turns import IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.queue import Queue

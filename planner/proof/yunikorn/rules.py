@@ -1,9 +1,9 @@
 """What the verifier derives from a state of YuniKorn, for trees to stand on.
 
 Nothing here knows how a plan was found. Who is a candidate is what the laws say of each
-allocation alone (yunikorn_frame.py). Rows are the laws that tie victims together: YK-02, YK-04,
+allocation alone (frame.py). Rows are the laws that tie victims together: YK-02, YK-04,
 YK-08, YK-09 and YK-10 exactly, once the node is known, and what YK-05 asks of whoever is put back
-first (yunikorn_turns.py). A single set is judged by the verifier itself. Source:
+first (turns.py). A single set is judged by the verifier itself. Source:
 yunikorn-semantics.md, sections 3 to 7, 11.1 and 15.
 """
 
@@ -21,8 +21,8 @@ from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row
 from planner.proof.claims import Claims
 from planner.proof.classes import Members, group
-from planner.proof.yunikorn_frame import Frame, candidates, key_of
-from planner.proof.yunikorn_turns import IntArray, Turns, counting, used_between
+from planner.proof.yunikorn.frame import Frame, candidates, key_of
+from planner.proof.yunikorn.turns import IntArray, Turns, counting, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Queue
 from planner.verifier.yunikorn import verify_yunikorn_case
