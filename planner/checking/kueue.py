@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from planner.assignment import Assignment, flavor_resources
-from planner.checking.facts import Facts
-from planner.checking.record import NOT_LOOKED_AT, Check, CheckedClaim
+from planner.checking.facts import VICTIMS, Facts
+from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
 from planner.errors import UnsupportedError
 from planner.objective.adoption import adopt
@@ -18,7 +18,7 @@ from planner.objective.annotation import read_disruption
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
-from planner.plan import Cap, Certificate, Plan, Verdict
+from planner.plan import Cap, Certificate, Plan, Verdict, Victim
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
@@ -33,6 +33,7 @@ from planner.verifier.certificate import check_certificate
 from planner.verifier.facts import check_facts
 from planner.verifier.fair_setting import FairSetting
 from planner.verifier.setting import Setting
+from planner.verifier.wording import compare, judge
 
 
 def check_kueue(
@@ -92,21 +93,9 @@ class _Checking:
         return adopt(self.profile, table, lambda: known_groups(self.state))
 
     def check(self) -> Check:
-        """Judge laws and values, then trees: these only of a plan of which all else holds."""
-        plan = self.plan
-        verification = verify_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
-        verdicts = [*verification.verdicts, *self._claims_about_itself()]
-        sound = verification.accepted and all(verdict.holds for verdict in verdicts)
-        claims = tuple(self._claims()) if sound else ()
-        return Check(
-            preemptor=plan.preemptor,
-            objective=plan.objective,
-            status=plan.status,
-            accepted=sound and all(claim.certified for claim in claims),
-            verdicts=tuple(verdicts),
-            claims=claims,
-            notes=() if sound else (NOT_LOOKED_AT,),
-        )
+        """Judge laws and values, then trees."""
+        laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
+        return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
@@ -114,12 +103,15 @@ class _Checking:
         bounds = certificate.bounds if certificate else ()
         costs = {bound.term: self._costs_of(bound.term) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
-        terms = self.table.evaluate(self._positions(plan))
+        terms = self.table.evaluate(self.facts.positions(plan.keys))
         asked = self._levels(certificate) if certificate and plan.victims else None
         yield from check_certificate(case, plan, terms, costs, asked)
-        yield self.facts.check_victims(plan)
+        of_greedy = () if plan.greedy is None else plan.greedy.victims
+        victims = (*plan.victims, *of_greedy)
+        findings = [said for victim in victims for said in self._victim_faults(victim)]
+        yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if plan.greedy is not None:
-            yield self.facts.check_greedy(plan, plan.greedy)
+            yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
             setting, snapshot = self.setting, self.snapshot
             case = match_plan(self.state, plan.greedy, snapshot=snapshot, setting=setting)
             yield check_facts(case, plan.greedy)
@@ -131,18 +123,37 @@ class _Checking:
         named = [level.term for level in certificate.levels]
         return ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
 
+    def _victim_faults(self, victim: Victim) -> Iterator[str]:
+        """Compare costs, age and place of a victim."""
+        key = victim.workload
+        yield from self.facts.cost_faults(key, victim.costs)
+        if key in self.position:
+            at = self.position[key]
+            place = self._place.get(at, len(self._place) + 1)
+            yield from compare(f"place of {key}", victim.position, place)
+            yield from compare(f"age of {key}", victim.age_s, self.table.disruptions[at].running_s)
+
+    def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
+        """Compare flavors, reasons and attempt with the replayed algorithm's."""
+        search = self._decision.search
+        if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:
+            yield "it has other flavors, or rules, than the plan"
+        for victim, target in zip(greedy.victims, search.targets, strict=False):
+            yield from compare(f"reason of {victim.workload}", victim.reason, target.reason)
+        yield from compare("its attempt", greedy.borrowing, search.borrowing)
+
     @cached_property
     def facts(self) -> Facts:
         """The numbers that the plan is compared with."""
-        search = self._decision.search
-        return Facts(
-            self.table,
-            self.position,
-            self.problem.order.tolist(),
-            [self.position[one.key] for one in self.setting.candidates],
-            search,
-            bool(search.targets) and self._is_outside(),
-        )
+        own = [target.workload.key for target in self._decision.search.targets]
+        order = self.problem.order.tolist()
+        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+
+    @cached_property
+    def _place(self) -> Mapping[int, int]:
+        """Where each candidate stands in the scheduler's list of them, from 1, by position."""
+        listed = self.facts.positions(one.key for one in self.setting.candidates)
+        return {position: place for place, position in enumerate(listed, start=1)}
 
     def _is_outside(self) -> bool:
         """Say whether the scheduler's own plan breaks its laws: under fair sharing it may."""
@@ -198,10 +209,6 @@ class _Checking:
         costs = np.sum([self.table.separable[each] for each in term.split("+")], axis=0).tolist()
         return {key: costs[position] for key, position in self.position.items()}
 
-    def _positions(self, plan: Plan) -> list[int]:
-        found = [self.position[key] for key in plan.keys if key in self.position]
-        return sorted(found, key=self.problem.order.tolist().__getitem__)
-
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate
         if self.plan.status == "infeasible":
@@ -212,7 +219,7 @@ class _Checking:
             yield check_infeasible(self._questions(()), trees, known)
         elif certificate and self.plan.status == "optimal" and self.plan.victims:
             claims = self._questions(certificate.caps)
-            yield from check_levels(claims, certificate, self._positions(self.plan))
+            yield from check_levels(claims, certificate, self.facts.positions(self.plan.keys))
 
     def _questions(self, caps: Sequence[Cap]) -> Claims:
         return kueue_claims(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from planner.plan import Record, Verdict
+from planner.plan import AnyPlan, Record, Verdict, Verification
 
 NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
 
@@ -37,3 +38,24 @@ class Check(Record):
     verdicts: tuple[Verdict, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def conclude(
+    plan: AnyPlan,
+    laws: Verification,
+    own: Iterable[Verdict],
+    claims: Callable[[], Iterable[CheckedClaim]],
+) -> Check:
+    """Judge laws and what a plan says of itself, then claims: these only where all else holds."""
+    verdicts = (*laws.verdicts, *own)
+    sound = laws.accepted and all(verdict.holds for verdict in verdicts)
+    judged = tuple(claims()) if sound else ()
+    return Check(
+        preemptor=plan.preemptor,
+        objective=plan.objective,
+        status=plan.status,
+        accepted=sound and all(claim.certified for claim in judged),
+        verdicts=verdicts,
+        claims=judged,
+        notes=() if sound else (NOT_LOOKED_AT,),
+    )

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.checking.record import NOT_LOOKED_AT, Check, CheckedClaim
+from planner.checking.facts import VICTIMS, Facts
+from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
 from planner.objective.adoption import adopt
 from planner.objective.profiles import Profile, measure_id, with_names
@@ -24,12 +25,12 @@ from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.reference.yunikorn.decision import Decision, decide
 from planner.state import YuniKornState
-from planner.verifier.certificate import CAPS
 from planner.verifier.wording import compare, judge
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.case import LAST_TIER
-from planner.verifier.yunikorn.facts import check_yunikorn_certificate
+from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
 from planner.verifier.yunikorn.fence import adjusted_priority
 
 
@@ -82,45 +83,51 @@ class _Checking:
         return adopt(self.profile, table, lambda: known_yunikorn_groups(self.state))
 
     def check(self) -> Check:
-        """Judge laws and values, then trees: these only of a plan of which all else holds."""
-        plan = self.plan
-        verification = verify_yunikorn_plan(self.state, plan, cluster=self.cluster)
-        verdicts = [*verification.verdicts, *self._claims_about_itself()]
-        sound = verification.accepted and all(verdict.holds for verdict in verdicts)
-        claims = tuple(self._claims()) if sound else ()
-        return Check(
-            preemptor=plan.preemptor,
-            objective=plan.objective,
-            status=plan.status,
-            accepted=sound and all(claim.certified for claim in claims),
-            verdicts=tuple(verdicts),
-            claims=claims,
-            notes=() if sound else (NOT_LOOKED_AT,),
-        )
+        """Judge laws and values, then trees."""
+        laws = verify_yunikorn_plan(self.state, self.plan, cluster=self.cluster)
+        return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
-        """Judge values, bounds, order and facts, and caps by the plan that stands beside."""
-        plan, certificate = self.plan, self.plan.certificate
+        """Judge values, bounds, order and facts, and the core's own plan beside it."""
+        plan, greedy, certificate = self.plan, self.plan.greedy, self.plan.certificate
         case = match_yunikorn(self.state, plan, self.cluster)
-        terms = self.table.evaluate(self._positions(plan))
+        terms = self.table.evaluate(self.facts.positions(plan.keys))
         levels = [measure_id(measure) for measure in with_names(self.profile.levels)]
         asked = levels if certificate is not None and plan.victims else None
         yield from check_yunikorn_certificate(case, plan, terms, asked)
+        victims = (*plan.victims, *(() if greedy is None else greedy.victims))
+        findings = [
+            said
+            for victim in victims
+            for said in self.facts.cost_faults(victim.allocation, victim.costs)
+        ]
+        yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        if greedy is not None:
+            others = compare("its node", greedy.node, self._decision.node)
+            yield self.facts.check_greedy(greedy, others)
+            yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
-            yield judge(CAPS, list(self._cap_faults(certificate.caps)), "those of the core's plan")
+            yield self.facts.check_caps(certificate.caps, self.profile)
 
-    def _cap_faults(self, caps: Sequence[Cap]) -> Iterator[str]:
-        greedy = self.plan.greedy
-        values: dict[str, int] = {}
-        if greedy is not None and greedy.victims:
-            terms = self.table.evaluate(self._positions(greedy))
-            values = {measure_id(m): sum(terms[t] for t in m) for m in self.profile.caps}
-        for cap in caps:
-            yield from compare(f"cap of {cap.term}", cap.most, values.get(cap.term))
+    @cached_property
+    def _decision(self) -> Decision:
+        """What the core's own algorithm does."""
+        return decide(self.cluster, self.asking)
 
-    def _positions(self, plan: YuniKornPlan) -> list[int]:
-        found = [self.position[key] for key in plan.keys if key in self.position]
-        return sorted(found, key=self.problem.order.tolist().__getitem__)
+    @cached_property
+    def facts(self) -> Facts:
+        """The numbers that the plan is compared with."""
+        own = self._decision.victim_keys
+        order = self.problem.order.tolist()
+        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+
+    def _is_outside(self) -> bool:
+        """Say whether the core's own plan breaks the laws that the plan keeps."""
+        greedy, plan = self.plan.greedy, self.plan
+        if greedy is None:
+            return False
+        judged = verify_yunikorn_plan(self.state, greedy, cluster=self.cluster)
+        return not judged.accepted or (greedy.last_tier and not plan.last_tier)
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate
@@ -129,7 +136,7 @@ class _Checking:
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), spare_last_tier=False), trees, known)
         elif certificate is not None and plan.status == "optimal" and plan.victims:
-            positions = self._positions(plan)
+            positions = self.facts.positions(plan.keys)
             spares = self.table.evaluate(positions)[LAST_TIER] == 0
             counted = (LAST_TIER,) in self.profile.levels
             claims = self._questions(certificate.caps, spare_last_tier=spares and counted)

@@ -8,8 +8,8 @@ second word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from planner.models.shared.builder import Builder
@@ -73,38 +73,52 @@ def second_opinion(
     return Opinion("unknown", engines=names)
 
 
-def ask_anew(
-    search: Search,
-    limits: Iterable[tuple[Measure, int]],
-    measure: Measure | None = None,
-    most: int = 0,
-    alive: Sequence[int] | None = None,
-) -> Opinion:
-    """Ask of a search as it was before its levels: what it learned on them narrows nothing.
+@dataclass
+class Witnesses:
+    """Two engines, asked about searches as they were before their levels.
 
-    Parameters
-    ----------
-    limits
-        All that bounds an answer: caps, wishes, and earlier levels.
-    measure, most
-        If given, the answer must have at most so much of the measure.
-    alive
-        The classes that give victims; by default all that the wishes permit.
+    What a search learned on its levels narrows nothing here. ``wishes`` are measures that every
+    answer bounds; ``engines`` are the names of all that have been asked.
     """
-    asked = replace(
-        search.fork(),
-        alive=list(search.permitted if alive is None else alive),
-        forced={},
-        ceilings={},
-        limits={},
-        bounds={},
-        incumbent=None,
-    )
-    for limited, value in limits:
-        asked.limit(limited, value)
-    if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
-        return Opinion("unknown")
-    return second_opinion(asked, soon(search.deadline), measure, most)
+
+    wishes: Mapping[Measure, int]
+    engines: dict[str, None] = field(default_factory=dict)
+
+    def ask(
+        self,
+        search: Search,
+        limits: Iterable[tuple[Measure, int]] = (),
+        measure: Measure | None = None,
+        most: int = 0,
+        alive: Sequence[int] | None = None,
+    ) -> Opinion:
+        """Ask whether an answer keeps to wishes, caps and limits, and has so much at most.
+
+        Parameters
+        ----------
+        limits
+            What else bounds an answer: earlier levels.
+        measure, most
+            If given, the answer must have at most so much of the measure.
+        alive
+            The classes that give victims; by default all that the wishes permit.
+        """
+        asked = replace(
+            search.fork(),
+            alive=list(search.permitted if alive is None else alive),
+            forced={},
+            ceilings={},
+            limits={},
+            bounds={},
+            incumbent=None,
+        )
+        for limited, value in (*self.wishes.items(), *search.caps, *limits):
+            asked.limit(limited, value)
+        if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
+            return Opinion("unknown")
+        opinion = second_opinion(asked, soon(search.deadline), measure, most)
+        self.engines.update(dict.fromkeys(opinion.engines))
+        return opinion
 
 
 def soon(deadline: Deadline) -> Deadline:

@@ -6,61 +6,37 @@ on no term being below that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from planner.objective.profiles import Measure
 from planner.plan import Proof
 from planner.solver.levels import LevelResult
 from planner.solver.search import Counts, Search
-from planner.solver.second_opinion import Opinion, ask_anew
+from planner.solver.second_opinion import Witnesses
 
 
-@dataclass
-class Witnesses:
-    """Two engines; ``wishes`` are measures that every answer bounds.
+def judge(
+    witnesses: Witnesses, search: Search, levels: Sequence[LevelResult]
+) -> tuple[Counts | None, tuple[LevelResult, ...]]:
+    """Return levels with what they rest on, and an answer of the search that is better.
 
-    ``engines`` have been asked; ``corrected`` counts the better answers that they found.
+    Only levels whose bound is their value are asked about. Where an answer is better, those
+    behind its level are left as they are.
     """
-
-    wishes: Mapping[Measure, int]
-    engines: dict[str, None] = field(default_factory=dict)
-    corrected: int = 0
-
-    def ask(
-        self,
-        search: Search,
-        earlier: Sequence[tuple[Measure, int]] = (),
-        measure: Measure | None = None,
-        most: int = 0,
-    ) -> Opinion:
-        """Ask whether anything keeps to wishes and caps, is no worse, and has so much at most."""
-        limits = (*self.wishes.items(), *search.caps, *earlier)
-        opinion = ask_anew(search, limits, measure, most)
-        self.engines.update(dict.fromkeys(opinion.engines))
-        return opinion
-
-    def judge(
-        self, search: Search, levels: Sequence[LevelResult]
-    ) -> tuple[Counts | None, tuple[LevelResult, ...]]:
-        """Return levels with what they rest on, and an answer of the search that is better.
-
-        Only levels whose bound is their value are asked about. Where an answer is better, those
-        behind its level are left as they are.
-        """
-        earlier: list[tuple[Measure, int]] = []
-        judged: list[LevelResult] = []
-        for number, level in enumerate(levels):
-            least, better = level.least, None
-            proof: Proof | None = "certified" if least.value == 0 else None
-            if proof is None and least.bound == least.value:
-                opinion = self.ask(search, earlier, level.measure, least.value - 1)
-                proof = "solver" if opinion.outcome == "none" else None
-                better = opinion.counts if opinion.outcome == "found" else None
-            if better is not None:
-                least = replace(least, outcome="feasible", bound=0)
-            judged.append(replace(level, least=least, proof=proof))
-            if better is not None:
-                return better, (*judged, *levels[number + 1 :])
-            earlier.append((level.measure, least.value))
-        return None, tuple(judged)
+    earlier: list[tuple[Measure, int]] = []
+    judged: list[LevelResult] = []
+    for number, level in enumerate(levels):
+        least, better = level.least, None
+        proof: Proof | None = "certified" if least.value == 0 else None
+        if proof is None and least.bound == least.value:
+            opinion = witnesses.ask(search, earlier, level.measure, least.value - 1)
+            proof = "solver" if opinion.outcome == "none" else None
+            better = opinion.counts if opinion.outcome == "found" else None
+        if better is not None:
+            least = replace(least, outcome="feasible", bound=0)
+        judged.append(replace(level, least=least, proof=proof))
+        if better is not None:
+            return better, (*judged, *levels[number + 1 :])
+        earlier.append((level.measure, least.value))
+    return None, tuple(judged)

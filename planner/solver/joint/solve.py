@@ -28,13 +28,14 @@ from planner.solver.comparison import bind, dropped_in_words, refuse_worse
 from planner.solver.core import Least, find_any, find_within
 from planner.solver.engine import Deadline, Outcome
 from planner.solver.joint.describe import Told, describe, describe_none
-from planner.solver.joint.proving import Witnesses
+from planner.solver.joint.proving import judge
 from planner.solver.joint.question import Question
 from planner.solver.joint.relaxed import RelaxedRules, bounds_in_any_order
 from planner.solver.joint.rules import JointRules
 from planner.solver.joint.sequence import Refused, Step, replay, serve_at_best
 from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.search import Counts, Search
+from planner.solver.second_opinion import Witnesses
 
 ORDERS: Final = 4
 """Pending workloads up to which every order of serving them is considered."""
@@ -77,7 +78,8 @@ class _Joint:
 
     ``undecided`` are entrants of which it is not proved that they cannot be admitted,
     ``unexamined`` those that cannot in order of precedence, and perhaps in another. What one
-    engine calls impossible is asked of the ``witnesses``.
+    engine calls impossible is asked of the ``witnesses``; ``corrected`` counts the better answers
+    that they found.
     """
 
     question: Question
@@ -86,6 +88,7 @@ class _Joint:
     undecided: set[int] = field(default_factory=set)
     unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
+    corrected: int = 0
 
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
@@ -274,17 +277,17 @@ class _Joint:
 
     def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
         """Let the witnesses judge an answer; begin anew from whatever they find better."""
-        better, levels = self.witnesses.judge(self.search, answer.levels)
+        better, levels = judge(self.witnesses, self.search, answer.levels)
         for _ in range(1, ROUNDS):
             if better is None:
                 break
-            self.witnesses.corrected += 1
+            self.corrected += 1
             self.search = replace(unsolved.fork(), incumbent=better)
             answer = solve_levels(self.search, self.profile.levels)
-            better, levels = self.witnesses.judge(self.search, answer.levels)
+            better, levels = judge(self.witnesses, self.search, answer.levels)
         if better is not None:
             self.search.incumbent = better
-            self.witnesses.corrected += 1
+            self.corrected += 1
             levels = self._unproved()
         proved = answer.outcome == "optimal" and _all_proved(levels)
         return Answer("optimal" if proved else "feasible", levels)
@@ -309,7 +312,7 @@ class _Joint:
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
         relaxation = replace(unsolved, rules=relaxed, cut=[])
-        _, judged = self.witnesses.judge(relaxation, bounded)
+        _, judged = judge(self.witnesses, relaxation, bounded)
         proved = _all_proved(judged) and not self.search.undecided
         return Answer("optimal" if proved else "feasible", judged)
 
@@ -353,7 +356,7 @@ class _Joint:
             dropped=self.dropped,
             cut_off=len(rules.lessons),
             engines=engines,
-            corrected=self.witnesses.corrected,
+            corrected=self.corrected,
         )
 
 

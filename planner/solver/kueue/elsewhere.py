@@ -6,7 +6,8 @@ The trees are grown and checked, but not kept: a plan has those of its own flavo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from planner.errors import UnsupportedError
@@ -18,7 +19,7 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.proving.grow import grow
 from planner.solver.proving.settle import FEW_STEPS
 from planner.solver.search import Search
-from planner.solver.second_opinion import ask_anew
+from planner.solver.second_opinion import Witnesses
 
 TREES: Final = "trees that are not kept"
 """What stands beside the names of engines where trees closed some flavors."""
@@ -30,14 +31,18 @@ _Bounds = Sequence[tuple[Measure, int]]
 class Elsewhere:
     """What nothing may beat: the values of a plan, names included, or ``None`` if there is none.
 
-    ``caps`` bind under all flavors. ``engines`` have been asked.
+    ``caps`` bind under all flavors.
     """
 
     profile: Profile
     caps: Mapping[Measure, int]
     values: Sequence[int] | None
     deadline: Deadline
-    engines: dict[str, None] = field(default_factory=dict)
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """Two engines, for what trees do not close."""
+        return Witnesses(self.profile.wishes.most)
 
     def is_no_better(self, planning: Planning, search: Search) -> bool:
         """Say whether it is proved that nothing under some flavors is better.
@@ -77,15 +82,13 @@ class Elsewhere:
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
         if grown.steps is not None:
-            self.engines[TREES] = None
+            self.witnesses.engines[TREES] = None
         return grown.steps is not None
 
     def _agreed(self, search: Search, earlier: _Bounds, measure: Measure | None, most: int) -> bool:
         """Say whether two engines find that nothing has at most so much."""
-        limits = (*self.profile.wishes.most.items(), *self.caps.items(), *earlier)
-        opinion = ask_anew(search, limits, measure, most)
-        self.engines.update(dict.fromkeys(opinion.engines))
-        return opinion.outcome == "none"
+        limits = (*self.caps.items(), *earlier)
+        return self.witnesses.ask(search, limits, measure, most).outcome == "none"
 
 
 def _question(claims: Claims, earlier: _Bounds, measure: Measure | None, most: int) -> Question:

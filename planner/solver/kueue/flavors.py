@@ -163,7 +163,7 @@ class _Race:
             if not elsewhere.is_no_better(planning, search):
                 self.confirmed = False
                 break
-        self.engines = tuple(elsewhere.engines)
+        self.engines = tuple(elsewhere.witnesses.engines)
 
     def _under(self, assignment: Assignment) -> Planning:
         return self.own.with_flavors(assignment, self.ranked)

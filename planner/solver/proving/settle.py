@@ -6,7 +6,7 @@ A plan is called optimal only if every level rests on the one or the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -21,7 +21,7 @@ from planner.solver.engine import Deadline, Outcome
 from planner.solver.levels import Answer, LevelResult
 from planner.solver.proving.certify import Certified, Certifier
 from planner.solver.search import Search
-from planner.solver.second_opinion import Opinion, ask_anew
+from planner.solver.second_opinion import Opinion, Witnesses
 
 STEPS: Final = 50_000
 """Steps of a tree at most, where it may take as long as it needs."""
@@ -71,7 +71,11 @@ class Settling:
     search: Search
     measures: Sequence[Measure]
     certify: bool | None = None
-    engines: dict[str, None] = field(default_factory=dict)
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """Two engines, for what no tree shows."""
+        return Witnesses(self.claims.wishes.most)
 
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
@@ -99,7 +103,7 @@ class Settling:
             levels,
             certified.trees,
             "certified" if certified.ties else "solver" if by_solver else None,
-            tuple(self.engines),
+            tuple(self.witnesses.engines),
             certified.corrected,
         )
 
@@ -147,7 +151,7 @@ class Settling:
         if certified.infeasible:
             return Proved("infeasible", None, (), certified.trees)
         if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
-            return Proved("infeasible", None, (), (), None, tuple(self.engines))
+            return Proved("infeasible", None, (), (), None, tuple(self.witnesses.engines))
         return Proved("unknown", None, ())
 
     def _levels(
@@ -181,11 +185,8 @@ class Settling:
 
         ``limits`` are the true values of the levels before, D11 included.
         """
-        bounds = (*self.claims.wishes.most.items(), *self.search.caps, *limits)
         alive = self._possible(earlier, measure, most)
-        opinion = ask_anew(self.search, bounds, measure, most, alive)
-        self.engines.update(dict.fromkeys(opinion.engines))
-        return opinion
+        return self.witnesses.ask(self.search, limits, measure, most, alive)
 
     def _possible(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> list[int]:
         """Return the classes that can give victims at all, by the rows that narrowed the levels."""

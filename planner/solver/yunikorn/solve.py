@@ -37,14 +37,12 @@ LAST_TIER = ("D0",)
 class PreparedAsk:
     """A search that is ready for its levels.
 
-    ``unavoidable`` says that no legal set spares the last tier, ``dropped`` what was said about
-    caps, ``within`` whether the core's own answer is one that the search may give. ``spared``
-    says that no answer has anybody of the last tier.
+    ``spared`` says that no answer has anybody of the last tier, ``dropped`` what was said about
+    caps, ``within`` whether the core's own answer is one that the search may give.
     """
 
     search: Search
     spared: bool
-    unavoidable: bool
     dropped: str
     within: bool
 
@@ -112,9 +110,7 @@ def search_yunikorn(
     """Search the least disruptive set, the last tier spared if any legal set spares it."""
     ready = prepare_ask(planning, profile, deadline, greedy)
     answer = solve_levels(ready.search, profile.levels)
-    return _Found(
-        ready.search, ready.spared, ready.unavoidable, ready.dropped, ready.within, answer
-    )
+    return _Found(ready.search, ready.spared, ready.dropped, ready.within, answer)
 
 
 def prepare_ask(  # noqa: PLR0913 - what a search is made of
@@ -140,18 +136,17 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     everything = list(range(len(classes)))
     rules = YuniKornRules(problem, table, planning.subject.rules, spare_last_tier=False)
     search = Search(rules, classes, deadline, everything)
-    unavoidable = spared = False
+    spared = False
     if LAST_TIER in profile.levels and not last_resort:
         sparing = Search(replace(rules, spare_last_tier=True), classes, deadline, everything)
-        outcome = find_any(sparing, sparing.alive)
-        unavoidable = outcome == "infeasible"
+        find_any(sparing, sparing.alive)
         spared = sparing.incumbent is not None
         search = sparing if spared else search
     within = not greedy.outside_rules and not (spared and greedy.last_tier)
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    return PreparedAsk(search, spared, unavoidable, dropped, within)
+    return PreparedAsk(search, spared, dropped, within)
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
