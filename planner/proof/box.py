@@ -20,6 +20,7 @@ Numbers = NDArray[Any]
 """Integers of 64 bits, or Python's own where these could overflow."""
 
 _INT64: Final = 2**62
+_NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,19 @@ class Row:
             return self
         return Row(self.classes, self.amounts // unit, -(-self.least // unit))
 
+    def within(self, box: Box) -> Row:
+        """Return the same row over the classes that a box leaves open.
+
+        Of any other class every set of the box has the same number: a constant, to the right.
+        """
+        least = box.least[self.classes]
+        open_ = least < box.most[self.classes]
+        if open_.all():
+            return self
+        amounts, counts = self.amounts[~open_].tolist(), least[~open_].tolist()
+        certain = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
+        return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -57,6 +71,8 @@ class Box:
     a victim at or below them; ``over`` the flavor-resource in which a node is over its quota when
     its last victim goes; ``dominant`` the resource that decides the share of a node; ``host`` the
     node that is to hold the ask; ``sums`` are rows that say how many of some classes go together.
+    ``known`` are rows as they are within a box around this one, each by what it was: only a
+    shorter way to write them.
     """
 
     least: NDArray[np.int64]
@@ -67,6 +83,7 @@ class Box:
     dominant: Mapping[int, str] = field(default_factory=dict)
     host: int | None = None
     sums: Mapping[str, Row] = field(default_factory=dict)
+    known: Mapping[str, tuple[Row, Row]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -134,15 +151,10 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
         1 + int(box.most.sum())
     )
     kind = np.int64 if reach < _INT64 else object
-    if len(rows) == 1:
-        row, multiplier = rows[0]
-        classes, total = row.classes, row.amounts.astype(kind) * multiplier
-    else:
-        whole: Numbers = np.zeros(box.most.size, dtype=kind)
-        for row, multiplier in rows:
-            whole[row.classes] += multiplier * row.amounts.astype(kind)
-        classes = np.flatnonzero(whole)
-        total = whole[classes]
+    classes = np.unique(np.concatenate([_NONE, *(row.classes for row, _ in rows)]))
+    total: Numbers = np.zeros(classes.size, dtype=kind)
+    for row, multiplier in rows:
+        total[np.searchsorted(classes, row.classes)] += multiplier * row.amounts.astype(kind)
     counts = total != 0
     classes, total = classes[counts], total[counts]
     needed, extra = 0, dict[str, int]()

@@ -92,7 +92,20 @@ class Question:
     def rows(self, box: Box) -> dict[str, Row]:
         """Return all rows of the sets in question in a box, by name."""
         of_box = {name: row.rounded() for name, row in self.rules.rows(box)}
-        return {**self._fixed, **self._measured(box), **of_box, **box.sums}
+        always = {**self._fixed, **self._measured(box)}
+        for name, (row, within) in box.known.items():
+            if always.get(name) is row:
+                always[name] = within
+        return {**always, **of_box, **box.sums}
+
+    def _within(self, box: Box) -> Box:
+        """Return a box that knows its rows over the classes which it leaves open."""
+        known = {}
+        for name, row in {**self._fixed, **self._measured(box)}.items():
+            before = box.known.get(name)
+            within = before[1] if before is not None and before[0] is row else row
+            known[name] = row, within.within(box)
+        return replace(box, known=known)
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
@@ -208,7 +221,7 @@ class Question:
             return self.rules.parts(box, step.split, step.at)
         if isinstance(step, Narrowing):
             pairs = self._weighed(box, step.narrow)
-            return (narrowed(pairs, box, self.ranges(box)),)
+            return (self._within(narrowed(pairs, box, self.ranges(box))),)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             message = f"there are no such classes: {step.of}"
             raise ValueError(message)

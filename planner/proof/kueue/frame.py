@@ -19,6 +19,8 @@ from planner.verifier.setting import Setting, Variant
 
 IntArray = NDArray[np.int64]
 
+_INT64: Final = 2.0**62
+
 _REMEMBERED: Final = 4
 """Usages kept: a box is asked for its two again and again."""
 
@@ -161,12 +163,25 @@ class Frame:
 
     def remove(self, counts: IntArray, before: Usage) -> Usage:
         """Return some usage without so many members of each class."""
-        usage = before.copy()
+        usage, taken = before.copy(), np.flatnonzero(counts)
         gone: dict[int, dict[int, int]] = {}
-        for k in np.flatnonzero(counts).tolist():
-            held, of_queue = self.first[k].usage, gone.setdefault(self.first[k].queue, {})
-            for fr, amount in held.items():
-                of_queue[fr] = of_queue.get(fr, 0) + amount * int(counts[k])
+        for fr in self._frs:
+            for queue, amount in self._sums(fr, taken, counts[taken]):
+                gone.setdefault(queue, {})[fr] = amount
         for queue, amounts in gone.items():
             usage.remove(queue, amounts)
         return usage
+
+    @cached_property
+    def _frs(self) -> Sequence[int]:
+        """Whatever a candidate holds of."""
+        return sorted({fr for one in self.first for fr in one.usage})
+
+    def _sums(self, fr: int, classes: IntArray, counts: IntArray) -> Iterator[tuple[int, int]]:
+        """Yield queues and how much so many members of some classes hold there, exactly."""
+        held = self.held(fr)[classes]
+        exact = held if float(held @ counts.astype(float)) < _INT64 else held.astype(object)
+        sums = np.zeros(len(self.tree.nodes), dtype=exact.dtype)
+        np.add.at(sums, self.queue[classes], exact * counts)
+        for queue in np.unique(self.queue[classes[held > 0]]).tolist():
+            yield queue, int(sums[queue])

@@ -148,7 +148,12 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         some[witness] = 1
         rows[witness] = Row(below, -held, -total, {witness: room - total})
     yield from rows.items()
-    yield f"some over at {name}", Row(below[:0], below[:0], 1, some)
+    yield some_over(frame, node), Row(below[:0], below[:0], 1, some)
+
+
+def some_over(frame: Frame, node: int) -> str:
+    """Return the name of the row that asks that a node stays over its quota in something."""
+    return f"some over at {frame.name(node)}"
 
 
 def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:

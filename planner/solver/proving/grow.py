@@ -141,7 +141,7 @@ class _Growth:
         multipliers = _exact(found)
         if _is_narrower(look, multipliers, NARROWER * _width(box)):
             return Narrowing(narrow=multipliers)
-        return split(self.question, box, found.point)
+        return split(self.question, box, found)
 
     def _narrow_root(self, box: Box) -> Iterator[Narrowing]:
         """Yield what the measures leave of a box: whatever is far from their least values goes.

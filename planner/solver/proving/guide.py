@@ -11,32 +11,34 @@ from planner.plan.proof import CaseSplit, CountSplit
 from planner.proof.box import Box
 from planner.proof.kueue import KueueRules
 from planner.proof.kueue.frame import IntArray
+from planner.proof.kueue.inequalities import some_over
 from planner.proof.kueue.refusal import stuck
 from planner.proof.kueue.shares import may_dominate
 from planner.proof.question import Question
 from planner.proof.yunikorn import YuniKornRules
 from planner.solver.proving.look import Floats
+from planner.solver.proving.phase_one import Suggestion
 
 FRACTION: Final = 1e-6
 """Less than this away from a whole number counts as whole."""
 
 
 def split(
-    question: Question, box: Box, point: Floats | None, known: int | None = None
+    question: Question, box: Box, found: Suggestion | None, known: int | None = None
 ) -> CountSplit | CaseSplit:
     """Return the next split of a box that has more than one set.
 
-    ``point`` is a point of the linear program, (K,) in fractions of victims, if there is one;
-    ``known`` a class that is to be split where there is none. The
-    cases come first, as they make laws linear; then groups of classes that hold alike, which
-    costs alone tell apart; then single classes.
+    ``found`` is what a linear program suggests, if one was asked; ``known`` a class that is to be
+    split where none was. The cases come first, as they make laws linear; then groups of classes
+    that hold alike, which costs alone tell apart; then single classes.
     """
     if question.answer and "before" not in box.sums:
         return CaseSplit(split="first")
     rules, doubtful = question.rules, None
+    point = None if found is None else found.point
     if isinstance(rules, KueueRules | YuniKornRules):
         if isinstance(rules, KueueRules):
-            by_case, doubtful = _kueue_case(rules, box, point)
+            by_case, doubtful = _kueue_case(rules, box, found)
         else:
             by_case, doubtful = _yunikorn_case(rules, box, point)
         if by_case is None and point is not None and _counts_queues(question):
@@ -50,19 +52,27 @@ def split(
 
 
 def _kueue_case(
-    rules: KueueRules, box: Box, point: Floats | None
+    rules: KueueRules, box: Box, found: Suggestion | None
 ) -> tuple[CaseSplit | None, IntArray | None]:
     """Return a split by cases of which a point keeps none, or classes that break a law there."""
-    if box.attempt is None and len(rules.attempts) > 1:
+    # Where nobody is left whom an attempt spares, what one attempt permits the other does, too.
+    if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
         return CaseSplit(split="attempt"), None
-    if point is None:
-        return None, None
-    counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
-    found = stuck(rules, replace(box, least=counts, most=counts))
     if found is None:
         return None, None
-    node, law = found
-    kind: Literal["below", "over", "dominant"] | None = None
+    priced = _priced_over(rules, box, found)
+    if priced is not None:
+        kind: Literal["below", "over", "dominant"] | None = "over"
+        if priced not in rules.touched(box):
+            kind = "below"
+        return CaseSplit(split=kind, at=rules.name(priced)), None
+    point = found.point
+    counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
+    broken = stuck(rules, replace(box, least=counts, most=counts))
+    if broken is None:
+        return None, None
+    node, law = broken
+    kind = None
     if node not in rules.touched(box):
         kind = "below"
     elif node not in box.over and len(rules.watched[node]) > 1:
@@ -71,6 +81,21 @@ def _kueue_case(
         kind = "dominant"
     case = None if kind is None else CaseSplit(split=kind, at=rules.name(node))
     return case, rules.below[node]
+
+
+def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
+    """Return the node that costs most if it is open in what it stays over its quota.
+
+    While that is open, what its victims hold is bounded by a mixture of all that it may be over
+    in, which bounds little. The multiplier of the row that asks for one of them says what that
+    is worth.
+    """
+    worth, dearest = 0.0, None
+    for node in rules.side_nodes:
+        price = found.multipliers.get(some_over(rules, node), 0.0)
+        if price > worth and node not in box.over and len(rules.watched[node]) > 1:
+            worth, dearest = price, node
+    return dearest
 
 
 def _yunikorn_case(

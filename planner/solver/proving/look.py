@@ -18,7 +18,7 @@ from planner.proof.question import Question
 Floats = NDArray[np.float64]
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
-_NO_ROW: Final = Row(_NONE, _NONE, 0)
+_NO_ROW: Final = Row(_NONE, _NONE, -1)
 
 _DOUBT: Final = 1e-9
 """What sums in doubles may be off by, of the largest number in them."""
@@ -54,7 +54,8 @@ class Look:
 
     def __init__(self, question: Question, box: Box, known: Part | None = None) -> None:
         self.box = box
-        self.rows: Mapping[str, Row] = question.rows(box)
+        rows = question.rows(box).items()
+        self.rows: Mapping[str, Row] = {name: row for name, row in rows if _says_something(row)}
         self.ranges = question.ranges(box)
         part = Part.of({}) if known is None else known
         same = part.rows.items() if known is not None else ()
@@ -118,3 +119,7 @@ class Look:
         """Say whether rows contradict one another with these multipliers, exactly."""
         pairs = [(self.rows[name], m) for name, m in multipliers.items()]
         return is_contradiction(pairs, self.box, self.ranges)
+
+
+def _says_something(row: Row) -> bool:
+    return bool(row.classes.size or row.extra) or row.least > 0
