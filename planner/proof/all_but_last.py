@@ -21,6 +21,15 @@ class Holders(NamedTuple):
     held: NDArray[np.int64]
     sizes: Sequence[int]
 
+    @property
+    def unit(self) -> int:
+        """Return the common divisor of all that is held, 1 if nothing is.
+
+        Whatever some of them hold together is a multiple of it: a bound is as good in whole units,
+        and in a linear program far better.
+        """
+        return max(1, int(np.gcd.reduce(self.held)))
+
 
 def all_but_last(
     law: str, what: str, holders: Holders, most: int, ranges: dict[str, tuple[int, int]]
@@ -32,7 +41,8 @@ def all_but_last(
 
         sum(held * x) - sum(s * last_s) <= most
 
-    Where there are many sizes it is taken to be of the largest, the last of ``sizes``.
+    all in units of their common divisor. Where there are many sizes it is taken to be of the
+    largest, the last of ``sizes``.
 
     Parameters
     ----------
@@ -41,7 +51,8 @@ def all_but_last(
     ranges
         Gets the least and the largest value of each quantity.
     """
-    classes, held, sizes = holders
+    classes, unit = holders.classes, holders.unit
+    held, sizes, most = holders.held // unit, [s // unit for s in holders.sizes], most // unit
     if len(sizes) > SIZES:
         yield law, Row(classes, -held, -most - sizes[-1])
         return

@@ -104,7 +104,7 @@ class Question:
         for name, row in {**self._fixed, **self._measured(box)}.items():
             before = box.known.get(name)
             within = before[1] if before is not None and before[0] is row else row
-            known[name] = row, within.within(box)
+            known[name] = row, within.within(box).rounded()
         return replace(box, known=known)
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:

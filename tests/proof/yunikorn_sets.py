@@ -20,7 +20,7 @@ from planner.proof.question import Question
 from planner.proof.yunikorn import YuniKornRules, yunikorn_rules
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.engine import Deadline
-from planner.solver.proving.grow import Grown, grow
+from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
@@ -50,7 +50,7 @@ MEASURES: tuple[Measure, ...] = (
     ("D2", "D7", "D8"),
     ("D12",),
 )
-STEPS: Final = 2_000
+EFFORT: Final = Effort(steps=2_000, entries=10**9)
 HALF: Final = 0.5
 
 
@@ -162,7 +162,7 @@ def question(sets: Sets, rules: YuniKornRules, bounds: Sequence[tuple[Measure, i
 
 def answered(asked: Question) -> Grown:
     """Look for a tree, and let it be checked."""
-    found = grow(asked, Deadline.after(60), STEPS)
+    found = grow(asked, Deadline.after(60), EFFORT)
     if found.steps is not None:
         asked.check(found.steps)
     return found

@@ -138,9 +138,11 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     rows: dict[str, Row] = {}
     for fr in watched:
         held = frame.held(fr)[below]
-        back = int(held[most[below] > 0].max(initial=0))
-        room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1 + back
-        total = sum((held * most[below]).tolist())
+        unit = max(1, int(np.gcd.reduce(held)))
+        held, left = held // unit, most[below]
+        room = (frame.before.amount[node][fr] - frame.enough(node, fr) - 1) // unit
+        room += int(held[left > 0].max(initial=0))
+        total = sum((held * left).tolist())
         if total <= room:
             return  # whatever goes, this one stays over
         witness = f"{frame.tree.frs[fr]} over at {name}"

@@ -16,13 +16,15 @@ from planner.proof.claims import Claims, Stated
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.proving.grow import grow
-from planner.solver.proving.settle import FEW_STEPS
+from planner.solver.proving.grow import Effort, grow
 from planner.solver.search import Search
 from planner.solver.second_opinion import Witnesses
 
 TREES: Final = "trees that are not kept"
 """What stands beside the names of engines where trees closed some flavors."""
+
+LITTLE: Final = Effort(steps=300, entries=300_000)
+"""What a tree may take: there are many flavors."""
 
 _Bounds = Sequence[tuple[Measure, int]]
 
@@ -78,7 +80,7 @@ class Elsewhere:
         if measure is not None and claims.is_unknown(measure):
             return False
         try:
-            grown = grow(_question(claims, earlier, measure, most), self.deadline, FEW_STEPS)
+            grown = grow(_question(claims, earlier, measure, most), self.deadline, LITTLE)
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
         if grown.steps is not None:

@@ -7,7 +7,7 @@ takes its place, until a tree shows that there is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from planner.objective.profiles import Measure
@@ -23,7 +23,7 @@ from planner.proof.claims import (
 )
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
-from planner.solver.proving.grow import Grown, grow
+from planner.solver.proving.grow import Effort, Grown, grow
 
 ROUNDS: Final = 4
 """How often an equal set that comes first takes the place of an answer: there can be millions."""
@@ -47,7 +47,7 @@ class Certified:
 
 @dataclass
 class Certifier:
-    """Grows the trees of one decision, none larger than so many steps.
+    """Grows the trees of one decision, none with more than so much effort.
 
     ``is_allowed`` says of a set whether it keeps to bounds that no claim knows. ``measure`` is
     that of the level in question, ``known`` what narrowed the boxes of levels before.
@@ -55,7 +55,7 @@ class Certifier:
 
     claims: Claims
     deadline: Deadline
-    most_steps: int
+    effort: Effort
     is_allowed: Callable[[Sequence[int], Certified], bool]
     measure: Measure | None = None
     known: list[Mapping[str, int]] = field(default_factory=list)
@@ -72,9 +72,11 @@ class Certifier:
                 self._prove_ties(done)
         return done
 
-    def _grow(self, question: Question, done: Certified) -> tuple[Grown, list[int] | None]:
+    def _grow(
+        self, question: Question, done: Certified, effort: Effort | None = None
+    ) -> tuple[Grown, list[int] | None]:
         """Return what grew, and the positions of a better set if that was one."""
-        grown = grow(question, self.deadline, self.most_steps, self.known)
+        grown = grow(question, self.deadline, effort or self.effort, self.known)
         self._remember(grown, done)
         if grown.better is None:
             return grown, None
@@ -123,12 +125,12 @@ class Certifier:
     def _prove_ties(self, done: Certified) -> None:
         """Show that no equal set comes first; begin anew with one that does, a few times."""
         self.measure = None
-        grown = Grown()
+        grown, effort = Grown(), replace(self.effort, entries=self.effort.entries // 3)
         for _ in range(ROUNDS):
             victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
             if not victims or not self.is_allowed(victims, done):
                 return
-            grown, found = self._grow(self.claims.ties(done.levels, victims), done)
+            grown, found = self._grow(self.claims.ties(done.levels, victims), done, effort)
             done.victims = victims
             if found is None:
                 break

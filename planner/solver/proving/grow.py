@@ -8,17 +8,17 @@ the checker does not find true: a leaf is written only after ``Question`` accept
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
-from planner.plan.proof import ByLaws, ByRows, Narrowing, Step
+from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
 from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import Question
 from planner.solver.engine import Deadline
-from planner.solver.proving.guide import split
+from planner.solver.proving.guide import splits
 from planner.solver.proving.look import Look, Part
 from planner.solver.proving.phase_one import Suggestion, integers, suggest
 
@@ -37,6 +37,27 @@ NARROWER: Final = 0.7
 """What is left of a box at most for a step that narrows it to be worth its length."""
 
 
+CLOSED: Final = 1.0
+"""What a part counts of which a program has to miss much: it is as good as closed."""
+
+NOTHING: Final = 1e-12
+"""What a part counts in which nothing is gained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a tree may take: steps, and entries of all linear programs asked for it.
+
+    A program counts ``ASKED`` entries besides its own, for what it takes to ask at all.
+    """
+
+    steps: int
+    entries: int
+
+
+ASKED: Final = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Grown:
     """A tree; or a set that the claim denies, by class counts; or neither.
@@ -52,37 +73,39 @@ class Grown:
 def grow(
     question: Question,
     deadline: Deadline,
-    most_steps: int,
+    effort: Effort,
     known: Sequence[Mapping[str, int]] = (),
 ) -> Grown:
-    """Search a tree of at most so many steps.
+    """Search a tree with so much effort at most.
 
     ``known`` are multipliers that narrowed the boxes of like questions.
     """
     if FEW < _width(question.root) <= SOME:
-        quick = _Growth(question, deadline, min(QUICK_STEPS, most_steps), (), some=SOME).run()
+        steps = min(QUICK_STEPS, effort.steps)
+        quick = _Growth(question, deadline, replace(effort, steps=steps), (), some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    return _Growth(question, deadline, most_steps, known).run()
+    return _Growth(question, deadline, effort, known).run()
 
 
 @dataclass
 class _Growth:
     question: Question
     deadline: Deadline
-    most_steps: int
+    effort: Effort
     known: Sequence[Mapping[str, int]]
     some: int = FEW
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
     part: Part | None = None
     doubtful: int | None = None
+    entries: int = 0
 
     def run(self) -> Grown:
         """Grow the tree until all is closed, a better set is found, or it is too much."""
         ahead = [self.question.root]
         while ahead:
-            if len(self.steps) >= self.most_steps or self.deadline.passed:
+            if self._is_too_much:
                 return Grown()
             box = ahead.pop()
             leaf = self._leaf(box)
@@ -100,6 +123,15 @@ class _Growth:
                 ahead.extend(reversed(self.question.parts(box, step)))
         used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
         return Grown(steps=tuple(self.steps), narrowed_by=list(used))
+
+    @property
+    def _is_too_much(self) -> bool:
+        beyond = len(self.steps) >= self.effort.steps or self.entries > self.effort.entries
+        return beyond or self.deadline.passed
+
+    def _suggest(self, look: Look, guide: str) -> Suggestion | None:
+        self.entries += ASKED + look.classes.size
+        return suggest(look, guide)
 
     def _narrowed_root(self, box: Box) -> Box:
         """Narrow the box of the whole question, and write down the rows of what is left."""
@@ -128,20 +160,35 @@ class _Growth:
     def _inner(self, box: Box) -> Step:
         """Return what closes, narrows or splits a box that is not closed yet."""
         if box.is_single:
-            return split(self.question, box, None)
+            return splits(self.question, box, None)[0]
         if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= self.some:
-            return split(self.question, box, None, self.doubtful)
+            return splits(self.question, box, None, self.doubtful)[0]
         look = Look(self.question, box, self.part)
-        found = suggest(look, self.guide)
+        found = self._suggest(look, self.guide)
         if found is None:
-            return split(self.question, box, None)
+            return splits(self.question, box, None)[0]
         for multipliers in _whole(found) if found.missed > 0 else ():
             if look.contradict(multipliers):
                 return ByRows(rows=multipliers)
         multipliers = _exact(found)
         if _is_narrower(look, multipliers, NARROWER * _width(box)):
             return Narrowing(narrow=multipliers)
-        return split(self.question, box, found)
+        proposed = splits(self.question, box, found)
+        return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
+
+    def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split:
+        """Return the split in both of whose parts the program has to pay most."""
+        best, highest = proposed[0], -1.0
+        for step in proposed:
+            worth = 1.0
+            for part in self.question.parts(box, step):
+                look = Look(self.question, part, self.part)
+                found = None if look.closing_row() else self._suggest(look, self.guide)
+                gained = CLOSED if found is None else min(CLOSED, found.least - least)
+                worth *= max(gained, NOTHING)
+            if worth > highest:
+                best, highest = step, worth
+        return best
 
     def _narrow_root(self, box: Box) -> Iterator[Narrowing]:
         """Yield what the measures leave of a box: whatever is far from their least values goes.
@@ -160,7 +207,7 @@ class _Growth:
             look = Look(self.question, box)
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
-            found = suggest(look, bounded.name)
+            found = self._suggest(look, bounded.name)
             multipliers = {} if found is None else _exact(found)
             if _is_narrower(look, multipliers, _width(box) - 1):
                 yield Narrowing(narrow=multipliers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -22,18 +23,21 @@ from planner.solver.proving.phase_one import Suggestion
 FRACTION: Final = 1e-6
 """Less than this away from a whole number counts as whole."""
 
+CHOICE: Final = 6
+"""How many groups and how many classes are proposed."""
 
-def split(
+
+def splits(
     question: Question, box: Box, found: Suggestion | None, known: int | None = None
-) -> CountSplit | CaseSplit:
-    """Return the next split of a box that has more than one set.
+) -> Sequence[CountSplit | CaseSplit]:
+    """Return splits of a box that has more than one set, the most promising first.
 
     ``found`` is what a linear program suggests, if one was asked; ``known`` a class that is to be
     split where none was. The cases come first, as they make laws linear; then groups of classes
-    that hold alike, which costs alone tell apart; then single classes.
+    that hold alike, which costs alone tell apart, and single classes.
     """
     if question.answer and "before" not in box.sums:
-        return CaseSplit(split="first")
+        return [CaseSplit(split="first")]
     rules, doubtful = question.rules, None
     point = None if found is None else found.point
     if isinstance(rules, KueueRules | YuniKornRules):
@@ -44,11 +48,12 @@ def split(
         if by_case is None and point is not None and _counts_queues(question):
             by_case = _queue_hardly_touched(rules, box, point)
         if by_case is not None:
-            return by_case
-        by_sum = _shape(rules.shape, box, point)
-        if by_sum is not None:
-            return by_sum
-    return _class(box, point, doubtful, known)
+            return [by_case]
+        if point is not None:
+            by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
+            if by_count:
+                return by_count
+    return [_class(box, point, doubtful, known)]
 
 
 def _kueue_case(
@@ -62,17 +67,15 @@ def _kueue_case(
         return None, None
     priced = _priced_over(rules, box, found)
     if priced is not None:
-        kind: Literal["below", "over", "dominant"] | None = "over"
-        if priced not in rules.touched(box):
-            kind = "below"
-        return CaseSplit(split=kind, at=rules.name(priced)), None
+        touched = priced in rules.touched(box)
+        return CaseSplit(split="over" if touched else "below", at=rules.name(priced)), None
     point = found.point
     counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
     broken = stuck(rules, replace(box, least=counts, most=counts))
     if broken is None:
         return None, None
     node, law = broken
-    kind = None
+    kind: Literal["below", "over", "dominant"] | None = None
     if node not in rules.touched(box):
         kind = "below"
     elif node not in box.over and len(rules.watched[node]) > 1:
@@ -127,32 +130,38 @@ def _queue_hardly_touched(
     return CaseSplit(split="below", at=rules.name(min(doubtful, key=lambda q: taken[q])))
 
 
-def _shape(shape: IntArray, box: Box, point: Floats | None) -> CountSplit | None:
-    """Split a group of classes that hold alike, of which a point takes a fraction together."""
-    if point is None:
-        return None
+def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:
+    """Yield splits of groups that hold alike, of which a point takes a fraction together."""
     sums = np.bincount(shape, weights=point)
     groups = np.bincount(shape, weights=box.least < box.most)
     away = np.where(groups > 1, np.abs(sums - np.round(sums)), 0.0)
-    most = int(np.argmax(away))
-    if away[most] <= FRACTION:
-        return None
-    classes = np.flatnonzero(shape == most).tolist()
-    return CountSplit(of=tuple(classes), most=int(np.floor(sums[most])))
+    for one in _most_doubtful(away):
+        classes = np.flatnonzero(shape == one).tolist()
+        yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
+
+
+def _classes(box: Box, point: Floats) -> Iterator[CountSplit]:
+    """Yield splits of classes of which a point takes a fraction."""
+    free = np.flatnonzero(box.least < box.most)
+    for one in _most_doubtful(np.abs(point[free] - np.round(point[free]))):
+        k = int(free[one])
+        yield CountSplit(of=(k,), most=int(np.floor(point[k])))
+
+
+def _most_doubtful(away: Floats) -> list[int]:
+    """Return where numbers are farthest from whole ones: a few places."""
+    order = np.argsort(-away, kind="stable")[:CHOICE]
+    return [one for one in order.tolist() if away[one] > FRACTION]
 
 
 def _class(
     box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
 ) -> CountSplit:
-    """Split the class of which a point takes the most doubtful part."""
+    """Split a class where there is no program, or none of which its point takes a fraction."""
     free = np.flatnonzero(box.least < box.most)
     if point is None:
         k = int(free[0]) if known is None else known
         return CountSplit(of=(k,), most=int(box.least[k]))
-    away = np.abs(point[free] - np.round(point[free]))
-    if away.max() > FRACTION:
-        k = int(free[np.argmax(away)])
-        return CountSplit(of=(k,), most=int(np.floor(point[k])))
     taken = free[point[free] > box.least[free] + 0.5]
     if doubtful is not None and np.isin(taken, doubtful).any():
         taken = taken[np.isin(taken, doubtful)]

@@ -27,11 +27,15 @@ GUIDE: Final = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,)."""
+    """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,).
+
+    ``least`` is what the program minimises: what is missed, and a little of the measure.
+    """
 
     multipliers: Mapping[str, float]
     missed: float
     point: Floats
+    least: float = 0.0
 
 
 def suggest(look: Look, guide: str) -> Suggestion | None:
@@ -130,7 +134,8 @@ class _Program:
         point[self.open] = values[:classes]
         told = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
         multipliers = {name: value / unit for name, value, unit in told if value > 0}
-        return Suggestion(multipliers, float(values[width:].sum()), point)
+        objective = best.primal_solution.objective_value
+        return Suggestion(multipliers, float(values[width:].sum()), point, objective)
 
     def _model(self) -> ModelProto:
         from ortools.math_opt.model_pb2 import ModelProto  # noqa: PLC0415

@@ -20,20 +20,15 @@ from planner.solver.core import Least
 from planner.solver.engine import Deadline, Outcome
 from planner.solver.levels import Answer, LevelResult
 from planner.solver.proving.certify import Certified, Certifier
+from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion, Witnesses
 
-STEPS: Final = 50_000
-"""Steps of a tree at most, where it may take as long as it needs."""
+THOROUGH: Final = Effort(steps=50_000, entries=10**12)
+"""What a tree may take where it may take as long as it needs."""
 
-EFFORT: Final = 60_000
-"""Elsewhere, candidates times steps: what a step takes grows with the number of candidates."""
-
-FEW_STEPS: Final = 300
-"""Steps of a tree that are always allowed."""
-
-MANY_STEPS: Final = 2000
-"""Steps of a tree at most, however few the candidates."""
+SHORT: Final = Effort(steps=2000, entries=1_500_000)
+"""What it may take elsewhere: a few seconds."""
 
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
@@ -122,11 +117,8 @@ class Settling:
 
     @cached_property
     def _certifier(self) -> Certifier:
-        candidates = sum(map(self.search.classes.count, range(len(self.search.classes))))
-        steps = min(MANY_STEPS, max(FEW_STEPS, EFFORT // max(1, candidates)))
-        if self.certify:
-            steps = STEPS
-        return Certifier(self.claims, self.search.deadline, steps, self._is_allowed)
+        effort = THOROUGH if self.certify else SHORT
+        return Certifier(self.claims, self.search.deadline, effort, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
         """Say whether victims keep to the bounds that no claim knows: those of D11.
