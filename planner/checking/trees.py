@@ -5,9 +5,10 @@ An optimal plan has a claim for each level and one for its ties, an infeasible p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from planner.checking.record import CheckedClaim
+from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, measure_title
 from planner.plan import Certificate, Tree
 from planner.proof.claims import INFEASIBLE, TIES, Claims, Stated, level_claim
@@ -39,7 +40,7 @@ def check_levels(
 def check_infeasible(claims: Claims, trees: Sequence[Tree], known: str = "") -> CheckedClaim:
     """Judge the claim that there is no legal set; ``known`` says why it needs no tree."""
     tree = next((tree for tree in trees if tree.claim == INFEASIBLE), None)
-    found, detail = (True, known) if known else _judge(claims.infeasible(), tree)
+    found, detail = (True, known) if known else _judge(claims.infeasible, tree)
     title = "no legal victim set exists"
     return CheckedClaim(claim=INFEASIBLE, title=title, certified=found, detail=detail)
 
@@ -56,24 +57,31 @@ def _judge_level(
     value = claims.value(measure, victims)
     if value == 0:
         return True, "no term is below 0"
-    return _judge(claims.level(earlier, measure, value), trees.get(level_claim(measure)))
+    tree = trees.get(level_claim(measure))
+    return _judge(lambda: claims.level(earlier, measure, value), tree)
 
 
 def _judge_ties(
     claims: Claims, levels: Sequence[Stated], victims: Sequence[int], tree: Tree | None
 ) -> tuple[bool, str]:
-    if sorted(claims.canonical(levels, victims)) != sorted(victims):
-        return False, "of workloads that nothing tells apart it does not take the first"
-    return _judge(claims.ties(levels, victims), tree)
+    def ask() -> Question:
+        if sorted(claims.canonical(levels, victims)) != sorted(victims):
+            message = "of workloads that nothing tells apart it does not take the first"
+            raise Open(message)
+        return claims.ties(levels, victims)
+
+    return _judge(ask, tree)
 
 
-def _judge(question: Question, tree: Tree | None) -> tuple[bool, str]:
+def _judge(ask: Callable[[], Question], tree: Tree | None) -> tuple[bool, str]:
     if tree is None:
         return False, "there is no tree"
     try:
-        question.check(tree.steps)
+        ask().check(tree.steps)
     except Open as gap:
         return False, f"the tree does not show it: {gap}"
+    except UnsupportedError as error:
+        return False, str(error)
     return True, _say_steps(len(tree.steps))
 
 

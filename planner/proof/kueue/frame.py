@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import UnsupportedError
 from planner.proof.box import Box
 from planner.proof.classes import Members
 from planner.quota.snapshot import Admitted
@@ -19,7 +20,8 @@ from planner.verifier.setting import Setting, Variant
 
 IntArray = NDArray[np.int64]
 
-_INT64: Final = 2.0**62
+_MOST: Final = 2**61
+"""Sums of amounts up to this do not leave 64 bits."""
 
 _REMEMBERED: Final = 4
 """Usages kept: a box is asked for its two again and again."""
@@ -29,6 +31,11 @@ class Frame:
     """A decision of Kueue, over K classes of its candidates.
 
     ``before`` is the usage before any removal, under fair sharing with the request counted.
+
+    Raises
+    ------
+    UnsupportedError
+        If amounts cannot be added up exactly.
     """
 
     def __init__(self, setting: Setting, members: Members[Admitted]) -> None:
@@ -45,6 +52,28 @@ class Frame:
         self.ranges: dict[str, tuple[int, int]] = {}
         self._held: dict[int, IntArray] = {}
         self._after: list[tuple[IntArray, Usage]] = []
+        self._refuse_inexact()
+
+    def _refuse_inexact(self) -> None:
+        """Refuse amounts for which sums of rows could leave 64 bits.
+
+        Raises
+        ------
+        UnsupportedError
+            If all candidates together hold too much.
+        """
+        sizes = self.members.sizes.tolist()
+        together = sum(
+            amount * size
+            for one, size in zip(self.first, sizes, strict=True)
+            for amount in one.usage.values()
+        )
+        if together > _MOST:
+            raise UnsupportedError(
+                self.setting.preemptor.workload.key,
+                "candidates hold more than can be added up exactly",
+                hint="a proof tree needs sums within 64 bits",
+            )
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
@@ -178,10 +207,9 @@ class Frame:
         return sorted({fr for one in self.first for fr in one.usage})
 
     def _sums(self, fr: int, classes: IntArray, counts: IntArray) -> Iterator[tuple[int, int]]:
-        """Yield queues and how much so many members of some classes hold there, exactly."""
+        """Yield queues and how much so many members of some classes hold there."""
         held = self.held(fr)[classes]
-        exact = held if float(held @ counts.astype(float)) < _INT64 else held.astype(object)
-        sums = np.zeros(len(self.tree.nodes), dtype=exact.dtype)
-        np.add.at(sums, self.queue[classes], exact * counts)
+        sums = np.zeros(len(self.tree.nodes), dtype=np.int64)
+        np.add.at(sums, self.queue[classes], held * counts)
         for queue in np.unique(self.queue[classes[held > 0]]).tolist():
             yield queue, int(sums[queue])
