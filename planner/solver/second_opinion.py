@@ -25,8 +25,8 @@ MOST_CUTS: Final = 100
 MOST_CLASSES: Final = 2000
 """Classes up to which a search is asked about anew."""
 
-PATIENCE_S: Final = 60.0
-"""Seconds for that at most."""
+PATIENCE_S: Final = 30.0
+"""Seconds for one question at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ class Witnesses:
 
 
 def soon(deadline: Deadline) -> Deadline:
-    """Return a deadline, or where it is later the end of all patience."""
+    """Return when to give up one question: after half of the time, or all patience."""
     left = deadline.left()
-    return Deadline.after(PATIENCE_S if left is None else min(left, PATIENCE_S))
+    return Deadline.after(PATIENCE_S if left is None else min(left / 2, PATIENCE_S))
 
 
 def is_impossible(builder: Builder, deadline: Deadline) -> bool:

@@ -28,6 +28,9 @@ from planner.solver.proving.grow import Effort, Grown, grow
 ROUNDS: Final = 4
 """How often an equal set that comes first takes the place of an answer: there can be millions."""
 
+GLANCE: Final = Effort(steps=8, entries=30_000)
+"""What a tree may take that only bounds a level."""
+
 
 @dataclass
 class Certified:
@@ -71,6 +74,20 @@ class Certifier:
             if all(level.proved for level in done.levels):
                 self._prove_ties(done)
         return done
+
+    def bound(
+        self, earlier: Sequence[Stated], measure: Measure, value: int, deadline: Deadline
+    ) -> int:
+        """Return what short trees show that every answer has at least, within a thousandth."""
+        shown, possible = 0, value
+        while possible - shown > value // 1000 and not deadline.passed:
+            middle = (shown + possible + 1) // 2
+            grown = grow(self.claims.level(earlier, measure, middle), deadline, GLANCE)
+            if grown.steps is not None:
+                shown = middle
+            else:
+                possible = middle - 1
+        return shown
 
     def _grow(
         self, question: Question, done: Certified, effort: Effort | None = None

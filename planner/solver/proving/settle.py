@@ -6,6 +6,7 @@ A plan is called optimal only if every level rests on the one or the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -118,7 +119,8 @@ class Settling:
     @cached_property
     def _certifier(self) -> Certifier:
         effort = THOROUGH if self.certify else SHORT
-        return Certifier(self.claims, self.search.deadline, effort, self._is_allowed)
+        # What no tree shows takes two engines, and these take time, too.
+        return Certifier(self.claims, self.search.deadline.half(), effort, self._is_allowed)
 
     def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
         """Say whether victims keep to the bounds that no claim knows: those of D11.
@@ -154,21 +156,33 @@ class Settling:
         terms = self.search.rules.table.evaluate(certified.victims or ())
         levels: list[LevelResult] = []
         limits: list[tuple[Measure, int]] = []
+        asking = True
         for number, stated in enumerate(certified.levels):
-            value = _value(stated.measure, terms)
+            value, earlier = _value(stated.measure, terms), certified.levels[:number]
             proof: Proof | None = "certified" if stated.proved or value == 0 else None
             known = claimed.get(stated.measure, Least("unknown"))
-            if proof is None and known.outcome == "optimal":
-                earlier = certified.levels[:number]
+            if proof is None and known.outcome == "optimal" and asking:
                 opinion = self._ask(earlier, limits, stated.measure, value - 1)
                 if opinion.outcome == "found" and opinion.counts is not None:
                     return self.search.classes.take(opinion.counts), ()
                 proof = "solver" if opinion.outcome == "none" else None
-            bound = value if proof else known.bound if known.outcome == "feasible" else 0
-            least = Least("optimal" if proof else "feasible", value, min(bound, value))
+                # One level that nobody settles is enough: the plan is not optimal.
+                asking = proof is not None
+            bound = value if proof else self._bound(earlier, stated.measure, value, known)
+            least = Least("optimal" if proof else "feasible", value, bound)
             levels.append(LevelResult(stated.measure, least, proof))
             limits.append((stated.measure, value))
         return None, tuple(levels)
+
+    def _bound(self, earlier: Sequence[Stated], measure: Measure, value: int, known: Least) -> int:
+        """Return a bound of a level that is not proved: of one engine, or of short trees."""
+        bound = known.bound if known.outcome == "feasible" else 0
+        if self.certify is not False and not self.claims.is_unknown(measure):
+            with suppress(UnsupportedError):
+                bound = max(
+                    bound, self._certifier.bound(earlier, measure, value, self.search.deadline)
+                )
+        return min(bound, value)
 
     def _ask(
         self, earlier: Sequence[Stated], limits: Limits, measure: Measure | None, most: int
