@@ -142,7 +142,7 @@ class Certifier:
     def _prove_ties(self, done: Certified) -> None:
         """Show that no equal set comes first; begin anew with one that does, a few times."""
         self.measure = None
-        grown, effort = Grown(), replace(self.effort, entries=self.effort.entries // 3)
+        grown, effort = Grown(), replace(self.effort, entries=self.effort.entries // 10)
         for _ in range(ROUNDS):
             victims = self._in_order(done, self.claims.canonical(done.levels, done.victims or ()))
             if not victims or not self.is_allowed(victims, done):
