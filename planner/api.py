@@ -100,7 +100,8 @@ def greedy(  # noqa: PLR0913 - the public signature
     now
         The clock; the state's own when left out.
     laws
-        YuniKorn: ``design`` or ``code``, by which its answer is judged; ``design`` when left out.
+        YuniKorn: ``design``, ``written`` or ``code``, by which its answer is judged; ``design``
+        when left out.
     rules
         Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or the options as ``planner.state.kep83.Kep83``
         for what KEP-83's algorithm of 2022 would do instead; fair sharing is then not looked at.
@@ -192,7 +193,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Seconds, building the model included; the best plan found by then is returned.
     laws
         YuniKorn: the side to take where its written laws and its code differ: ``design``, also
-        when left out, or ``code``.
+        when left out, ``written``, which takes law 4 by its words, or ``code``.
     flavors
         Kueue: with ``optimal`` the flavors, too, are chosen for least disruption, among all that
         the rules permit; with ``kueue`` they are those that Kueue assigns.

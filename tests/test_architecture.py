@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "models": "errors quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
-        "proof": "errors quantity state quota objective plan verifier",
+        "proof": "errors laws quantity state quota objective plan verifier",
         "solver": "errors garbage quantity laws state quota assignment reference problem objective"
         " models plan verifier proof",
         "checking": "errors laws state quota assignment reference problem objective plan verifier"

@@ -12,9 +12,11 @@ from planner.laws import (
     YK_LEAVES_GUARANTEED,
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
+    YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
     Law,
+    Spared,
 )
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, new_takes
@@ -25,6 +27,7 @@ from planner.models.yunikorn.laws import (
     leaves_guaranteed,
     preemptable,
     spares_last_tier,
+    under_guaranteed,
     within_guaranteed,
     within_limits,
 )
@@ -35,6 +38,7 @@ LAWS: Final[tuple[tuple[Law, Callable[[Formulation], None]], ...]] = (
     (YK_LAST_TIER, spares_last_tier),
     (YK_LEAVES_GUARANTEED, leaves_guaranteed),
     (YK_WITHIN_GUARANTEED, within_guaranteed),
+    (YK_UNDER_GUARANTEED, under_guaranteed),
     (YK_OVER_GUARANTEED, over_guaranteed),
     (YK_FITS_NODE, fits_node),
     (YK_WITHIN_LIMITS, within_limits),
@@ -47,7 +51,7 @@ def assemble(
     classes: Classes,
     rules: str,
     *,
-    spare_last_tier: bool,
+    spare: Spared,
     without: Collection[str] = (),
 ) -> Formulation:
     """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
@@ -60,8 +64,8 @@ def assemble(
         Classes of allocations that no law excludes.
     rules
         A key of `planner.laws.RULE_SETS`, one of YuniKorn.
-    spare_last_tier
-        Whether YK-01 binds.
+    spare
+        Whom YK-01 spares.
     without
         Ids of laws.
     """
@@ -73,10 +77,8 @@ def assemble(
     nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
     builder.equal(Linear(dict.fromkeys(nodes, 1)), 1)
     one_node = YK_FITS_NODE.id not in without
-    formulation = Formulation(problem, columns, builder, take, nodes, one_node)
+    formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
     in_force = {law.id for law in RULE_SETS[rules]}.difference(without)
-    if not spare_last_tier:
-        in_force.discard(YK_LAST_TIER.id)
     for law, state in LAWS:
         if law.id in in_force:
             state(formulation)

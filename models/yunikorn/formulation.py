@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.laws import Spared
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.columns import Columns
@@ -21,7 +22,7 @@ class Formulation:
 
     ``take[k]`` is the number of victims of class k; ``alternatives[n]`` the literal that says
     whether node n is chosen: exactly one is, and none that is not usable. ``one_node`` says
-    whether YK-08 ties victims to the chosen node.
+    whether YK-08 ties victims to the chosen node, ``spare`` whom YK-01 spares.
     """
 
     problem: YuniKornProblem
@@ -30,6 +31,7 @@ class Formulation:
     take: Sequence[int]
     alternatives: Sequence[int]
     one_node: bool
+    spare: Spared = "nobody"
 
     @property
     def classes(self) -> Classes:

@@ -10,33 +10,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planner.laws import Spared
 from planner.models.shared.builder import Linear, variable
 from planner.models.yunikorn.need import (
     above_guaranteed,
+    is_under_guaranteed,
     missing_on,
     over_limits,
     short_of_guaranteed,
 )
-from planner.problem.yunikorn import NOWHERE
+from planner.problem.array import BoolArray
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
 if TYPE_CHECKING:
     from planner.models.yunikorn.formulation import Formulation
 
 
 def spares_last_tier(formulation: Formulation) -> None:
-    """YK-01: no victim has opted out, or is the originator of its application.
+    """YK-01: no victim has opted out, or, where that is asked for, is an originator.
 
     Whether some other legal set exists is not a question of one model: whoever finds none
-    without such victims builds it again without this law.
+    without such victims builds it again with less of this law.
 
     Source: yunikorn-semantics.md, section 15.
     """
-    problem = formulation.problem
-    last_tier = (problem.originator | problem.opted_out).tolist()
+    last_tier = spared_by(formulation.problem, formulation.spare).tolist()
     members = formulation.classes.members
     for take, positions in zip(formulation.take, members, strict=True):
         ordinary = sum(not last_tier[position] for position in positions)
         formulation.builder.at_most(variable(take), ordinary)
+
+
+def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
+    """Return whom YK-01 spares: (A,)."""
+    if spare == "nobody":
+        return np.zeros_like(problem.opted_out)
+    return problem.opted_out if spare == "opted-out" else problem.opted_out | problem.originator
 
 
 def leaves_guaranteed(formulation: Formulation) -> None:
@@ -79,6 +88,15 @@ def within_guaranteed(formulation: Formulation) -> None:
         return
     for queue, t, amount in short:
         formulation.builder.at_least(formulation.freed_below(queue, t), amount)
+
+
+def under_guaranteed(formulation: Formulation) -> None:
+    """YK-12: the queue of the ask is under its guaranteed before anything is removed.
+
+    Source: design document, law 4.
+    """
+    if not is_under_guaranteed(formulation.problem):
+        formulation.builder.any_of([])
 
 
 def fits_node(formulation: Formulation) -> None:

@@ -35,6 +35,17 @@ def short_of_guaranteed(problem: YuniKornProblem) -> list[At] | None:
     return [each for each in short if each.amount > 0]
 
 
+def is_under_guaranteed(problem: YuniKornProblem) -> bool:
+    """YK-12: say whether the queue of the ask has something left of its guaranteed.
+
+    That is so in some type of the ask of which every guarantee that counts has something left.
+    """
+    asked = {t for t, name in enumerate(problem.types) if problem.ask.resource.get(name, 0) > 0}
+    counting = [g for g in counting_guarantees(problem)[problem.own_queue] or () if g.type in asked]
+    exhausted = {g.type for g in counting if g.left <= 0}
+    return any(g.type not in exhausted for g in counting)
+
+
 def over_limits(problem: YuniKornProblem) -> list[At]:
     """YK-09: return by how much the ask would exceed the maxima on its path.
 

@@ -11,13 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.laws import RULE_SETS, YK_LEAVES_GUARANTEED, YK_WITHIN_GUARANTEED, YK_WITHIN_LIMITS
+from planner.laws import (
+    RULE_SETS,
+    YK_LEAVES_GUARANTEED,
+    YK_UNDER_GUARANTEED,
+    YK_WITHIN_GUARANTEED,
+    YK_WITHIN_LIMITS,
+)
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.models.yunikorn.columns import Columns
 from planner.models.yunikorn.need import (
     At,
     above_guaranteed,
+    is_under_guaranteed,
     missing_on,
     over_limits,
     short_of_guaranteed,
@@ -74,6 +81,8 @@ def _of_queues(problem: YuniKornProblem, rules: str) -> tuple[list[At] | None, l
     """Return what queues need, ``None`` if no victims help, and what they may lose."""
     laws = RULE_SETS[rules]
     short = short_of_guaranteed(problem) if YK_WITHIN_GUARANTEED in laws else []
+    if YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem):
+        short = None
     over = over_limits(problem) if YK_WITHIN_LIMITS in laws else []
     allowances = above_guaranteed(problem) if YK_LEAVES_GUARANTEED in laws else []
     return None if short is None else [*short, *over], allowances

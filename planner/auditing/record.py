@@ -18,6 +18,7 @@ Rules = Literal[
     "kueue-classical",
     "kueue-fair",
     "yunikorn-design",
+    "yunikorn-written",
     "yunikorn-code",
     "yunikorn-required-node",
     "kep83",

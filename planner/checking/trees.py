@@ -6,13 +6,19 @@ An optimal plan has a claim for each level and one for its ties, an infeasible p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from planner.checking.record import CheckedClaim
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, measure_title
 from planner.plan import Certificate, Tree
-from planner.proof.claims import INFEASIBLE, TIES, Claims, Stated, level_claim
+from planner.proof.claims import INFEASIBLE, LAST_RESORT, TIES, Claims, Stated, level_claim
 from planner.proof.question import Open, Question
+
+_TITLES: Final = {
+    INFEASIBLE: "no legal victim set exists",
+    LAST_RESORT: "no legal victim set spares who opted out",
+}
 
 
 def check_levels(
@@ -37,12 +43,16 @@ def check_levels(
     yield CheckedClaim(claim=TIES, title=title, certified=certified, detail=detail)
 
 
-def check_infeasible(claims: Claims, trees: Sequence[Tree], known: str = "") -> CheckedClaim:
-    """Judge the claim that there is no legal set; ``known`` says why it needs no tree."""
-    tree = next((tree for tree in trees if tree.claim == INFEASIBLE), None)
+def check_infeasible(
+    claims: Claims, trees: Sequence[Tree], known: str = "", claim: str = INFEASIBLE
+) -> CheckedClaim:
+    """Judge the claim that there is no legal set, or none that spares who opted out.
+
+    ``known`` says why it needs no tree.
+    """
+    tree = next((tree for tree in trees if tree.claim == claim), None)
     found, detail = (True, known) if known else _judge(claims.infeasible, tree)
-    title = "no legal victim set exists"
-    return CheckedClaim(claim=INFEASIBLE, title=title, certified=found, detail=detail)
+    return CheckedClaim(claim=claim, title=_TITLES[claim], certified=found, detail=detail)
 
 
 def _judge_level(

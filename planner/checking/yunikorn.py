@@ -11,9 +11,11 @@ import numpy as np
 from planner.checking.facts import VICTIMS, Facts
 from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
+from planner.laws import Spared
 from planner.objective.adoption import adopt
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
+from planner.objective.wishes import NO_WISHES, Wishes
 from planner.objective.yunikorn import (
     known_yunikorn_groups,
     refuse_annotated,
@@ -21,7 +23,7 @@ from planner.objective.yunikorn import (
 )
 from planner.plan import Cap, Verdict, YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
-from planner.proof.claims import Claims
+from planner.proof.claims import LAST_RESORT, Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
@@ -123,26 +125,36 @@ class _Checking:
 
     def _is_outside(self) -> bool:
         """Say whether the core's own plan breaks the laws that the plan keeps."""
-        greedy, plan = self.plan.greedy, self.plan
+        greedy = self.plan.greedy
         if greedy is None:
             return False
         judged = verify_yunikorn_plan(self.state, greedy, cluster=self.cluster)
-        return not judged.accepted or (greedy.last_tier and not plan.last_tier)
+        return not judged.accepted or not greedy.spares(self._spare)
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate
         if plan.status == "infeasible":
             trees = certificate.trees if certificate else ()
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
-            yield check_infeasible(self._questions((), spare_last_tier=False), trees, known)
+            yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None and plan.status == "optimal" and plan.victims:
             positions = self.facts.positions(plan.keys)
-            spares = self.table.evaluate(positions)[LAST_TIER] == 0
-            counted = (LAST_TIER,) in self.profile.levels
-            claims = self._questions(certificate.caps, spare_last_tier=spares and counted)
+            claims = self._questions(certificate.caps, self._spare)
             yield from check_levels(claims, certificate, positions)
+            if not plan.spares("opted-out"):
+                others = self._questions((), "opted-out", NO_WISHES)
+                yield check_infeasible(others, certificate.trees, claim=LAST_RESORT)
 
-    def _questions(self, caps: Sequence[Cap], *, spare_last_tier: bool) -> Claims:
+    @property
+    def _spare(self) -> Spared:
+        """Whom law 1 spares: as many as the plan does."""
+        if (LAST_TIER,) in self.profile.levels and not self.plan.last_tier:
+            return "last-tier"
+        return "opted-out" if self.plan.spares("opted-out") else "nobody"
+
+    def _questions(
+        self, caps: Sequence[Cap], spare: Spared, wishes: Wishes | None = None
+    ) -> Claims:
         return yunikorn_claims(
             self.cluster,
             self.asking,
@@ -150,6 +162,6 @@ class _Checking:
             self.table,
             self.problem.order.tolist(),
             caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
-            wishes=self.profile.wishes,
-            spare_last_tier=spare_last_tier,
+            wishes=self.profile.wishes if wishes is None else wishes,
+            spare=spare,
         )

@@ -74,7 +74,7 @@ Findings on the scheduler's own answer:
 )
 @click.option(
     "--laws",
-    type=click.Choice(["design", "code"]),
+    type=click.Choice(["design", "written", "code"]),
     help="YuniKorn: the side to take where its written laws and its code differ; by default "
     "design.",
 )

@@ -77,7 +77,7 @@ one is not, and 2 if a state or an algorithm fails.
 )
 @click.option(
     "--laws",
-    type=click.Choice(["design", "code"]),
+    type=click.Choice(["design", "written", "code"]),
     help="YuniKorn: the side to take where its written laws and its code differ, for the optimum "
     "and for what is outside the rules; by default design.",
 )

@@ -210,9 +210,9 @@ queue_option = click.option(
 )
 laws_option = click.option(
     "--laws",
-    type=click.Choice(["design", "code"]),
+    type=click.Choice(["design", "written", "code"]),
     help="YuniKorn: the side to take where its written laws and its code differ; by default "
-    "design.",
+    "design. Of law 4 that takes the core's reading, written the words.",
 )
 rules_option = click.option(
     "--rules",

@@ -54,11 +54,14 @@ from planner.laws.yunikorn import (
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
     YK_PRIORITY,
+    YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
     YUNIKORN_CODE,
     YUNIKORN_DESIGN,
     YUNIKORN_REQUIRED_NODE,
+    YUNIKORN_WRITTEN,
+    Spared,
 )
 
 RULE_SETS: Final = {
@@ -66,6 +69,7 @@ RULE_SETS: Final = {
     "kueue-fair": KUEUE_FAIR,
     "flavors": KUEUE_FLAVORS,
     "yunikorn-design": YUNIKORN_DESIGN,
+    "yunikorn-written": YUNIKORN_WRITTEN,
     "yunikorn-code": YUNIKORN_CODE,
     "yunikorn-required-node": YUNIKORN_REQUIRED_NODE,
     "kep83": KEP83,
@@ -113,10 +117,13 @@ __all__ = [
     "YK_OVER_GUARANTEED",
     "YK_PREEMPTABLE",
     "YK_PRIORITY",
+    "YK_UNDER_GUARANTEED",
     "YK_WITHIN_GUARANTEED",
     "YK_WITHIN_LIMITS",
     "YUNIKORN_CODE",
     "YUNIKORN_DESIGN",
     "YUNIKORN_REQUIRED_NODE",
+    "YUNIKORN_WRITTEN",
     "Law",
+    "Spared",
 ]

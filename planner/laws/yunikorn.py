@@ -1,22 +1,26 @@
 """The laws of YuniKorn: YK-01 to YK-07 are those of its design, the rest is arithmetic.
 
 Where the written law and the core differ, `planner.laws.YUNIKORN_DESIGN` has the written one and
-`planner.laws.YUNIKORN_CODE` does without it (yunikorn-semantics.md, sections 13 and 15).
+`planner.laws.YUNIKORN_CODE` does without it (yunikorn-semantics.md, sections 13 and 15). Law 4 has
+two readings: both of these take the core's, `planner.laws.YUNIKORN_WRITTEN` the words.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from planner.laws.law import Law
+
+Spared = Literal["nobody", "opted-out", "last-tier"]
+"""Whom YK-01 spares: nobody, who opted out, or whoever opted out or started its application."""
 
 YK_LAST_TIER: Final = Law(
     "YK-01",
     "spares_last_tier",
-    "opted-out and originator allocations are a last resort",
-    "No victim has opted out of preemption or is the originator of its application, unless no "
-    "legal victim set does without. It binds objectives that count last-tier victims (D0); "
-    "otherwise it is a suggestion.",
+    "opted-out allocations are a last resort, and originators where they are counted",
+    "No victim has opted out of preemption, unless no legal victim set does without. Under "
+    "objectives that count last-tier victims (D0) none is the originator of its application "
+    "either, unless no legal victim set does without both.",
     "yunikorn-semantics.md 13.1 and 15; design document, law 1; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go",
 )
@@ -48,6 +52,16 @@ YK_WITHIN_GUARANTEED: Final = Law(
     "may not preempt.",
     "yunikorn-semantics.md 6 and 15; design document, law 4; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go checkPreemptionQueueGuarantees",
+)
+YK_UNDER_GUARANTEED: Final = Law(
+    "YK-12",
+    "under_guaranteed",
+    "the ask's queue is under its guaranteed",
+    "Law 4 as it is written: before anything is removed, the queue of the ask has something left "
+    "of its guaranteed, in some type of the ask. Whether the whole ask fits into that is not "
+    "asked: YK-04, the core's test, asks it. A queue without any guaranteed on its path may not "
+    "preempt.",
+    "design document, law 4; yunikorn-semantics.md 13.4",
 )
 YK_OVER_GUARANTEED: Final = Law(
     "YK-05",
@@ -125,6 +139,9 @@ YUNIKORN_DESIGN: Final = (
     YK_WITHIN_LIMITS,
     YK_PREEMPTABLE,
     YK_MAY_PREEMPT,
+)
+YUNIKORN_WRITTEN: Final = tuple(
+    YK_UNDER_GUARANTEED if law is YK_WITHIN_GUARANTEED else law for law in YUNIKORN_DESIGN
 )
 YUNIKORN_CODE: Final = tuple(
     law for law in YUNIKORN_DESIGN if law not in {YK_LEAVES_GUARANTEED, YK_WITHIN_LIMITS}

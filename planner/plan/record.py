@@ -91,7 +91,9 @@ class Certificate(Record):
     agreed on the others. ``ties`` says on what it rests that the plan comes first among equals in
     the scheduler's candidate order: ``solver`` is one engine's word. ``corrected`` counts the
     better plans that the search for proofs found where the solver had claimed there was none.
-    ``trees_omitted`` counts the steps of trees that were left out where the plan was written.
+    ``last_resort`` says on what it rests that no legal set does without a last resort of the
+    plan: pods that opted out of YuniKorn's preemption. ``trees_omitted`` counts the steps of trees
+    that were left out where the plan was written.
     """
 
     digest: str
@@ -100,6 +102,7 @@ class Certificate(Record):
     trees: tuple[Tree, ...] = ()
     trees_omitted: int = 0
     ties: Proof | None = None
+    last_resort: Proof | None = None
     engines: tuple[str, ...] = ()
     corrected: int = 0
     bounds: tuple[SolverFreeBound, ...] = ()

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from planner.laws import Spared
 from planner.plan.base import Record
 from planner.plan.record import SCHEMA_VERSION, Certificate, Status
 
@@ -89,7 +90,7 @@ class YuniKornPlan(Record):
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: Literal["yunikorn"] = "yunikorn"
-    rules: Literal["yunikorn-design", "yunikorn-code", "yunikorn-required-node"]
+    rules: Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
     algorithm: Literal["yunikorn", "optimum"]
     objective: str
     status: Status
@@ -111,6 +112,12 @@ class YuniKornPlan(Record):
     certificate: Certificate | None = None
     greedy: YuniKornPlan | None = None
     notes: tuple[str, ...] = ()
+
+    def spares(self, spare: Spared) -> bool:
+        """Say whether no victim is one that law 1 is to spare."""
+        if spare == "last-tier":
+            return not self.last_tier
+        return spare == "nobody" or not any(victim.opted_out for victim in self.victims)
 
     @property
     def keys(self) -> tuple[str, ...]:

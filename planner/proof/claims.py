@@ -26,6 +26,7 @@ BETTER: Final = "better"
 
 INFEASIBLE: Final = "infeasible"
 TIES: Final = "ties"
+LAST_RESORT: Final = "last resort"
 UNKNOWN_TERM: Final = "D11"
 """It asks the scheduler what victims do next: no inequality tells."""
 

@@ -26,6 +26,7 @@ RULES: Final = {
     "kueue-fair": "fair sharing",
     "flavors": "flavors chosen for least disruption",
     "yunikorn-design": "laws as designed",
+    "yunikorn-written": "laws as written",
     "yunikorn-code": "laws as coded",
     "yunikorn-required-node": "required node",
     "kep83": "Kueue as proposed in 2022",

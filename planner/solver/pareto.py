@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from planner.errors import InternalError
+from planner.laws import Spared
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status, YuniKornPlan
@@ -160,12 +161,16 @@ def _is_outside(
 ) -> bool:
     """Say whether the scheduler's own plan is none that the front is drawn from.
 
-    It may break the rules; and where last-tier victims are counted, plans of YuniKorn have some
-    only if none can do without (law 1), which the core does not heed.
+    It may break the rules; and plans of YuniKorn have pods that opted out, or originators where
+    last-tier victims are counted, only if none can do without (law 1), which the core does not
+    heed.
     """
-    spared = (
-        isinstance(greedy, YuniKornPlan)
-        and _LAST_TIER in measures
-        and any(point.plan.terms["D0"] == 0 for point in points)
+    if greedy.outside_rules or not isinstance(greedy, YuniKornPlan):
+        return bool(greedy.outside_rules)
+    plans = [point.plan for point in points if isinstance(point.plan, YuniKornPlan)]
+    spare: tuple[Spared, ...] = ("opted-out",)
+    if _LAST_TIER in measures:
+        spare = ("opted-out", "last-tier")
+    return any(
+        not greedy.spares(each) and any(plan.spares(each) for plan in plans) for each in spare
     )
-    return bool(greedy.outside_rules) or (spared and greedy.terms["D0"] > 0)

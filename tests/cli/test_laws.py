@@ -45,10 +45,10 @@ def test_one_search_finds_a_law() -> None:
 def test_a_law_of_several_rule_sets_is_told_once() -> None:
     lines = call("laws", "--format", "plain").stdout.splitlines()
     (found,) = [line for line in lines if line.startswith("law YK-08 ")]
-    assert "rules=yunikorn-design,yunikorn-code,yunikorn-required-node " in found
+    assert "rules=yunikorn-design,yunikorn-written,yunikorn-code,yunikorn-required-node " in found
     screen = call("laws", "--format", "table", env={"COLUMNS": "400"}).stdout
     law = next(law for law in RULE_SETS["yunikorn-code"] if law.id == "YK-08")
-    assert screen.count(law.title) == 3
+    assert screen.count(law.title) == 4
     assert screen.count(law.statement) == screen.count(law.source) == 1
 
 

@@ -16,8 +16,8 @@ A, B = frozenset({"a"}), frozenset({"b"})
 def test_the_last_tier_is_spared(flag: dict[str, Any]) -> None:
     running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 2}, **flag)
     problem = problem_of(two_queues(*running))
-    assert admitted(problem, spare_last_tier=True) == {"n1": {A}}
-    without = admitted(problem, spare_last_tier=True, without={"YK-01"})
+    assert admitted(problem, spare="last-tier") == {"n1": {A}}
+    without = admitted(problem, spare="last-tier", without={"YK-01"})
     assert without == {"n1": {A, B, A | B}}
 
 
@@ -29,5 +29,5 @@ def test_otherwise_the_flags_are_suggestions() -> None:
 def test_nobody_is_left_if_all_are_of_the_last_tier() -> None:
     running = allocation("a", {"gpu": 4}, originator=True)
     problem = problem_of(two_queues(running))
-    assert admitted(problem, spare_last_tier=True) == {"n1": set()}
+    assert admitted(problem, spare="last-tier") == {"n1": set()}
     assert admitted(problem) == {"n1": {A}}

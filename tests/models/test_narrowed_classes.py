@@ -100,7 +100,7 @@ def test_yunikorn() -> None:
         for point in points(classes):
             if keeps_to(ranges, point):
                 one, other = (
-                    assemble_yunikorn(problem, each, rules, spare_last_tier=False)
+                    assemble_yunikorn(problem, each, rules, spare="nobody")
                     for each in (classes, narrowed(classes, ranges))
                 )
                 whole = complete(one.builder, one.take, point) is not None

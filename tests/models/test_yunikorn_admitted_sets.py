@@ -50,7 +50,7 @@ def test_opted_out_and_originators_are_spared_if_asked(name: str) -> None:
         for node, sets in sets_of(line, "yunikorn-code").items():
             expected[node] = {each for each in sets if not each & last_tier_of(line)}
             spared += len(sets) - len(expected[node])
-        found = admitted(problem, "yunikorn-code", spare_last_tier=True, without=without)
+        found = admitted(problem, "yunikorn-code", spare="last-tier", without=without)
         assert found == expected, line["id"]
     assert spared >= 10
 
@@ -90,7 +90,7 @@ def test_recorded_victims_on_a_required_node_are_admitted(name: str) -> None:
         classes = every_allocation_apart(problem)
         counts = classes.counts(keys.index(key) for key in victims)
         assert counts is not None, line["id"]
-        built = assemble(problem, classes, "yunikorn-required-node", spare_last_tier=False)
+        built = assemble(problem, classes, "yunikorn-required-node", spare="nobody")
         assert complete(built.builder, built.take, counts) is not None, line["id"]
     assert triggered >= 1
 

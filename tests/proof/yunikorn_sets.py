@@ -92,7 +92,7 @@ class Sets:
             planning.table,
             order,
             terms,
-            spare_last_tier=spare,
+            spare="last-tier" if spare else "nobody",
         )
 
     def counts(self, rules: YuniKornRules, sets: Iterable[Keys]) -> set[Counts]:

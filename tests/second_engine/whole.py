@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from ortools.sat.python.cp_model import CpModel
 
+from planner.laws import Spared
 from planner.models.kep83.build import assemble as assemble_kep83
 from planner.models.kueue.build import assemble as assemble_kueue
 from planner.models.kueue.candidates import attempts, restricted_while_borrowing
@@ -23,7 +24,7 @@ from planner.models.yunikorn.build import assemble as assemble_yunikorn
 from planner.models.yunikorn.columns import build_classes as build_yunikorn_classes
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, YuniKornPlan
 from planner.problem.array import IntArray
 from planner.solver.engine import Deadline
 from planner.solver.exact import satisfies
@@ -54,8 +55,8 @@ class Optimum:
 class _Rules:
     """How to build the model of a planning, and who judges an answer in doubles."""
 
-    build: Callable[[bool], Measured]
-    has_last_tier: bool
+    build: Callable[[Spared], Measured]
+    to_spare: Sequence[Spared]
     judge: Callable[[Sequence[int]], bool]
 
 
@@ -86,7 +87,8 @@ class Whole:
         self.greedy: AnyPlan = planning.greedy_plan()
         self.rules = _rules_of(planning, profile, apart=apart)
         self.repaired = self.unlawful = 0
-        self.formulation = self.rules.build(False)  # noqa: FBT003 - the last tier is not spared
+        self.spare: Spared = "nobody"
+        self.formulation = self.rules.build(self.spare)
         self._hint: Sequence[int] = ()
 
         if self._starts_from_greedy:
@@ -97,8 +99,8 @@ class Whole:
     def _starts_from_greedy(self) -> bool:
         """Whether the scheduler's own plan is an answer, so that it keeps all caps."""
         greedy = self.greedy
-        tier = self.rules.has_last_tier and greedy.terms["D0"] > 0
-        return bool(greedy.victims) and not greedy.outside_rules and not tier
+        spared = not isinstance(greedy, YuniKornPlan) or greedy.spares(self.spare)
+        return bool(greedy.victims) and not greedy.outside_rules and spared
 
     def solve(self) -> Optimum:
         """Minimise level by level, each within the caps and the levels before it."""
@@ -128,13 +130,14 @@ class Whole:
         return levels if named in levels else (*levels, named)
 
     def _settle_last_tier(self) -> Outcome:
-        """Find any answer; spare the last tier if some answer does (law 1)."""
-        if self.rules.has_last_tier:
-            free, self.formulation = self.formulation, self.rules.build(True)  # noqa: FBT003
+        """Find any answer; spare last resorts if some answer does (law 1)."""
+        free = self.formulation
+        for spare in self.rules.to_spare:
+            self.spare, self.formulation = spare, self.rules.build(spare)
             outcome = self._minimise(Linear({})).outcome
             if outcome != "infeasible":
                 return outcome
-            self.formulation = free
+        self.formulation, self.spare = free, "nobody"
         return "optimal" if self._starts_from_greedy else self._minimise(Linear({})).outcome
 
     def _cap(self) -> None:
@@ -204,10 +207,11 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
     if isinstance(planning, Planning):
         return _kueue_rules(planning, costs)
     problem, rules = planning.problem, planning.subject.rules
+    costs.append(problem.opted_out.astype(np.int64))
     classes = build_yunikorn_classes(problem, planning.eligible, costs)
     return _Rules(
-        build=lambda spare: assemble_yunikorn(problem, classes, rules, spare_last_tier=spare),
-        has_last_tier=_LAST_TIER in profile.levels,
+        build=lambda spare: assemble_yunikorn(problem, classes, rules, spare=spare),
+        to_spare=("last-tier", "opted-out") if _LAST_TIER in profile.levels else ("opted-out",),
         judge=lambda _: True,
     )
 
@@ -218,7 +222,7 @@ def _kep83_rules(planning: Kep83Planning, costs: Sequence[IntArray]) -> _Rules:
     columns = Columns(planning.problem, classes, rules.restricted)
     return _Rules(
         build=lambda _: assemble_kep83(rules.kep83, columns),
-        has_last_tier=False,
+        to_spare=(),
         judge=planning.is_lawful,
     )
 
@@ -230,6 +234,6 @@ def _kueue_rules(planning: Planning, costs: Sequence[IntArray]) -> _Rules:
     permitted = attempts(problem, allowed)
     return _Rules(
         build=lambda _: assemble_kueue(problem, columns, permitted),
-        has_last_tier=False,
+        to_spare=(),
         judge=planning.is_lawful,
     )

@@ -16,7 +16,7 @@ from planner.solver.certificate import describe_levels
 from planner.solver.engine import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.solver.yunikorn.solve import search_yunikorn
-from tests.yunikorn.legality import candidates_of, last_tier_of, sets_of
+from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
 SAMPLE = 8
@@ -49,7 +49,13 @@ class YuniKornTruth:
         self.ask: str = line["ask"]["allocationKey"]
         self.keys = candidates_of(line)
         self.last_tier = last_tier_of(line)
+        self.opted_out = opted_out_of(line)
         self.legal: set[Victims] = set().union(*sets_of(line, f"yunikorn-{laws}").values())
+
+    @property
+    def permitted(self) -> set[Victims]:
+        """The legal sets without who opted out; all, if there is none (law 1)."""
+        return {victims for victims in self.legal if not victims & self.opted_out} or self.legal
 
     @property
     def is_searched(self) -> bool:
@@ -106,17 +112,16 @@ class Measured:
     def __init__(self, truth: YuniKornTruth) -> None:
         planning = truth.planning()
         keys = [one.allocation_key for one in planning.problem.allocations]
-        self.last_tier = truth.last_tier
+        self.last_tier, self.opted_out = truth.last_tier, truth.opted_out
         self.order = {key: int(planning.problem.order[i]) for i, key in enumerate(keys)}
         self.terms: dict[Victims, Terms] = {
             victims: planning.table.evaluate([keys.index(key) for key in victims])
             for victims in truth.legal
         }
 
-    def sparing(self) -> list[Victims]:
-        """Return the legal sets without the last tier; all, if none is (law 1)."""
-        spared = [victims for victims in self.terms if not victims & self.last_tier]
-        return spared or list(self.terms)
+    def sparing(self, some: Victims) -> list[Victims]:
+        """Return the legal sets without some candidates."""
+        return [victims for victims in self.terms if not victims & some]
 
     def keeping(self, caps: Mapping[Measure, int], among: Collection[Victims]) -> list[Victims]:
         """Return the sets that keep to all caps."""
@@ -126,13 +131,14 @@ class Measured:
             if all(value_of(self.terms[victims], cap) <= most for cap, most in caps.items())
         ]
 
-    def permitted(self, profile: Profile) -> list[Victims]:
-        """Return the sets that law 1 permits, where a profile counts the last tier."""
-        return self.sparing() if ("D0",) in profile.levels else list(self.terms)
+    def permitted(self, levels: Collection[Measure]) -> list[Victims]:
+        """Return the sets that law 1 permits: originators go last where D0 counts them."""
+        among = self.sparing(self.last_tier) if ("D0",) in levels else []
+        return among or self.sparing(self.opted_out) or list(self.terms)
 
     def within_caps(self, profile: Profile, greedy: YuniKornPlan) -> list[Victims]:
         """Return the permitted sets that keep to the caps that can be met together."""
-        among = self.permitted(profile)
+        among = self.permitted(profile.levels)
         for cap in profile.caps if greedy.victims else ():
             among = self.keeping({cap: value_of(greedy.terms, cap)}, among) or among
         return among

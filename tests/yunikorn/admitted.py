@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
+from planner.laws import Spared
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import eligible
@@ -54,7 +55,7 @@ def choices(
     classes: Classes,
     rules: str,
     *,
-    spare_last_tier: bool = False,
+    spare: Spared = "nobody",
     without: Collection[str] = (),
 ) -> set[Chosen]:
     """Enumerate what the model admits over some classes.
@@ -64,7 +65,7 @@ def choices(
     which has the same rows and those of YK-05.
     """
     dropped = {*without, "YK-05"}
-    looser = assemble(problem, classes, rules, spare_last_tier=spare_last_tier, without=dropped)
+    looser = assemble(problem, classes, rules, spare=spare, without=dropped)
     assert len(looser.builder.lower) == len(looser.take) + len(looser.alternatives)
     collector = _Collector(looser)
     solver = cp_model.CpSolver()
@@ -73,7 +74,7 @@ def choices(
     solver.parameters.enumerate_all_solutions = True
     status = solver.solve(cp_model.CpModel(looser.builder.proto), collector)
     assert status in {cp_model.OPTIMAL, cp_model.INFEASIBLE}
-    whole = assemble(problem, classes, rules, spare_last_tier=spare_last_tier, without=without)
+    whole = assemble(problem, classes, rules, spare=spare, without=without)
     if len(whole.builder.proto.constraints) == len(looser.builder.proto.constraints):
         return collector.found
     return {chosen for chosen in collector.found if _is_admitted(whole, *chosen)}
@@ -83,15 +84,13 @@ def admitted(
     problem: YuniKornProblem,
     rules: str = "yunikorn-design",
     *,
-    spare_last_tier: bool = False,
+    spare: Spared = "nobody",
     without: Collection[str] = (),
 ) -> NodeSets:
     """Return what the model admits on each usable node; laws in ``without`` are left out."""
     classes = every_allocation_apart(problem, without)
     sets: NodeSets = {problem.nodes[n]: set() for n in np.flatnonzero(problem.usable).tolist()}
-    for node, taken in choices(
-        problem, classes, rules, spare_last_tier=spare_last_tier, without=without
-    ):
+    for node, taken in choices(problem, classes, rules, spare=spare, without=without):
         victims = classes.take(taken)
         keys = frozenset(problem.allocations[victim].allocation_key for victim in victims)
         sets[problem.nodes[node]].add(keys)

@@ -33,5 +33,10 @@ def last_tier_of(line: Line) -> frozenset[str]:
     return _named(legality["optOut"] | legality["originator"], candidates_of(line))
 
 
+def opted_out_of(line: Line) -> frozenset[str]:
+    """Return the candidates that have opted out."""
+    return _named(line["expect"]["legality"]["optOut"], candidates_of(line))
+
+
 def _named(mask: int, keys: list[str]) -> frozenset[str]:
     return frozenset(key for bit, key in enumerate(keys) if mask >> bit & 1)

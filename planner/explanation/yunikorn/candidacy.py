@@ -18,8 +18,10 @@ from planner.laws import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
     Law,
+    Spared,
 )
 from planner.models.yunikorn.candidates import GENERIC, REQUIRED_NODE
+from planner.models.yunikorn.laws import spared_by
 from planner.models.yunikorn.need import missing_on
 from planner.plan import ResourceAmount
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
@@ -29,15 +31,15 @@ from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 
 
-def standing(planning: YuniKornPlanning, position: int, *, spared: bool) -> YuniKornStanding:
+def standing(planning: YuniKornPlanning, position: int, *, spared: Spared) -> YuniKornStanding:
     """Say how the laws see an allocation.
 
-    ``spared`` says that the last tier is spared because some legal set does without it.
+    ``spared`` says whom YK-01 spares because some legal set does without them.
     """
     problem, subject = planning.problem, planning.subject
     allocation = problem.allocations[position]
     law = excluded_by(planning, position)
-    if law is None and spared and is_last_tier(problem, position):
+    if law is None and spared_by(problem, spared)[position]:
         law = _in_words(YK_LAST_TIER, _last_tier(problem, position))
     order = node_order(planning, position)
     candidate = law is None
@@ -86,11 +88,6 @@ def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
         return _in_words(YK_PRIORITY, text)
     over = guarantees(problem, int(problem.queue[position]), exceeded=True)
     return _in_words(YK_OVER_GUARANTEED, f"{over}; {most}")
-
-
-def is_last_tier(problem: YuniKornProblem, position: int) -> bool:
-    """Say whether an allocation has opted out, or started its application."""
-    return bool(problem.opted_out[position] or problem.originator[position])
 
 
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:

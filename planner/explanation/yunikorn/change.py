@@ -9,8 +9,9 @@ from typing import Final
 
 from planner.explanation.change import Edit, Trial, first
 from planner.explanation.record import Change
+from planner.laws import RULE_SETS, YK_UNDER_GUARANTEED
 from planner.models.yunikorn.guaranteed import used
-from planner.models.yunikorn.need import short_of_guaranteed
+from planner.models.yunikorn.need import is_under_guaranteed, short_of_guaranteed
 from planner.objective.profiles import Profile
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
@@ -189,6 +190,8 @@ def _guaranteed(trial: YuniKornTrial) -> Iterator[Edit]:
     """
     problem = trial.planning.problem
     short = short_of_guaranteed(problem)
+    if YK_UNDER_GUARANTEED in RULE_SETS[trial.planning.subject.rules]:
+        short = [] if is_under_guaranteed(problem) else None
     own = [(problem.own_queue, t) for t in sorted(problem.ask.resource)]
     places = dict.fromkeys(own if short is None or short else [])
     places |= dict.fromkeys((at.queue, problem.types[at.type]) for at in short or ())

@@ -30,6 +30,7 @@ from planner.laws import (
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
     YK_PRIORITY,
+    YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
     Law,
@@ -60,6 +61,7 @@ DROPPED: Final = (
     YK_FITS_NODE,
     YK_FENCE,
     YK_WITHIN_GUARANTEED,
+    YK_UNDER_GUARANTEED,
     YK_MAY_PREEMPT,
 )
 
@@ -81,7 +83,7 @@ def feasible(problem: YuniKornProblem, rules: str, kept: set[str], deadline: Dea
         usable = np.ones(len(nodes), dtype=np.bool_)
         problem = replace(problem, nodes=nodes, available=available, usable=usable)
     classes = build_classes(problem, eligible(problem, without), [])
-    formulation = assemble(problem, classes, rules, spare_last_tier=False, without=without)
+    formulation = assemble(problem, classes, rules, spare="nobody", without=without)
     return run(formulation.builder, None, deadline).outcome
 
 
@@ -129,6 +131,11 @@ def _within_guaranteed(planning: YuniKornPlanning) -> str:
         for at in short
     )
     return f"the ask does not fit into what is left of the guaranteed: it lacks {lacks}"
+
+
+def _under_guaranteed(planning: YuniKornPlanning) -> str:
+    problem = planning.problem
+    return f"{guarantees(problem, problem.own_queue)}: nothing is left of it"
 
 
 def _over_guaranteed(planning: YuniKornPlanning) -> str:
@@ -203,6 +210,7 @@ _WORDS: Final[Mapping[str, Callable[[YuniKornPlanning], str]]] = {
     YK_LEAVES_GUARANTEED.name: _leaves_guaranteed,
     YK_OTHER_QUEUE.name: _other_queue,
     YK_WITHIN_GUARANTEED.name: _within_guaranteed,
+    YK_UNDER_GUARANTEED.name: _under_guaranteed,
     YK_OVER_GUARANTEED.name: _over_guaranteed,
     YK_PRIORITY.name: _priority,
     YK_FENCE.name: _fence,

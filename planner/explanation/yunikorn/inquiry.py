@@ -17,13 +17,15 @@ from planner.explanation.yunikorn.record import (
     YuniKornStanding,
 )
 from planner.explanation.yunikorn.shortfall import shortfalls
+from planner.laws import Spared
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
 from planner.solver.engine import Deadline
 from planner.solver.search import Counts, Search
 from planner.solver.start import Given, start
-from planner.solver.yunikorn.solve import LAST_TIER, prepare_ask, settled_ask, solve_yunikorn
+from planner.solver.yunikorn.last_resort import LAST_TIER, is_spared
+from planner.solver.yunikorn.solve import prepare_ask, settled_ask, solve_yunikorn
 from planner.state import YuniKornState
 
 _SHOWN = 10
@@ -70,15 +72,20 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         known = [Bounds()]
         if self.profile.caps:
             known.append(Bounds(capped=False))
-        if self.spared:
+        if self.spared != "nobody":
             known.append(Bounds(capped=False, last_resort=True))
         return known
 
     @property
-    def spared(self) -> bool:
-        """Whether the last tier is spared because some legal set does without it (YK-01)."""
-        binds = LAST_TIER in self.profile.levels and bool(self._plan.victims)
-        return binds and not self._plan.last_tier
+    def spared(self) -> Spared:
+        """Whom YK-01 spares because some legal set does without them."""
+        plan, problem = self._plan, self.planning.problem
+        if not plan.victims:
+            return "nobody"
+        victims = [self._positions[key] for key in plan.keys]
+        if LAST_TIER in self.profile.levels and is_spared(problem, "last-tier", victims):
+            return "last-tier"
+        return "opted-out" if is_spared(problem, "opted-out", victims) else "nobody"
 
     def find(self, name: str) -> str:
         """Return the key of an allocation that is named by its key or its pod.
@@ -198,17 +205,21 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         return {key: name for key, name in named.items() if name != key}
 
     def _plan_of(self, search: Search, counts: Counts, proved: bool) -> YuniKornPlan:  # noqa: FBT001
-        """Return class counts as a plan that the verifier accepted."""
+        """Return class counts as a plan that the verifier accepted.
+
+        It claims no proof to it: whether law 1 could be kept is what the bounds of a question say.
+        """
         planning = self.planning
         positions = planning.in_candidate_order(search.classes.take(counts))
         node = chosen_node(planning.problem, positions)
         plan = planning.subject.plan(
             "optimum",
-            "optimal" if proved else "feasible",
+            "feasible",
             "",
             objective=self.profile.name,
             node=None if node is None else planning.problem.nodes[node],
             victims=positions,
             terms=planning.table.evaluate(positions),
         )
-        return planning.accepted(plan)
+        status = "optimal" if proved else "feasible"
+        return planning.accepted(plan).model_copy(update={"status": status})

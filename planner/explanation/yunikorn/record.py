@@ -72,7 +72,7 @@ class YuniKornExplanation(CommonExplanation):
     """
 
     scheduler: Literal["yunikorn"] = "yunikorn"
-    rules: Literal["yunikorn-design", "yunikorn-code", "yunikorn-required-node"]
+    rules: Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
     pod: str | None = None
     application: str
     queue: str

@@ -9,6 +9,7 @@ import numpy as np
 
 from planner.explanation.yunikorn.record import YuniKornShortfall
 from planner.explanation.yunikorn.wording import amount
+from planner.laws import RULE_SETS, YK_WITHIN_GUARANTEED
 from planner.models.yunikorn.need import At, missing_on, over_limits, short_of_guaranteed
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
@@ -30,7 +31,9 @@ def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
         found += _of_node(planning) if problem.usable.any() else _of_capacity(planning)
     if not problem.ask.required_node:
         found += [_of_max(planning, at) for at in over_limits(problem)]
-        found += [_of_guaranteed(planning, at) for at in short_of_guaranteed(problem) or ()]
+        asked = YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
+        short = short_of_guaranteed(problem) if asked else ()
+        found += [_of_guaranteed(planning, at) for at in short or ()]
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from planner.laws import Spared
 from planner.objective.profiles import Measure
 from planner.objective.terms import RATED, TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
@@ -26,6 +27,8 @@ from planner.proof.yunikorn.turns import IntArray, Turns, counting, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Queue
 from planner.verifier.yunikorn import verify_yunikorn_case
+from planner.verifier.yunikorn.case import YuniKornCase
+from planner.verifier.yunikorn.laws import CHECKS
 from planner.verifier.yunikorn.victim import Victim
 
 NamedRow = tuple[str, Row]
@@ -41,8 +44,8 @@ class YuniKornRules(Frame):
     ----------
     cluster, asking, rules, members
         See ``Frame``.
-    spare_last_tier
-        Whether YK-01 binds: nobody who opted out and no originator goes.
+    spare
+        Whom YK-01 spares: none of them goes.
     over_freed
         Whether a measure counts D7, so that rows depend on the host.
     """
@@ -54,11 +57,11 @@ class YuniKornRules(Frame):
         rules: str,
         members: Members[Victim],
         *,
-        spare_last_tier: bool,
+        spare: Spared,
         over_freed: bool,
     ) -> None:
         super().__init__(cluster, asking, rules, members)
-        self.spare_last_tier = spare_last_tier
+        self.spare: Spared = spare
         self.over_freed = over_freed
         self._rows: dict[int, list[NamedRow]] = {}
         held = {t: self.held(t) for t in self.ask}
@@ -87,8 +90,7 @@ class YuniKornRules(Frame):
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.members.sizes.copy()
-        if self.spare_last_tier:
-            most[np.array([one.last_tier for one in self.first], dtype=np.bool_)] = 0
+        most[np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)] = 0
         box = Box(np.zeros_like(most), most)
         if self.anywhere is None and most.any():
             most[~np.isin(self.node, self.hosts(box))] = 0
@@ -170,8 +172,17 @@ class YuniKornRules(Frame):
         yield "YK-10", Row(mine, np.ones_like(mine), 1)
         if "YK-04" in self.laws:
             yield from self._within_guaranteed_rows(mine)
+        if "YK-12" in self.laws and not self._is_under_guaranteed:
+            yield "YK-12", Row(mine[:0], mine[:0], 1)
         if "YK-09" in self.laws:
             yield from self._limit_rows(mine)
+
+    @property
+    def _is_under_guaranteed(self) -> bool:
+        """YK-12, which does not look at victims."""
+        victims = tuple(self.first)
+        case = YuniKornCase(self.cluster, self.asking, self.rule_set, None, victims)
+        return CHECKS["YK-12"](case).holds
 
     def _freeing(self, classes: IntArray, t: str, missing: int) -> Row:
         holding = classes[self.held(t)[classes] > 0]
@@ -271,7 +282,7 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
     terms: Iterable[str],
     marks: Sequence[IntArray] = (),
     *,
-    spare_last_tier: bool,
+    spare: Spared,
 ) -> YuniKornRules:
     """Return the rules over classes that the laws and some terms do not tell apart.
 
@@ -287,8 +298,8 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
         The terms of the measures in question.
     marks
         Each (A,): what else tells allocations apart.
-    spare_last_tier
-        Whether YK-01 binds.
+    spare
+        Whom YK-01 spares.
 
     Raises
     ------
@@ -302,7 +313,7 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
 
     victims = [victim for _, victim in found.values()]
     positions = [position for position, _ in found.values()]
-    keys = [(key_of(one), spare_last_tier and one.last_tier) for one in victims]
+    keys = [(key_of(one), one.is_spared(spare)) for one in victims]
     costs = [*table.telling_apart(terms), *marks]
     members = group(victims, positions, order, keys, costs)
     rated = set(table.rates) if RATED in terms else set()
@@ -311,7 +322,7 @@ def yunikorn_rules(  # noqa: PLR0913, PLR0917 - what a question is made of
         asking,
         rules,
         members,
-        spare_last_tier=spare_last_tier,
+        spare=spare,
         over_freed="D7" in terms | rated,
     )
 
@@ -325,7 +336,7 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
     *,
     caps: Sequence[tuple[Measure, int]] = (),
     wishes: Wishes = NO_WISHES,
-    spare_last_tier: bool,
+    spare: Spared,
 ) -> Claims:
     """Return what a plan claims, as questions for proof trees.
 
@@ -336,8 +347,6 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
     ) -> YuniKornRules:
-        return yunikorn_rules(
-            cluster, asking, rules, table, order, terms, marks, spare_last_tier=spare_last_tier
-        )
+        return yunikorn_rules(cluster, asking, rules, table, order, terms, marks, spare=spare)
 
     return Claims(table, rules_for, caps, wishes)

@@ -24,7 +24,7 @@ from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 
-RuleSet = Literal["yunikorn-design", "yunikorn-code", "yunikorn-required-node"]
+RuleSet = Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
 
 from planner.errors import LookupFailed, SchemaError
+from planner.laws import Spared
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.adoption import adopt
 from planner.objective.profiles import Measure, Profile
@@ -33,7 +34,7 @@ from planner.state.clock import to_nanoseconds
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 
-Laws = Literal["design", "code"]
+Laws = Literal["design", "written", "code"]
 """Which side to take where the written laws and the core differ."""
 
 
@@ -141,7 +142,7 @@ class YuniKornPlanning:
         profile: Profile,
         caps: Sequence[tuple[Measure, int]],
         *,
-        spare_last_tier: bool,
+        spare: Spared,
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
         return yunikorn_claims(
@@ -152,7 +153,7 @@ class YuniKornPlanning:
             self.problem.order.tolist(),
             caps=caps,
             wishes=profile.wishes,
-            spare_last_tier=spare_last_tier,
+            spare=spare,
         )
 
     def accepted(self, plan: YuniKornPlan) -> YuniKornPlan:
@@ -175,10 +176,26 @@ class YuniKornPlanning:
         return verify_yunikorn_plan(self.state, plan, cluster=self.cluster)
 
 
+_RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
+    "design": "yunikorn-design",
+    "written": "yunikorn-written",
+    "code": "yunikorn-code",
+}
+
+
 def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
     if asking.ask.required_node:
         return "yunikorn-required-node"
-    return "yunikorn-design" if laws == "design" else "yunikorn-code"
+    return _RULE_SETS[laws]
+
+
+def _side(laws: str | None) -> Laws:
+    for known in _RULE_SETS:
+        if laws == known:
+            return known
+    if laws is not None:
+        raise SchemaError("laws", f'"{laws}" cannot be used', ", ".join(_RULE_SETS))
+    return "design"
 
 
 def pending_asks(state: YuniKornState) -> tuple[str, ...]:
@@ -214,7 +231,7 @@ def plan_ask(
         The allocation key of the ask, or the namespace/name of its pod; may be left out when
         only one is pending.
     laws
-        ``design`` or ``code``; ``design`` when left out.
+        ``design``, ``written`` or ``code``; ``design`` when left out.
     now
         The clock; the state's own when left out.
     costs
@@ -225,8 +242,7 @@ def plan_ask(
     InputError
         If there is no such ask, or a parameter cannot be used.
     """
-    if laws not in {None, "design", "code"}:
-        raise SchemaError("laws", f'"{laws}" cannot be used', "design or code")
+    side = _side(laws)
     if now is not None:
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     wanted = pending or only_pending(state, pending_asks(state))
@@ -235,7 +251,6 @@ def plan_ask(
             if wanted in {ask.allocation_key, ask.pod}:
                 cluster = prepare(state, partition.name)
                 asking = find_ask(cluster, ask.allocation_key, application.application_id)
-                side: Laws = "code" if laws == "code" else "design"
                 return YuniKornPlanning(state, cluster, asking, side, costs)
     raise LookupFailed(
         state.source,

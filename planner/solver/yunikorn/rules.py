@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.laws import Spared
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.models.yunikorn.build import assemble
@@ -22,13 +23,13 @@ from planner.solver.bound import Bound, best_single_row, trivial_bound
 class YuniKornRules:
     """The laws for one problem.
 
-    ``rules`` names the rule set; ``spare_last_tier`` says whether YK-01 binds.
+    ``rules`` names the rule set; ``spare`` says whom YK-01 spares.
     """
 
     problem: YuniKornProblem
     table: TermTable
     rules: str
-    spare_last_tier: bool
+    spare: Spared
 
     @property
     def order(self) -> IntArray:
@@ -37,7 +38,7 @@ class YuniKornRules:
 
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
-        return assemble(self.problem, classes, self.rules, spare_last_tier=self.spare_last_tier)
+        return assemble(self.problem, classes, self.rules, spare=self.spare)
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether there is no node on which these classes hold enough."""

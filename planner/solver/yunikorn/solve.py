@@ -3,46 +3,57 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from planner.laws import Spared
 from planner.models.shared.classes import told_apart
 from planner.models.yunikorn.columns import build_classes
 from planner.objective.profiles import Profile
+from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
 from planner.plan import Status, YuniKornPlan
 from planner.problem.array import BoolArray
 from planner.solver.answer import no_plan, without_solver
 from planner.solver.certificate import certify
 from planner.solver.comparison import blame_wishes, cap, refuse_worse
-from planner.solver.core import find_any
 from planner.solver.engine import Deadline
 from planner.solver.levels import Answer, solve_levels
-from planner.solver.proving.settle import Settling, say_proved
+from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
 from planner.solver.yunikorn.explanation import (
     explain_infeasible,
     explain_refusal,
     victims_in_words,
 )
+from planner.solver.yunikorn.last_resort import (
+    LAST_TIER,
+    LastResort,
+    Sparing,
+    is_spared,
+    sparing,
+    why_last_resort,
+)
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.rules import YuniKornRules
-
-LAST_TIER = ("D0",)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedAsk:
     """A search that is ready for its levels.
 
-    ``spared`` says that no answer has anybody of the last tier, ``dropped`` what was said about
-    caps, ``within`` whether the core's own answer is one that the search may give.
+    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``spare`` says whom
+    law 1 spares, ``settled`` whether it is known that nobody more can be; ``dropped`` what was
+    said about caps, ``within`` whether the core's own answer is one that the search may give.
     """
 
     search: Search
-    spared: bool
+    free: Search
+    rules: YuniKornRules
+    spare: Spared
+    settled: bool
     dropped: str
     within: bool
 
@@ -73,12 +84,14 @@ def solve_yunikorn(
     if settled is not None:
         return without_solver(planning, profile, greedy, *settled)
     found = search_yunikorn(planning, profile, deadline, greedy)
+    proved, resort = _proved(planning, profile, found)
+    if resort.victims is not None:  # some legal set spares them after all: from there on anew
+        found = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
+        proved, resort = _proved(planning, profile, found)
     search = found.search
-    claims = planning.claims(profile, search.caps, spare_last_tier=found.spared)
-    proved = Settling(claims, search, profile.levels, planning.certify).prove(found.answer)
     certificate = certify(
         planning.state.digest, proved.levels, started, proved=proved, caps=search.caps
-    )
+    ).model_copy(update={"last_resort": resort.proof})
     if proved.victims is None:
         why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
         return no_plan(planning, profile, greedy, certificate, why)
@@ -105,12 +118,36 @@ def solve_yunikorn(
 
 
 def search_yunikorn(
-    planning: YuniKornPlanning, profile: Profile, deadline: Deadline, greedy: YuniKornPlan
+    planning: YuniKornPlanning,
+    profile: Profile,
+    deadline: Deadline,
+    greedy: YuniKornPlan,
+    known: Sequence[int] | None = None,
 ) -> _Found:
-    """Search the least disruptive set, the last tier spared if any legal set spares it."""
-    ready = prepare_ask(planning, profile, deadline, greedy)
+    """Search the least disruptive set; last resorts are spared if any legal set spares them."""
+    ready = prepare_ask(planning, profile, deadline, greedy, known=known)
     answer = solve_levels(ready.search, profile.levels)
-    return _Found(ready.search, ready.spared, ready.dropped, ready.within, answer)
+    return _Found(**{each.name: getattr(ready, each.name) for each in fields(ready)}, answer=answer)
+
+
+def _proved(
+    planning: YuniKornPlanning, profile: Profile, found: _Found
+) -> tuple[Proved, LastResort]:
+    """Prove an answer, and where it has who opted out, that no legal set does without."""
+    claims = planning.claims(profile, found.search.caps, spare=found.spare)
+    proved = Settling(claims, found.search, profile.levels, planning.certify).prove(found.answer)
+    if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
+        # Where time did not tell whom law 1 spares, another plan might spare more.
+        sure = found.settled or proved.outcome != "optimal"
+        return proved if sure else replace(proved, outcome="feasible"), LastResort(None)
+    without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
+    resort = why_last_resort(found.free, found.rules, without, certify=planning.certify)
+    return replace(
+        proved,
+        outcome=proved.outcome if resort.proof else "feasible",
+        trees=(*proved.trees, *resort.trees),
+        engines=tuple(dict.fromkeys((*proved.engines, *resort.engines))),
+    ), resort
 
 
 def prepare_ask(  # noqa: PLR0913 - what a search is made of
@@ -121,32 +158,30 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     apart: Collection[int] = (),
     *,
     last_resort: bool = False,
+    known: Sequence[int] | None = None,
 ) -> PreparedAsk:
     """Set up the search for an ask that needs one, with the caps of its profile.
 
-    Whether some legal set spares the last tier is settled before any cap: law 1 is not up for
-    trade. ``apart`` are positions of allocations that get a class of their own, so that a
-    question can be asked about each of them; with ``last_resort`` law 1 does not bind.
+    ``apart`` are positions of allocations that get a class of their own, so that a question can
+    be asked about each of them; with ``last_resort`` law 1 does not bind. ``known`` are positions
+    of a legal set without anybody who opted out.
     """
     problem, table = planning.problem, planning.table
-    # The tier always tells apart, for law 1.
+    # Tier and opting out always tell apart, for law 1.
     costs = table.telling_apart((*profile.terms, *LAST_TIER))
-    costs += told_apart(len(problem.allocations), apart)
+    costs += [problem.opted_out.astype(np.int64), *told_apart(len(problem.allocations), apart)]
     classes = build_classes(problem, _reachable(planning), costs)
-    everything = list(range(len(classes)))
-    rules = YuniKornRules(problem, table, planning.subject.rules, spare_last_tier=False)
-    search = Search(rules, classes, deadline, everything)
-    spared = False
-    if LAST_TIER in profile.levels and not last_resort:
-        sparing = Search(replace(rules, spare_last_tier=True), classes, deadline, everything)
-        find_any(sparing, sparing.alive)
-        spared = sparing.incumbent is not None
-        search = sparing if spared else search
-    within = not greedy.outside_rules and not (spared and greedy.last_tier)
+    rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
+    free = Search(rules, classes, deadline, list(range(len(classes))))
+    spared = Sparing(free.fork(), "nobody")
+    if not last_resort:
+        spared = sparing(free, rules, profile, planning.eligible.nonzero()[0].tolist(), known)
+    search = spared.search
+    within = not greedy.outside_rules and greedy.spares(spared.spare)
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     dropped = cap(search, profile, greedy)
-    return PreparedAsk(search, spared, dropped, within)
+    return PreparedAsk(search, free, rules, spared.spare, spared.settled, dropped, within)
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:

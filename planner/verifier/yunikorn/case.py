@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from planner.laws import YK_FITS_NODE, YK_PREEMPTABLE
-from planner.plan import YuniKornPlan
+from planner.plan import Proof, YuniKornPlan
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
@@ -28,14 +28,16 @@ class LastTier:
     """What a plan says of its last-tier victims: the level that counts them, where it has one.
 
     ``by_core`` says that the core chose them; ``value`` and ``bound`` are those of the level;
-    ``proved`` says that the plan claims to be proved best.
+    ``resort`` says on what it rests that no legal set spares who opted out, ``proved`` that the
+    plan claims to be proved best.
     """
 
     objective: str = ""
     by_core: bool = False
     value: int | None = None
     bound: int | None = None
-    proved: bool = True
+    resort: Proof | None = None
+    proved: bool = False
 
 
 @dataclass(frozen=True)
@@ -180,5 +182,6 @@ def _last_tier(plan: YuniKornPlan) -> LastTier:
         by_core=plan.algorithm == "yunikorn",
         value=None if level is None else level.value,
         bound=None if level is None else level.bound,
+        resort=plan.certificate.last_resort if plan.certificate else None,
         proved=plan.status == "optimal",
     )

@@ -7,7 +7,7 @@ sections 3 to 7, 11.1 and 15; yunikorn-core be3bb487 scheduler/objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +21,7 @@ from planner.laws import (
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
     YK_PRIORITY,
+    YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
 )
@@ -28,7 +29,7 @@ from planner.plan import Verdict
 from planner.quota.yunikorn.resource import fits_raw, share_type
 from planner.quota.yunikorn.snapshot import under
 from planner.verifier.wording import judge, say_count, say_some
-from planner.verifier.yunikorn.case import YuniKornCase, rules_fault
+from planner.verifier.yunikorn.case import LastTier, YuniKornCase, rules_fault
 from planner.verifier.yunikorn.fence import (
     adjusted_priority,
     find_fence,
@@ -45,11 +46,11 @@ NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
 
 
 def spares_last_tier(case: YuniKornCase) -> Verdict:
-    """YK-01: no victim opted out or is an originator, unless that is proved to be unavoidable.
+    """YK-01: no victim opted out, nor is an originator where D0 is counted, unless unavoidably.
 
-    The proof is the plan's level D0: its value is their number, and its bound is positive, so
-    that no legal set does without. A plan that claims no proof need not have one. For an
-    objective without that level it is a suggestion; the core only orders victims by it.
+    That no legal set spares who opted out is a claim of its own in the certificate. That none
+    spares originators too is the plan's level D0: its value is the number of both, and its bound
+    is positive. A plan that claims no proof need not have one; the core only orders by it.
     Source: semantics, 13.1 and 15.
     """
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
@@ -58,16 +59,25 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     named = say_some([_say_tier(victim) for victim in last])
     if claim.by_core:
         return judge(YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
+    findings = list(_last_tier_faults(claim, last, named))
+    opted_out = any(victim.allocation.opted_out for victim in last)
+    if claim.value is None and not opted_out:
+        detail = f"originators count where D0 does, not under {claim.objective}; {named}"
+    elif claim.resort is not None if opted_out else claim.bound:
+        detail = f"proved unavoidable: {named}"
+    else:
+        detail = f"not proved unavoidable in time: {named}"
+    return judge(YK_LAST_TIER, findings, detail)
+
+
+def _last_tier_faults(claim: LastTier, last: Sequence[Victim], named: str) -> Iterator[str]:
+    if claim.proved and claim.resort is None and any(one.allocation.opted_out for one in last):
+        yield f"{named}: nothing says that no legal set spares who opted out"
     if claim.value is None:
-        detail = f"a suggestion which objective {claim.objective} does not ask for; {named}"
-        return judge(YK_LAST_TIER, (), detail)
+        return
     known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
-    if claim.value != len(last):
-        return judge(YK_LAST_TIER, [f"{named}: {known}"], "")
-    if claim.bound:
-        return judge(YK_LAST_TIER, (), f"proved unavoidable: {named}")
-    findings = [f"{named}: {known}"] if claim.proved else []
-    return judge(YK_LAST_TIER, findings, f"not proved unavoidable in time: {named}")
+    if claim.value != len(last) or (claim.proved and not claim.bound):
+        yield f"{named}: {known}"
 
 
 def leaves_guaranteed(case: YuniKornCase) -> Verdict:
@@ -124,6 +134,22 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     changed = f"{say_amounts(then, ask)} with the ask counted and the victims gone"
     findings = [] if under(then, ask) else [f"{left}, {changed}"]
     return judge(YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
+
+
+def under_guaranteed(case: YuniKornCase) -> Verdict:
+    """YK-12: the queue of the ask has something left of its guaranteed before any removal.
+
+    That is so if something is left of some type of the ask. Source: design document, law 4.
+    """
+    if case.nothing_evicted:
+        return judge(YK_UNDER_GUARANTEED, (), NOTHING_EVICTED)
+    ask, leaf, now = case.asking.ask.resource, case.asking.leaf, case.snapshot.remaining()
+    if now is None:
+        none = f"no guaranteed is set for {say_queue(leaf)} or any queue above it"
+        return judge(YK_UNDER_GUARANTEED, [none], "")
+    left = f"{say_queue(leaf)} has {say_amounts(now, ask)} left of its guaranteed"
+    some = any(amount > 0 and now.get(t, 0) > 0 for t, amount in ask.items())
+    return judge(YK_UNDER_GUARANTEED, [] if some else [left], left)
 
 
 def over_guaranteed(case: YuniKornCase) -> Verdict:
@@ -286,6 +312,7 @@ CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
         YK_LEAVES_GUARANTEED.id: leaves_guaranteed,
         YK_OTHER_QUEUE.id: other_queue,
         YK_WITHIN_GUARANTEED.id: within_guaranteed,
+        YK_UNDER_GUARANTEED.id: under_guaranteed,
         YK_OVER_GUARANTEED.id: over_guaranteed,
         YK_PRIORITY.id: priority,
         YK_FENCE.id: fence,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.laws import Spared
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource
 from planner.state.yunikorn import Allocation
@@ -26,6 +27,14 @@ class Victim:
     def resource(self) -> Resource:
         """What it holds, in the core's units."""
         return self.allocation.resource
+
+    def is_spared(self, spare: Spared) -> bool:
+        """Say whether YK-01 spares it."""
+        return (
+            self.allocation.opted_out
+            if spare == "opted-out"
+            else (spare == "last-tier" and self.last_tier)
+        )
 
     @property
     def last_tier(self) -> bool:

@@ -133,12 +133,15 @@ def test_a_last_resort_is_spared_and_what_taking_it_would_cost(key: str, why: st
     assert "a last resort that YK-01 does not permit" in answer.answer
 
 
-def test_without_that_objective_the_last_tier_is_like_the_others() -> None:
-    """It has run for the shortest time, so least work is lost with it."""
-    (place,) = explained(city(), "last", objective="min-lost-work").allocations
-    assert place.law.law == "YK-01"
-    (place,) = explained(city(), "last", objective="min-count").allocations
-    assert place.candidate
+@pytest.mark.parametrize(("objective", "counted"), [("min-lost-work", True), ("min-count", False)])
+def test_originators_are_like_the_others_where_they_are_not_counted(
+    objective: str,
+    counted: bool,  # noqa: FBT001
+) -> None:
+    (place,) = explained(city(), "first", objective=objective).allocations
+    assert place.candidate != counted
+    (place,) = explained(city(), "last", objective=objective).allocations
+    assert (place.candidate, place.law.law) == (False, "YK-01")
 
 
 def test_why_this_victim() -> None:

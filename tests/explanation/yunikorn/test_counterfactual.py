@@ -72,7 +72,7 @@ def test_alternatives_are_the_best_with_and_without(laws: Laws, objective: str) 
                 [v for v in among if v in wanted]
                 for among in (
                     measured.within_caps(profile, inquiry.greedy),
-                    measured.permitted(profile),
+                    measured.permitted(profile.levels),
                     wanted,
                 )
             ]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from planner.errors import LookupFailed
-from planner.laws import RULE_SETS, YUNIKORN_DESIGN
+from planner.laws import RULE_SETS, YUNIKORN_DESIGN, YUNIKORN_WRITTEN
 from planner.quota.yunikorn.cluster import prepare
 from planner.verifier.yunikorn import laws, match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.case import YuniKornCase
@@ -41,14 +41,15 @@ STATE = one_node(
 
 
 def test_every_law_has_a_check_of_its_name_and_says_its_id() -> None:
-    for law in YUNIKORN_DESIGN:
+    every = dict.fromkeys((*YUNIKORN_DESIGN, *YUNIKORN_WRITTEN))
+    for law in every:
         check: Callable[..., object] = getattr(laws, law.name)
         assert laws.CHECKS[law.id] is check
         assert (check.__doc__ or "").startswith(f"{law.id}: ")
-    assert len(laws.CHECKS) == len(YUNIKORN_DESIGN)
+    assert len(laws.CHECKS) == len(every)
 
 
-@pytest.mark.parametrize("rules", [DESIGN, CODE, REQUIRED])
+@pytest.mark.parametrize("rules", [DESIGN, "yunikorn-written", CODE, REQUIRED])
 def test_verdicts_in_the_order_of_the_registry(rules: str) -> None:
     more: Json = {"requiredNodeId": "n1"} if rules == REQUIRED else {}
     state = one_node(

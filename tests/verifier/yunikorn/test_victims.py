@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.plan import Certificate, Level
+from planner.plan import Certificate, Level, Proof
 from planner.quota.yunikorn.cluster import prepare
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import (
@@ -48,12 +48,37 @@ def state_with(*held: Json, **of_ask: Any) -> YuniKornState:
     )
 
 
-def level(term: str, value: int, bound: int) -> Certificate:
+def level(term: str, value: int, bound: int, resort: Proof | None = None) -> Certificate:
     made = Level(term=term, title="", unit="", value=value, bound=bound)
-    return Certificate(digest="", levels=(made,))
+    return Certificate(digest="", levels=(made,), last_resort=resort)
 
 
-@pytest.mark.parametrize("flags", [OPTED_OUT, ORIGINATOR, OPTED_OUT | ORIGINATOR])
+@pytest.mark.parametrize("flags", [OPTED_OUT, OPTED_OUT | ORIGINATOR])
+@pytest.mark.parametrize(
+    ("certificate", "law"),
+    [
+        (None, ["YK-01"]),
+        (level("D2", 1, 1), ["YK-01"]),
+        (level("D2", 1, 1, "certified"), []),
+        (level("D2", 1, 1, "solver"), []),
+        (level("D0", 1, 1), ["YK-01"]),
+        (level("D0", 1, 1, "certified"), []),
+        (level("D0", 1, 0, "certified"), ["YK-01"]),
+        (level("D0", 2, 2, "certified"), ["YK-01"]),
+    ],
+)
+def test_who_opted_out_is_a_last_resort_under_every_objective(
+    flags: Json, certificate: Certificate | None, law: list[str]
+) -> None:
+    state = state_with(allocation("a", GPU, **flags))
+    plan = plan_of(state, "n1", "a", certificate=certificate)
+    plan = plan.model_copy(update={"status": "optimal"})
+    assert broken(state, plan) == law
+    assert broken(state, plan.model_copy(update={"algorithm": "yunikorn"})) == []
+    ordinary = plan_of(state, "n1", "plain", certificate=certificate)
+    assert broken(state, ordinary) == []
+
+
 @pytest.mark.parametrize(
     ("certificate", "law"),
     [
@@ -65,10 +90,10 @@ def level(term: str, value: int, bound: int) -> Certificate:
         (level("D0", 0, 0), ["YK-01"]),
     ],
 )
-def test_last_resorts_must_be_proved(
-    flags: Json, certificate: Certificate | None, law: list[str]
+def test_originators_are_where_they_are_counted(
+    certificate: Certificate | None, law: list[str]
 ) -> None:
-    state = state_with(allocation("a", GPU, **flags))
+    state = state_with(allocation("a", GPU, **ORIGINATOR))
     plan = plan_of(state, "n1", "a", certificate=certificate)
     plan = plan.model_copy(update={"status": "optimal"})
     assert broken(state, plan) == law
@@ -89,12 +114,15 @@ def test_last_resorts_in_words() -> None:
     plan = plan_of(state, "n1", "a", "b", certificate=level("D0", 2, 0))
     proved = plan.model_copy(update={"status": "optimal"})
     assert verdicts(state, proved)["YK-01"].detail == (
+        "a opted out, b is an originator: nothing says that no legal set spares who opted out; "
         "a opted out, b is an originator: 2 of them claimed, no fewer than 0 proved necessary"
     )
-    suggestion = verdicts(state, plan_of(state, "n1", "a"))["YK-01"]
+    suggestion = verdicts(state, plan_of(state, "n1", "b"))["YK-01"]
     assert suggestion.detail == (
-        "a suggestion which objective min-count does not ask for; a opted out"
+        "originators count where D0 does, not under min-count; b is an originator"
     )
+    late = verdicts(state, plan_of(state, "n1", "a"))["YK-01"]
+    assert late.detail == "not proved unavoidable in time: a opted out"
 
 
 def test_other_queue() -> None:
