@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import plain_disruption, read_disruption
+from planner.objective.ranking import places, ranks
 from planner.objective.terms import (
     TermTable,
     exact_sizes,
-    places,
-    ranks,
     separable_terms,
     unit_weight,
 )
@@ -60,7 +61,8 @@ def term_table(
         read_disruption(w.workload, now) if w.remarked else plain_disruption(w.running_s)
         for w in problem.workloads
     ]
-    rank = ranks(problem.priority, eligible if ranked is None else ranked)
+    among = eligible if ranked is None else ranked
+    rank = ranks(problem.priority, among)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = alike(problem.workloads)
@@ -78,6 +80,8 @@ def term_table(
             costs or {},
         ),
         rank=rank,
+        priority=problem.priority,
+        priorities=np.unique(problem.priority[among]).tolist(),
         queue=problem.queue,
         size=exact_sizes(keys, sizes),
         evicted=problem.evicted,

@@ -18,12 +18,12 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
+from planner.objective.ranking import places
 from planner.objective.terms import (
     ACCELERATOR,
     RATED,
     TERMS,
     TermTable,
-    places,
     separable_terms,
     unit_weight,
 )

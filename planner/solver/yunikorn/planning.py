@@ -10,7 +10,7 @@ from typing import Literal
 
 from planner.errors import LookupFailed, SchemaError
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.objective.adoption import adopt
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.yunikorn import (
     known_yunikorn_groups,
@@ -74,8 +74,8 @@ class YuniKornPlanning:
             notes=(*state.notes, *postponed(cluster, asking, self.conditions)),
         )
 
-    def adopt(self, profile: Profile) -> None:
-        """Let the terms count what an objective protects softly.
+    def adopt(self, profile: Profile) -> Profile:
+        """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
         ------
@@ -85,6 +85,7 @@ class YuniKornPlanning:
         refuse_annotated(profile)
         self.table = adopt(profile, self._told, lambda: known_yunikorn_groups(self.state))
         self.subject = replace(self.subject, table=self.table)
+        return spelled_out(profile, self.table)
 
     @property
     def conditions(self) -> Preconditions | None:
