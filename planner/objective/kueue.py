@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import plain_disruption, read_disruption
@@ -61,8 +59,7 @@ def term_table(
         read_disruption(w.workload, now) if w.remarked else plain_disruption(w.running_s)
         for w in problem.workloads
     ]
-    among = eligible if ranked is None else ranked
-    rank = ranks(problem.priority, among)
+    rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = alike(problem.workloads)
@@ -81,7 +78,7 @@ def term_table(
         ),
         rank=rank,
         priority=problem.priority,
-        priorities=np.unique(problem.priority[among]).tolist(),
+        priorities=priorities,
         queue=problem.queue,
         size=exact_sizes(keys, sizes),
         evicted=problem.evicted,

@@ -16,7 +16,8 @@ def places(order: IntArray, eligible: BoolArray) -> IntArray:
     return before.astype(np.int64) + 1
 
 
-def ranks(priority: IntArray, eligible: BoolArray) -> IntArray:
-    """Rank priorities among the distinct ones of the eligible, from 1: (W,)."""
+def ranks(priority: IntArray, eligible: BoolArray) -> tuple[IntArray, list[int]]:
+    """Rank priorities among the distinct ones of the eligible, from 1: (W,); return these, too."""
     distinct = np.unique(priority[eligible])
-    return np.searchsorted(distinct, priority, side="left").astype(np.int64) + 1
+    found = np.searchsorted(distinct, priority, side="left").astype(np.int64) + 1
+    return found, distinct.tolist()

@@ -87,7 +87,7 @@ def yunikorn_term_table(
             raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
     priority = np.array(adjusted, dtype=np.int64)
-    rank = ranks(priority, eligible)
+    rank, priorities = ranks(priority, eligible)
     nobody = np.zeros(len(keys), dtype=np.bool_)
     weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
@@ -106,7 +106,7 @@ def yunikorn_term_table(
         separable={term: each for term, each in separable.items() if term not in NOT_TOLD},
         rank=rank,
         priority=priority,
-        priorities=np.unique(priority[eligible]).tolist(),
+        priorities=priorities,
         queue=problem.queue,
         size=exact_sizes(keys, sizes),
         evicted=nobody,
