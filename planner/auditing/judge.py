@@ -117,27 +117,29 @@ def _judgement(
 ) -> Judgement:
     has_plan = plan.status in {"optimal", "feasible"}
     both = has_plan and bool(greedy.victims)
+    theirs = greedy.terms if plan.greedy is None else plan.greedy.terms
     return Judgement(
         objective=profile.name,
         status=plan.status,
         victims=plan.keys,
         terms=plan.terms if has_plan else {},
-        gaps={t: greedy.terms[t] - value for t, value in plan.terms.items()} if both else {},
-        best=_is_best(planning, profile, plan, greedy)
+        gaps={t: theirs[t] - value for t, value in plan.terms.items()} if both else {},
+        best=_is_best(planning, profile, plan, theirs)
         if both and not greedy.outside_rules
         else None,
     )
 
 
 def _is_best(
-    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, of_greedy: Mapping[str, int]
 ) -> bool | None:
     """Say whether the scheduler's own plan keeps to the wishes and is as good in every level."""
+    profile = planning.adopt(profile)
     if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
         return False
     ours, theirs = (
         [sum(terms[term] for term in measure) for measure in profile.levels]
-        for terms in (plan.terms, greedy.terms)
+        for terms in (plan.terms, of_greedy)
     )
     if theirs > ours:
         return False

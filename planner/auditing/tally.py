@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from planner.auditing.record import (
@@ -14,7 +15,7 @@ from planner.auditing.record import (
     Verdicts,
 )
 from planner.objective.profiles import Profile
-from planner.objective.terms import TERMS
+from planner.objective.terms import EACH, find_term, in_order, priority_of
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ class Tally:
         where = f"{case.state}: {case.pending}"
         for term, gap in judgement.gaps.items():
             known = self._gaps.setdefault((name, term), _Difference())
-            known.add(gap, case.terms[term], where)
+            known.add(gap, judgement.terms[term] + gap, where)
 
     def summary(self) -> Summary:
         """Return the totals."""
@@ -93,8 +94,8 @@ class Tally:
                 Gap(
                     objective=profile.name,
                     term=term,
-                    title=TERMS[term].title,
-                    unit=TERMS[term].unit,
+                    title=find_term(term).title,
+                    unit=find_term(term).unit,
                     compared=found.compared,
                     more=found.more,
                     less=found.less,
@@ -104,10 +105,17 @@ class Tally:
                     worst_case=found.worst_case,
                 )
                 for profile in self.objectives
-                for term in profile.terms
+                for term in self._terms(profile)
                 if (found := self._gaps.get((profile.name, term))) is not None
             ),
         )
+
+    def _terms(self, profile: Profile) -> Iterator[str]:
+        """Yield the terms of an objective; for the victims of each priority all that were seen."""
+        counted = [term for name, term in self._gaps if name == profile.name]
+        seen = {term: 0 for term in counted if priority_of(term) is not None}
+        for term in profile.terms:
+            yield from in_order(seen) if term == EACH else (term,)
 
     def _verdict(self, name: str) -> Verdicts:
         best, not_best = self._verdicts[name, "best"], self._verdicts[name, "not_best"]

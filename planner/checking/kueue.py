@@ -13,7 +13,7 @@ from planner.checking.facts import VICTIMS, Facts
 from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
 from planner.errors import UnsupportedError
-from planner.objective.adoption import adopt
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.annotation import read_disruption
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
@@ -119,7 +119,8 @@ class _Checking:
             yield self.facts.check_caps(certificate.caps, self.profile)
 
     def _levels(self, certificate: Certificate) -> list[str]:
-        asked = [measure_id(measure) for measure in with_names(self.profile.levels)]
+        profile = spelled_out(self.profile, self.table)
+        asked = [measure_id(measure) for measure in with_names(profile.levels)]
         named = [level.term for level in certificate.levels]
         return ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
 

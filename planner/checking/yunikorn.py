@@ -12,7 +12,7 @@ from planner.checking.facts import VICTIMS, Facts
 from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
 from planner.laws import Spared
-from planner.objective.adoption import adopt
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
@@ -94,7 +94,8 @@ class _Checking:
         plan, greedy, certificate = self.plan, self.plan.greedy, self.plan.certificate
         case = match_yunikorn(self.state, plan, self.cluster)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
-        levels = [measure_id(measure) for measure in with_names(self.profile.levels)]
+        profile = spelled_out(self.profile, self.table)
+        levels = [measure_id(measure) for measure in with_names(profile.levels)]
         asked = levels if certificate is not None and plan.victims else None
         yield from check_yunikorn_certificate(case, plan, terms, asked)
         victims = (*plan.victims, *(() if greedy is None else greedy.victims))

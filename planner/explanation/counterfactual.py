@@ -8,7 +8,7 @@ from typing import Literal
 from planner.explanation.inquiry import Asked, Bounds, Inquiry
 from planner.explanation.record import Alternative, TermDifference
 from planner.models.shared.builder import Linear
-from planner.objective.terms import TERMS
+from planner.objective.terms import find_term
 from planner.plan import AnyPlan
 from planner.solver.engine import Outcome
 from planner.solver.equals import find_equal
@@ -82,8 +82,8 @@ def differences(inquiry: Inquiry, other: AnyPlan) -> tuple[TermDifference, ...]:
     return tuple(
         TermDifference(
             term=term,
-            title=TERMS[term].title,
-            unit=TERMS[term].unit,
+            title=find_term(term).title,
+            unit=find_term(term).unit,
             plan=value,
             other=other.terms[term],
             level=place.get(term),

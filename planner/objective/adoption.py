@@ -1,9 +1,12 @@
-"""An objective meets a state: groups must be there, soft windows and rates make terms.
+"""An objective meets a state: groups must be there; soft windows, rates, priorities make terms.
 
 A misspelt group would protect nobody and say nothing. So the state must know each: queues are
 the ClusterQueues, or YuniKorn's queues of any partition; cohorts those that a Cohort or a
 ClusterQueue names; namespaces those with a workload or a LocalQueue, and under YuniKorn with a
 pod. A namespace with a LocalQueue and no workload is known; one with neither has nobody to evict.
+
+The level ``victims@each`` stands for one level per priority that a candidate of the state has,
+from the highest down: the number of victims that have it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Final
 
 from planner.errors import LookupFailed, SchemaError
 from planner.objective.profiles import Profile
-from planner.objective.terms import RATED, TERMS, TermTable
+from planner.objective.terms import EACH, RATED, TERMS, TermTable, priority_of, victims_of
 
 KnownGroups = Mapping[str, Collection[str]]
 """The names that a state knows for each kind of group: queue, cohort, namespace."""
@@ -35,11 +38,14 @@ def adopt(profile: Profile, table: TermTable, known: Callable[[], KnownGroups]) 
     LookupFailed
         If it names a group that the state does not know.
     SchemaError
-        If it protects run time softly, or has rates, and minimises no term that counts them.
+        If it protects run time softly, or has rates, and minimises no term that counts them; or
+        if it does anything with the victims of each priority but minimise them.
     UnsupportedError
         If it rates what the state cannot tell.
     """
     wishes = profile.wishes
+    _refuse_each_elsewhere(profile)
+    table = table.counting(_priorities(profile, table))
     if wishes.groups:
         _refuse_unknown(profile, known())
     if wishes.soft_runtime_s:
@@ -52,6 +58,31 @@ def adopt(profile: Profile, table: TermTable, known: Callable[[], KnownGroups]) 
         expected = "rates of terms, such as D2 = 600"
         raise SchemaError(f"objective {profile.name}", f'"{RATED}" has no rates', expected)
     return table
+
+
+def spelled_out(profile: Profile, table: TermTable) -> Profile:
+    """Return an objective with a level for each priority of a state where it asks for that."""
+    each = [(victims_of(priority),) for priority in reversed(table.priorities)]
+    levels = [each if level == (EACH,) else [level] for level in profile.levels]
+    return replace(profile, levels=tuple(one for several in levels for one in several))
+
+
+def _priorities(profile: Profile, table: TermTable) -> list[int]:
+    """Return the priorities whose victims an objective counts, spelled out or not."""
+    named = [priority_of(term) for term in profile.terms]
+    counted = [*(table.priorities if EACH in profile.terms else ()), *named]
+    return [priority for priority in counted if priority is not None]
+
+
+def _refuse_each_elsewhere(profile: Profile) -> None:
+    others = [measure for measure in profile.levels if measure != (EACH,)]
+    others += [*profile.caps, *profile.wishes.most, tuple(profile.rates)]
+    if any(EACH in measure for measure in others):
+        raise SchemaError(
+            f"objective {profile.name}",
+            f'"{EACH}" is no number, but stands for one of each priority',
+            "it as a level of its own",
+        )
 
 
 def _refuse_uncounted(profile: Profile, term: str, what: str) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import plain_disruption, read_disruption
+from planner.objective.ranking import places, ranks
 from planner.objective.terms import (
     TermTable,
     exact_sizes,
-    places,
-    ranks,
     separable_terms,
     unit_weight,
 )
@@ -60,7 +59,7 @@ def term_table(
         read_disruption(w.workload, now) if w.remarked else plain_disruption(w.running_s)
         for w in problem.workloads
     ]
-    rank = ranks(problem.priority, eligible if ranked is None else ranked)
+    rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = alike(problem.workloads)
@@ -78,6 +77,8 @@ def term_table(
             costs or {},
         ),
         rank=rank,
+        priority=problem.priority,
+        priorities=priorities,
         queue=problem.queue,
         size=exact_sizes(keys, sizes),
         evicted=problem.evicted,

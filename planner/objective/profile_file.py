@@ -24,8 +24,10 @@ A file has these keys, and no others::
     [budget.namespace]                    # also queue, cohort
     ml = 0
 
-Terms are joined by ``+`` where they have one unit. A queue of YuniKorn is named by its path, and
-stands for all queues below it, too. A group must be in the state: see adoption.py.
+Terms are joined by ``+`` where they have one unit. ``victims@each``, only as a level of its own,
+stands for a level per priority, from the highest down: how many victims have it. A queue of
+YuniKorn is named by its path, and stands for all queues below it, too. A group must be in the
+state: see adoption.py.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from typing import Final
 from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.milestone import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
-from planner.objective.terms import RATED, TERMS
+from planner.objective.terms import EACH, RATED, TERMS
 from planner.objective.wishes import EVERYBODY, Group, Wishes
 
 SUFFIX: Final = ".toml"
@@ -146,14 +148,15 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     value = document.get(key, [])
     if not isinstance(value, list):
         raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", 'a list such as ["D0"]')
-    return tuple(_measure(f"{path}: {key}[{i}]", text) for i, text in enumerate(value))
+    level = key == "levels"
+    return tuple(_measure(f"{path}: {key}[{i}]", text, level=level) for i, text in enumerate(value))
 
 
 def _rates(where: str, value: object) -> dict[str, int]:
     rates = {}
     for term, rate in _table(where, value).items():
-        if term not in TERMS or term == RATED:
-            known = ", ".join(one for one in TERMS if one != RATED)
+        if term not in TERMS or term in {RATED, EACH}:
+            known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
             raise SchemaError(f"{where}.{term}", f'there is no term "{term}" to rate', known)
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
             expected = f"a whole number from 1 to {_HIGHEST_RATE}"
@@ -222,14 +225,17 @@ def _evictions(where: str, value: object) -> int:
     return value
 
 
-def _measure(where: str, text: object) -> Measure:
-    """Read a term, or several of one unit joined by ``+``."""
+def _measure(where: str, text: object, *, level: bool = False) -> Measure:
+    """Read a term, or several of one unit joined by ``+``; priorities only as a level alone."""
     if not isinstance(text, str):
         raise SchemaError(where, f"{text!r} cannot be used", 'a text such as "D4+D5"')
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
             raise SchemaError(where, f'there is no term "{term}"', ", ".join(TERMS))
+    if EACH in measure and not (level and len(measure) == 1):
+        what = f'"{EACH}" is no number, but stands for one of each priority'
+        raise SchemaError(where, what, "it as a level of its own")
     units = dict.fromkeys(TERMS[term].unit for term in measure)
     if len(units) > 1:
         raise SchemaError(where, f"{' and '.join(units)} do not add up", "terms of one unit")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.objective.terms import TERMS
+from planner.objective.terms import EACH, find_term
 from planner.objective.wishes import NO_WISHES, Wishes
 
 Measure = tuple[str, ...]
@@ -59,12 +59,12 @@ def measure_id(measure: Measure) -> str:
 
 def measure_title(measure: Measure) -> str:
     """Return the title of a measure in words."""
-    return " and ".join(TERMS[term].title for term in measure)
+    return " and ".join(find_term(term).title for term in measure)
 
 
 def measure_unit(measure: Measure) -> str:
     """Return the unit of a measure: that of its terms."""
-    return TERMS[measure[0]].unit
+    return find_term(measure[0]).unit
 
 
 _DEFAULT_LEVELS: Final[tuple[Measure, ...]] = (
@@ -101,9 +101,9 @@ PROFILES: Final[Mapping[str, Profile]] = {
         Profile("min-cost", "the smallest sum of the costs the user gives", levels=(("cost",),)),
         Profile(
             "kueue-like",
-            "the best set by what Kueue's candidate order goes for: lowest priorities, then those "
-            "admitted last",
-            levels=(("D1",), ("D3",), ("time",), ("D2",)),
+            "the best set by what Kueue's candidate order goes for: the fewest of the highest "
+            "priority, then of the next, and so on; then those admitted last",
+            levels=((EACH,), ("time",), ("D2",)),
         ),
         Profile(
             "fewest-pods",

@@ -27,6 +27,9 @@ ACCELERATOR: Final = 32_000
 RATED: Final = "rated"
 """The term that adds up others at the rates that an objective declares."""
 
+EACH: Final = "victims@each"
+"""The family of terms that stands for one term per priority, such as ``victims@100``."""
+
 PER_MILLE: Final = 1000
 """The unit of D9."""
 
@@ -37,6 +40,8 @@ minutes, and a day more for the last tier (objectives.md, "Named alternatives", 
 
 Amount = TypeVar("Amount", int, NDArray[Any])
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
+_OF_PRIORITY: Final = "victims@"
+_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST: Final = 2**45
 """A hundred thousand workloads of this cost can still be added up in 64 bits."""
@@ -61,6 +66,7 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D2", "workloads evicted", "workloads", per_workload=True),
         Term("D2p", "pods evicted", "pods", per_workload=True),
         Term("D3", "priority weight", "weight", per_workload=True),
+        Term(EACH, "victims of each priority, from the highest down", "workloads", False),  # noqa: FBT003
         Term("D4", "lost work", "accelerator-seconds", per_workload=True),
         Term("D5", "restart cost", "accelerator-seconds", per_workload=True),
         Term("D6", "milestone cost", "cost units", per_workload=True),
@@ -82,7 +88,48 @@ TERMS: Final[Mapping[str, Term]] = {
 ``rated`` where it rates one of them. D11, for Kueue, takes one decision of the scheduler for each
 victim: it is computed only where it is asked for, or an objective counts it. It is the number of
 victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
-again, Kueue would evict somebody who is not being evicted already."""
+again, Kueue would evict somebody who is not being evicted already. ``victims@each`` is no number:
+as a level it stands for one level per priority, see adoption.py."""
+
+_PLACES: Final = {term: place for place, term in enumerate(TERMS)}
+
+
+def victims_of(priority: int) -> str:
+    """Return the id of the term that counts the victims of a priority."""
+    return f"{_OF_PRIORITY}{priority}"
+
+
+def priority_of(term: str) -> int | None:
+    """Return the priority whose victims a term counts; ``None`` if it is no such term."""
+    number = term.removeprefix(_OF_PRIORITY)
+    return int(number) if number != term and _NUMBER.fullmatch(number) else None
+
+
+def find_term(name: str) -> Term:
+    """Return a term by its id, be it among all terms or of the family of priorities.
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
+    priority = priority_of(name)
+    if priority is None:
+        return TERMS[name]
+    return Term(name, f"victims of priority {priority}", TERMS[EACH].unit, per_workload=True)
+
+
+def in_order(terms: Mapping[str, int]) -> dict[str, int]:
+    """Return values of terms in the order of all terms, of priorities the highest first."""
+    plain = {term: terms[term] for term in TERMS if term in terms}
+    if len(plain) == len(terms):
+        return plain
+
+    def place(term: str) -> tuple[int, int]:
+        priority = priority_of(term)
+        return (_PLACES[term], 0) if priority is None else (_PLACES[EACH], -priority)
+
+    return {term: terms[term] for term in sorted(terms, key=place)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +140,9 @@ class TermTable:
     ----------
     separable
         Per term (W,): what each workload adds.
-    rank
-        (W,) from 1 for the lowest priority among the candidates.
+    rank, priority, priorities
+        (W,) from 1 for the lowest priority among the candidates; (W,) the priorities themselves;
+        those among the candidates, each once, from the lowest up.
     queue, size, evicted, holding
         (W,) the queue a workload counts for, its size in 1/32000 accelerator, and whether it is
         being evicted already; (W, F) what it holds.
@@ -119,6 +167,8 @@ class TermTable:
 
     separable: Mapping[str, IntArray]
     rank: IntArray
+    priority: IntArray
+    priorities: Sequence[int]
     queue: IntArray
     size: IntArray
     evicted: BoolArray
@@ -146,7 +196,7 @@ class TermTable:
             if term not in known:
                 raise UnsupportedError(
                     f"objective {objective}",
-                    f"{term} ({TERMS[term].title}) cannot be known from this state",
+                    f"{term} ({find_term(term).title}) cannot be known from this state",
                     hint="choose an objective without it; `planner laws` lists them",
                 )
 
@@ -155,7 +205,10 @@ class TermTable:
         wanted = set(terms)
         if RATED in wanted:
             wanted |= self.rates.keys()
-        arrays = [self.separable[term] for term in sorted(wanted & self.separable.keys())]
+        known = sorted(wanted & self.separable.keys())
+        arrays = [self.separable[term] for term in known if priority_of(term) is None]
+        if len(arrays) < len(known):
+            arrays.append(self.priority)  # one for all priorities: there may be many
         others = {"D1": self.rank, "D9": self.size}
         if self.cascades is not None:
             others["D11"] = np.arange(len(self.rank), dtype=np.int64)
@@ -186,6 +239,23 @@ class TermTable:
                 separable[RATED] += rate * self.separable[term]
         return replace(self, separable=separable, rates=rates)
 
+    def counting(self, priorities: Iterable[int]) -> TermTable:
+        """Return these terms, and for some priorities those that count their victims."""
+        going = ~self.evicted
+        counted = {
+            victims_of(priority): ((self.priority == priority) & going).astype(np.int64)
+            for priority in priorities
+        }
+        return replace(self, separable={**self.separable, **counted})
+
+    def costs_of(self, position: int) -> dict[str, int]:
+        """Return what a workload adds to every separable term; its priority is told elsewhere."""
+        return {
+            term: int(costs[position])
+            for term, costs in self.separable.items()
+            if priority_of(term) is None
+        }
+
     def evaluate(self, chosen: Iterable[int]) -> dict[str, int]:
         """Return every term of a victim set, given by positions of the workloads."""
         listed = list(chosen)
@@ -208,7 +278,7 @@ class TermTable:
             totals["D11"] = self.cascades.count(listed)
         if self.rates:
             totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
-        return {term: totals[term] for term in TERMS if term in totals}
+        return in_order(totals)
 
 
 def unit_weight(resource: str) -> int:
@@ -238,21 +308,6 @@ def unfairness(taken: int, borrowed: int) -> int:
     Both are in 1/32000 accelerator.
     """
     return -(-PER_MILLE * taken // counted_as_borrowed(borrowed))
-
-
-def places(order: IntArray, eligible: BoolArray) -> IntArray:
-    """Return the place of each workload among the eligible in the scheduler's order: (W,).
-
-    The first has 1; what is not eligible has the place it would have.
-    """
-    before = np.searchsorted(np.sort(order[eligible]), order, side="left")
-    return before.astype(np.int64) + 1
-
-
-def ranks(priority: IntArray, eligible: BoolArray) -> IntArray:
-    """Rank priorities among the distinct ones of the eligible, from 1: (W,)."""
-    distinct = np.unique(priority[eligible])
-    return np.searchsorted(distinct, priority, side="left").astype(np.int64) + 1
 
 
 def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table

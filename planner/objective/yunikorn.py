@@ -11,11 +11,10 @@ from planner.errors import LookupFailed, UnsupportedError
 from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
 from planner.objective.profiles import Profile
+from planner.objective.ranking import places, ranks
 from planner.objective.terms import (
     TermTable,
     exact_sizes,
-    places,
-    ranks,
     separable_terms,
     unit_weight,
 )
@@ -87,7 +86,8 @@ def yunikorn_term_table(
         if name not in known:
             raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
-    rank = ranks(np.array(adjusted, dtype=np.int64), eligible)
+    priority = np.array(adjusted, dtype=np.int64)
+    rank, priorities = ranks(priority, eligible)
     nobody = np.zeros(len(keys), dtype=np.bool_)
     weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
@@ -105,6 +105,8 @@ def yunikorn_term_table(
     return TermTable(
         separable={term: each for term, each in separable.items() if term not in NOT_TOLD},
         rank=rank,
+        priority=priority,
+        priorities=priorities,
         queue=problem.queue,
         size=exact_sizes(keys, sizes),
         evicted=nobody,

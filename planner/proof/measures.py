@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
-from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed
+from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed, priority_of
 from planner.proof.box import Row
 
 SINGLE_ROWS = 40
@@ -27,6 +27,11 @@ class Bounded:
     measure: Measure
     most: int
     least: int = 0
+
+    @property
+    def is_of_a_priority(self) -> bool:
+        """Whether it counts the victims of one priority."""
+        return len(self.measure) == 1 and priority_of(self.measure[0]) is not None
 
 
 @dataclass
@@ -53,7 +58,10 @@ class Measures:
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def most_of(self, bounded: Bounded) -> NDArray[np.int64]:
-        """Return the most victims of each class that a bound on the highest rank permits: (K,)."""
+        """Return the most victims of each class that a bound on priorities permits: (K,)."""
+        if bounded.is_of_a_priority:
+            counted = self.table.separable[bounded.measure[0]][self.first] > 0
+            return np.where(counted, np.minimum(self.sizes, max(bounded.most, 0)), self.sizes)
         if bounded.measure != ("D1",):
             return self.sizes
         above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]

@@ -22,6 +22,7 @@ from planner.report.words import (
     preemptor_name,
     rules_name,
     scheduler_name,
+    text_of_term,
     victim_names,
 )
 from planner.scenario.comparison import Difference, WhatIf
@@ -184,7 +185,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
 
 def _texts(term: str) -> tuple[str, str]:
     """Return title and unit of a term."""
-    return TERM_TEXTS.get(term, (clean(term), ""))
+    return text_of_term(TERM_TEXTS, term) or (clean(term), "")
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -61,6 +62,7 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D2": ("workloads evicted", "workloads"),
     "D2p": ("pods evicted", "pods"),
     "D3": ("priority weight", "weight"),
+    "victims@each": ("victims of each priority, from the highest down", "workloads"),
     "D4": ("lost work", "accelerator-seconds"),
     "D5": ("restart cost", "accelerator-seconds"),
     "D6": ("milestone cost", "cost units"),
@@ -87,6 +89,7 @@ YUNIKORN_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D0": ("last-tier victims", "allocations"),
     "D2": ("allocations preempted", "allocations"),
     "D2p": ("pods preempted", "pods"),
+    "victims@each": ("victims of each adjusted priority, from the highest down", "allocations"),
     "D11": ("victims that would preempt again", "allocations"),
     "count": ("victims, those already being preempted included", "allocations"),
 }
@@ -96,6 +99,7 @@ OUTSIDE: Final = {
     "kueue": "Kueue's own answer is outside its own rules: {law}",
     "yunikorn": "YuniKorn's own answer breaks {law}",
 }
+_OF_PRIORITY: Final = re.compile(r"victims@(-?[0-9]{1,19})")
 UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
 AVOIDABLE: Final = "not proved that no plan does with fewer"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
@@ -166,10 +170,20 @@ def _texts(plan: AnyPlan) -> Mapping[str, tuple[str, str]]:
 
 
 def _text_of(texts: Mapping[str, tuple[str, str]], measure: str) -> tuple[str, str] | None:
-    terms = measure.split("+")
-    if not all(term in texts for term in terms):
+    found = [text_of_term(texts, term) for term in measure.split("+")]
+    known = [text for text in found if text is not None]
+    if len(known) < len(found):
         return None
-    return " and ".join(texts[term][0] for term in terms), texts[terms[0]][1]
+    return " and ".join(title for title, _ in known), known[0][1]
+
+
+def text_of_term(texts: Mapping[str, tuple[str, str]], term: str) -> tuple[str, str] | None:
+    """Return title and unit of a term, such as ``victims@100``; ``None`` if it is not known."""
+    counted = _OF_PRIORITY.fullmatch(term)
+    if counted is None:
+        return texts.get(term)
+    title, unit = texts["victims@each"]
+    return title.partition(",")[0].replace("each ", "") + f" {counted[1]}", unit
 
 
 def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:

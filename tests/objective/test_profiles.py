@@ -34,7 +34,7 @@ DEFAULT_ORDER: tuple[Measure, ...] = (
         ("min-count", (("count",), ("D2",), ("D3",), LOST_WORK), ()),
         ("min-lost-work", (("D0",), ("D1",), LOST_WORK, ("D2",)), ()),
         ("min-cost", (("cost",),), ()),
-        ("kueue-like", (("D1",), ("D3",), ("time",), ("D2",)), ()),
+        ("kueue-like", (("victims@each",), ("time",), ("D2",)), ()),
         ("fewest-pods", (("D0",), ("D1",), ("D2p",), ("D4",)), ()),
         ("fewest-tenants", (("D0",), ("D1",), ("D8",), ("D2",), ("D4",)), ()),
         ("fair", (("D0",), ("D1",), ("D9",), ("D2",), ("D4",)), ()),

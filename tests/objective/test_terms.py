@@ -18,12 +18,13 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
+from planner.objective.ranking import places
 from planner.objective.terms import (
     ACCELERATOR,
+    EACH,
     RATED,
     TERMS,
     TermTable,
-    places,
     separable_terms,
     unit_weight,
 )
@@ -33,7 +34,7 @@ from tests.cluster import Object, cohort, pending, problem_of, queue, running, s
 from tests.random_trees import Instance, fair_instances, instances
 
 ALL_MEASURES = (
-    *((term,) for term in TERMS if term not in {"D4", "D5", "D11"}),
+    *((term,) for term in TERMS if term not in {EACH, "D4", "D5", "D11"}),
     ("rated", "cost"),
     ("D4", "D5"),
     ("D4", "D5", "toll"),
@@ -372,7 +373,7 @@ def test_bad_annotations_are_refused_even_of_those_who_may_stay() -> None:
     st.one_of(instances(), fair_instances()),
     st.sampled_from(ALL_MEASURES),
     st.dictionaries(
-        st.sampled_from([term for term in TERMS if term not in {RATED, "D11"}]),
+        st.sampled_from([term for term in TERMS if term not in {RATED, EACH, "D11"}]),
         st.integers(1, 1000),
         min_size=1,
         max_size=3,

@@ -16,7 +16,7 @@ LEVELS: Final = {
     "least-disruption": "D0 D1 D2 D3 D4+D5 D7 D8",
     "min-count": "count D2 D3 D4+D5",
     "min-lost-work": "D0 D1 D4+D5 D2",
-    "kueue-like": "D1 D3 time D2",
+    "kueue-like": "victims@each time D2",
     "fewest-pods": "D0 D1 D2p D4",
     "fewest-tenants": "D0 D1 D8 D2 D4",
     "fair": "D0 D1 D9 D2 D4",
@@ -28,6 +28,7 @@ LEVELS: Final = {
 
 CAPS: Final = {"no-regret": "D0 D1 D2 D4+D5"}
 COUNT: Final = "count"
+EACH: Final = "victims@each"
 
 
 def value(terms: Mapping[str, int], measure: str) -> int:
@@ -58,7 +59,7 @@ class Enumeration:
 
     def best(self, objective: str, greedy: int | None) -> Best | None:
         """Return the answer; ``greedy`` is the scheduler's own, nothing where it finds nobody."""
-        levels = LEVELS[objective].split()
+        levels = self.levels(objective)
         sets = self._within_caps(CAPS.get(objective, "").split() if greedy else [], greedy or 0)
         if not sets:
             return None
@@ -72,6 +73,12 @@ class Enumeration:
         victims = min(sets, key=rank)
         found = self.known[victims]
         return Best(victims, tuple((level, value(found, level)) for level in levels))
+
+    def levels(self, objective: str) -> list[str]:
+        """Return the levels of an objective, one for each priority where it asks for that."""
+        each = [f"victims@{priority}" for priority in sorted(self.terms.ranks, reverse=True)]
+        levels = LEVELS[objective].split()
+        return [one for level in levels for one in (each if level == EACH else [level])]
 
     def places(self, victims: int) -> list[int]:
         """Return the sorted places of victims in the scheduler's order."""

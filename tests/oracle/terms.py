@@ -53,6 +53,9 @@ class Terms:
         total["count"] = len(held)
         total["cost"] = sum(self.costs.get(each.key, 1) for each in held)
         total["D1"] = max((self.ranks[self.cluster.held[i].priority] for i in going), default=0)
+        for priority in self.ranks:
+            equal = sum(self.cluster.held[index].priority == priority for index in going)
+            total[f"victims@{priority}"] = equal
         total["D7"] = self._over_freed(going)
         total["D8"] = len({self.cluster.held[index].queue for index in going})
         total["D9"] = self._unfairness(going)

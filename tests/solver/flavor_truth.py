@@ -254,7 +254,15 @@ class FlavorTruth:
         workloads = self.quotas.workloads
         going = [workloads[key] for key in victims if not workloads[key].evicted]
         ranks = [self.ranks[workload.priority] for workload in going]
-        return {**terms, "D1": max(ranks, default=0), "D3": sum(2 ** min(r, 20) for r in ranks)}
+        each = {f"victims@{p}": ranks.count(rank) for p, rank in self.ranks.items()}
+        weight = sum(2 ** min(r, 20) for r in ranks)
+        return {**terms, "D1": max(ranks, default=0), "D3": weight, **each}
+
+    def levels(self, profile: Profile) -> list[Measure]:
+        """Return the levels of a profile, one for each priority where it asks for that."""
+        each: list[Measure] = [(f"victims@{p}",) for p in sorted(self.ranks, reverse=True)]
+        levels = (each if level == ("victims@each",) else [level] for level in profile.levels)
+        return [one for several in levels for one in several]
 
     @cached_property
     def answers(self) -> list[Answer]:
@@ -276,7 +284,7 @@ class FlavorTruth:
         kept = self._keeping(profile, answers)
 
         def rank(answer: Answer) -> tuple[list[int], int, int, list[int]]:
-            values = [value_of(answer.terms, level) for level in profile.levels]
+            values = [value_of(answer.terms, level) for level in self.levels(profile)]
             return values, len(answer.victims), answer.number, answer.places
 
         return min(kept, key=rank, default=None)

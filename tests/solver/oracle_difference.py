@@ -10,7 +10,7 @@ from planner.plan import Plan
 from planner.reader import read_kueue_objects
 from tests.oracle.cluster import Cluster
 from tests.oracle.greedy import kueue
-from tests.oracle.objectives import LEVELS, Enumeration, legal_sets, value
+from tests.oracle.objectives import Enumeration, legal_sets, value
 from tests.oracle.question import ask
 from tests.oracle.random_states import NOW, PENDING, RandomState
 from tests.oracle.terms import NAMES
@@ -139,4 +139,4 @@ def _by_priority(sets: Enumeration, victims: int) -> tuple[tuple[int, ...], int,
 def on_every_level(sets: Enumeration, objective: str, plan: Plan) -> list[int] | None:
     """Return the values of a plan on every level; nothing where it is not legal."""
     terms = sets.known.get(sets.legal.mask(frozenset(plan.keys)))
-    return None if terms is None else [value(terms, each) for each in LEVELS[objective].split()]
+    return None if terms is None else [value(terms, each) for each in sets.levels(objective)]

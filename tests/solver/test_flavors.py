@@ -57,11 +57,12 @@ def test_the_plan_is_the_best_over_all_assignments_and_all_legal_sets(
             assert plan.status == "infeasible", what
             continue
         assert plan.status == "optimal", what
-        values = [sum(plan.terms[t] for t in level) for level in profile.levels]
-        assert values == [sum(expected.terms[t] for t in level) for level in profile.levels], what
+        levels = truth.levels(profile)
+        values = [sum(plan.terms[t] for t in level) for level in levels]
+        assert values == [sum(expected.terms[t] for t in level) for level in levels], what
         assert flavors_of(plan) == flavors_of(truth.assignments[expected.number]), what
         assert frozenset(plan.keys) == expected.victims, what
-        assert {term: plan.terms[term] for term in expected.terms} == expected.terms, what
+        assert plan.terms == {term: expected.terms[term] for term in plan.terms}, what
         moved += expected.number > 0
     assert compared
     assert moved or name != "small-flavors" or not recorded_root()
@@ -86,7 +87,7 @@ def test_the_contrast_is_the_best_under_kueues_own_flavors(name: str, *, fair: b
             continue
         assert alone.status == "optimal"
         assert frozenset(alone.victims) == expected.victims
-        assert alone.terms == expected.terms
+        assert alone.terms == {term: expected.terms[term] for term in alone.terms}
 
 
 def flavors_of(assigned: Plan | Assignment) -> list[tuple[str, str, str, str]]:

@@ -41,7 +41,7 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws
     assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name, SAMPLE)))
 
 
-@pytest.mark.parametrize("profile", ["no-regret", "least-disruption", "fair"])
+@pytest.mark.parametrize("profile", ["no-regret", "least-disruption", "fair", "kueue-like"])
 @pytest.mark.parametrize("laws", LAWS)
 @pytest.mark.parametrize("name", SMALL)
 def test_the_answer_is_the_first_of_the_best_recorded_sets(

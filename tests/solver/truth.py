@@ -9,6 +9,7 @@ import planner
 from planner.api import AssignmentInput
 from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.models.kueue.candidates import eligible
+from planner.objective.adoption import spelled_out
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
@@ -81,6 +82,7 @@ class Measured:
     def __init__(self, truth: Truth, problem: Problem, table: TermTable) -> None:
         self.position = {workload.key: i for i, workload in enumerate(problem.workloads)}
         self.order: list[int] = problem.order.tolist()
+        self.table = table = table.counting(table.priorities)
         self.terms: dict[Victims, Terms] = {
             victims: table.evaluate([self.position[key] for key in victims])
             for victims in truth.legal
@@ -105,9 +107,10 @@ class Measured:
 
     def canonical(self, profile: Profile, greedy: Plan) -> Victims:
         """Return the answer: level by level, then fewest names, then the first in order."""
+        levels = spelled_out(profile, self.table).levels
 
         def rank(victims: Victims) -> tuple[list[int], int, list[int]]:
-            values = [value_of(self.terms[victims], level) for level in profile.levels]
+            values = [value_of(self.terms[victims], level) for level in levels]
             places = sorted(self.order[self.position[key]] for key in victims)
             return values, len(victims), places
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import planner
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Level, YuniKornPlan
@@ -76,8 +77,10 @@ class YuniKornTruth:
     def _search(self, objective: str, costs: Mapping[str, int] | None) -> Found:
         """Search as if the ask might preempt: the lists do not look at YK-11."""
         planning = self.planning(costs)
+        planning.table = adopt(PROFILES[objective], planning.table, dict)
+        profile = spelled_out(PROFILES[objective], planning.table)
         greedy = planning.greedy_plan()
-        found = search_yunikorn(planning, PROFILES[objective], Deadline(), greedy)
+        found = search_yunikorn(planning, profile, Deadline(), greedy)
         positions: Sequence[int] = ()
         if found.search.incumbent is not None:
             positions = found.search.classes.take(found.search.incumbent)
@@ -113,9 +116,10 @@ class Measured:
         planning = truth.planning()
         keys = [one.allocation_key for one in planning.problem.allocations]
         self.last_tier, self.opted_out = truth.last_tier, truth.opted_out
+        self.table = planning.table.counting(planning.table.priorities)
         self.order = {key: int(planning.problem.order[i]) for i, key in enumerate(keys)}
         self.terms: dict[Victims, Terms] = {
-            victims: planning.table.evaluate([keys.index(key) for key in victims])
+            victims: self.table.evaluate([keys.index(key) for key in victims])
             for victims in truth.legal
         }
 
@@ -151,8 +155,8 @@ class Measured:
 
     def levels(self, profile: Profile, victims: Victims) -> list[int]:
         """Return the levels of a profile, then the number of victims."""
-        values = [value_of(self.terms[victims], level) for level in profile.levels]
-        return [*values, len(victims)]
+        levels = spelled_out(profile, self.table).levels
+        return [*(value_of(self.terms[victims], level) for level in levels), len(victims)]
 
     def first(self, among: Collection[Victims]) -> Victims:
         """Return the first set by the core's candidate order."""

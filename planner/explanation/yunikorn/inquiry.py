@@ -44,9 +44,9 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         costs: Mapping[str, int] | None,
         deadline: Deadline,
     ) -> None:
-        super().__init__(profile, deadline)
         self.planning = start(state, given, costs)
         self._plan = solve_yunikorn(self.planning, profile, deadline)
+        super().__init__(self.planning.adopt(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
         self._trial = YuniKornTrial(self.planning, named, costs, profile, deadline)

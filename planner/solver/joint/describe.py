@@ -185,7 +185,7 @@ def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointSt
     """Return a step; what its victims cost is on the scale of the whole plan."""
     plan = served.plan
     victims = (
-        victim.model_copy(update={"costs": _costs(table, place[victim.workload])})
+        victim.model_copy(update={"costs": table.costs_of(place[victim.workload])})
         for victim in plan.victims
     )
     return JointStep(
@@ -198,10 +198,6 @@ def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointSt
         verdicts=served.verification.verdicts,
         removal_order=served.verification.removal_order,
     )
-
-
-def _costs(table: TermTable, position: int) -> dict[str, int]:
-    return {term: int(costs[position]) for term, costs in table.separable.items()}
 
 
 def _fit_again(

@@ -19,7 +19,7 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.models.shared.classes import Classes, group
-from planner.objective.adoption import adopt
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
@@ -76,6 +76,7 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
 class _Joint:
     """A joint plan being searched.
 
+    ``profile`` has the levels of the state once it is set up, ``asked`` is as it was given.
     ``undecided`` are entrants of which it is not proved that they cannot be admitted,
     ``unexamined`` those that cannot in order of precedence, and perhaps in another. What one
     engine calls impossible is asked of the ``witnesses``; ``corrected`` counts the better answers
@@ -85,6 +86,7 @@ class _Joint:
     question: Question
     profile: Profile
     deadline: Deadline
+    asked: Profile = field(init=False)
     undecided: set[int] = field(default_factory=set)
     unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
@@ -94,7 +96,9 @@ class _Joint:
         """Set up rules, classes and a search, with the wishes of the profile."""
         self.in_order = len(self.question.entrants) > ORDERS
         self.modelled = len(self.question.entrants) <= STEPS
-        self.rules = JointRules(self.question, self._table(()), self.in_order)
+        table, self.asked = self._table(()), self.profile
+        self.profile = spelled_out(self.asked, table)
+        self.rules = JointRules(self.question, table, self.in_order)
         classes = _classes(self.question, self.rules.table, self.profile)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
@@ -177,7 +181,7 @@ class _Joint:
     def _optimal_steps(self) -> list[Step]:
         question, until = self.question, self.deadline.half().half()
         return serve_at_best(
-            question.state, question.snapshot, question.preemptors, self.profile, until
+            question.state, question.snapshot, question.preemptors, self.asked, until
         )
 
     def _replayed(

@@ -106,8 +106,8 @@ class Kep83Planning(Planning):
             self._kep83,
         )
 
-    def adopt(self, profile: Profile) -> None:
-        """Let the terms count what an objective protects softly.
+    def adopt(self, profile: Profile) -> Profile:
+        """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class Kep83Planning(Planning):
                 f"objective {profile.name}",
                 "D11 asks what Kueue would decide for the victims, not KEP-83",
             )
-        super().adopt(profile)
+        return super().adopt(profile)
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""

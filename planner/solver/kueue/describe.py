@@ -200,6 +200,6 @@ def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
             )
             for fr, amount in sorted(workload.usage.items())
         ),
-        "costs": {term: int(costs[position]) for term, costs in table.separable.items()},
+        "costs": table.costs_of(position),
     }
     return Victim(**fields)

@@ -66,7 +66,7 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     ranked = candidates_under(planning, choices)
     own = planning.with_flavors(planning.decision.assignment, ranked)
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
-    race = _Race(own, choices, ranked, profile, deadline, alone)
+    race = _Race(own, choices, ranked, own.adopt(profile), deadline, alone)
     race.run()
     race.confirm()
     if race.best is None or race.winner is None:

@@ -16,7 +16,7 @@ from planner.models.kueue.candidates import (
     reasons,
     restricted_while_borrowing,
 )
-from planner.objective.adoption import adopt
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
@@ -122,8 +122,8 @@ class Planning:
         planning.certify = self.certify
         return planning
 
-    def adopt(self, profile: Profile) -> None:
-        """Let the terms count what an objective protects softly.
+    def adopt(self, profile: Profile) -> Profile:
+        """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
         ------
@@ -134,6 +134,7 @@ class Planning:
         if profile.counts("D11"):
             told = replace(told, cascades=self.relapses)
         self.table = adopt(profile, told, lambda: known_groups(self.state))
+        return spelled_out(profile, self.table)
 
     @cached_property
     def relapses(self) -> Relapses:

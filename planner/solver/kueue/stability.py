@@ -12,7 +12,7 @@ from typing import Final
 
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Profile
-from planner.objective.terms import TERMS
+from planner.objective.terms import in_order
 from planner.plan import Cascade, Plan
 from planner.solver.engine import Deadline
 from planner.solver.kueue.cascade import cascades
@@ -66,8 +66,7 @@ def with_stability(planning: Planning, plan: Plan, *, cheaply: bool = False) -> 
     if plan.status in {"optimal", "feasible"}:
         found = cascades_of(planning, plan)
         terms = {**plan.terms, "D11": len(found)}
-        ordered = {term: terms[term] for term in TERMS if term in terms}
-        update = {"stability": found, "terms": ordered}
+        update = {"stability": found, "terms": in_order(terms)}
     if plan.greedy is not None:
         update["greedy"] = with_stability(planning, plan.greedy)
     return plan.model_copy(update=update)

@@ -204,6 +204,8 @@ class _Growth:
                 (box,) = self.question.parts(box, Narrowing(narrow=dict(multipliers)))
         most_gone = 0
         for bounded in reversed(self.question.bounds):
+            if bounded.most == 0 and bounded.is_of_a_priority:
+                continue  # the box has nobody of it to begin with
             look = Look(self.question, box)
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue

@@ -103,7 +103,7 @@ class Subject:
                 ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
                 for t, units in sorted(allocation.resource.items())
             ),
-            costs={term: int(costs[position]) for term, costs in table.separable.items()},
+            costs=table.costs_of(position),
         )
 
     def _room(self, node: str | None, victims: Sequence[int]) -> tuple[NodeRoom, ...]:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import Spared
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.objective.adoption import adopt
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.yunikorn import (
     known_yunikorn_groups,
@@ -75,8 +75,8 @@ class YuniKornPlanning:
             notes=(*state.notes, *postponed(cluster, asking, self.conditions)),
         )
 
-    def adopt(self, profile: Profile) -> None:
-        """Let the terms count what an objective protects softly.
+    def adopt(self, profile: Profile) -> Profile:
+        """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
         ------
@@ -86,6 +86,7 @@ class YuniKornPlanning:
         refuse_annotated(profile)
         self.table = adopt(profile, self._told, lambda: known_yunikorn_groups(self.state))
         self.subject = replace(self.subject, table=self.table)
+        return spelled_out(profile, self.table)
 
     @property
     def conditions(self) -> Preconditions | None:

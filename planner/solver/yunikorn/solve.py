@@ -78,7 +78,7 @@ def solve_yunikorn(
         If a plan fails its verification, or the optimum is worse than the core's own plan.
     """
     started = time.monotonic()
-    planning.adopt(profile)
+    profile = planning.adopt(profile)
     greedy = planning.greedy_plan()
     settled = settled_ask(planning)
     if settled is not None:
