@@ -20,11 +20,12 @@ LEVELS: Final = {
     "fewest-pods": "D0 D1 D2p D4",
     "fewest-tenants": "D0 D1 D8 D2 D4",
     "fair": "D0 D1 D9 D2 D4",
+    "milestones": "D0 D1 D6 D2",
     "exact-fit": "D0 D1 D7 D2 D4",
     "weighted": "D4+D5+toll D8",
     "min-cost": "cost",
 }
-"""The built-in objectives that need neither milestones nor a look ahead."""
+"""The built-in objectives that need no look ahead."""
 
 CAPS: Final = {"no-regret": "D0 D1 D2 D4+D5"}
 COUNT: Final = "count"
