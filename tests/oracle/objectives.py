@@ -57,9 +57,12 @@ class Enumeration:
         self.terms = Terms(legal, costs)
         self.known = {victims: self.terms.of(victims) for victims in legal.sets}
 
-    def best(self, objective: str, greedy: int | None) -> Best | None:
-        """Return the answer; ``greedy`` is the scheduler's own, nothing where it finds nobody."""
-        levels = LEVELS[objective].split()
+    def best(self, objective: str, greedy: int | None, order: str | None = None) -> Best | None:
+        """Return the answer; ``greedy`` is the scheduler's own, nothing where it finds nobody.
+
+        ``order`` are the levels of an objective that is not listed here.
+        """
+        levels = (order or LEVELS[objective]).split()
         sets = self._within_caps(CAPS.get(objective, "").split() if greedy else [], greedy or 0)
         if not sets:
             return None

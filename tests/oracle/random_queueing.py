@@ -25,19 +25,27 @@ class QueueingState:
     pending: list[str]
 
 
-def queueing_state(seed: int, waiting: int = 1, most: int = 6) -> QueueingState:
+def queueing_state(
+    seed: int, waiting: int = 1, most: int = 6, *, classical: bool = False
+) -> QueueingState:
     """Return the state of a seed, in which ``most`` workloads hold quota at most.
 
     Under fair sharing with several that wait, amounts are a few units, as the numbers of shares
     are products of them.
     """
     chance = random.Random(f"queueing/{seed}")  # noqa: S311 - test data
-    given = _Fewer(seed, chance.randint(2, most), few=waiting > 1).state()
+    draw = _Fewer(seed, chance.randint(2, most), few=waiting > 1)
+    draw.fair &= not classical
+    draw.crowded |= waiting == 1 and chance.random() < 0.7  # it takes several to make room
+    given = draw.state()
     objects = [deepcopy(item) for item in given.objects]
     queues = [item["metadata"]["name"] for item in objects if item["kind"] == "ClusterQueue"]
+    bold = chance.random() < 0.6  # borrows while it preempts, and gives somebody reason to reclaim
     for item in objects:
-        if item["kind"] == "ClusterQueue" and item["metadata"]["name"] != queues[0]:
-            item["spec"]["preemption"] = _preemption(chance)
+        if item["kind"] == "ClusterQueue" and (bold or item["metadata"]["name"] != queues[0]):
+            item["spec"]["preemption"] = _preemption(chance, bold=bold)
+        if bold and item["kind"] == "Workload" and key_of(item) == PENDING:
+            item["spec"]["priority"] = 5
         if item["kind"] == "Workload" and key_of(item) != PENDING:
             _tell_requests(item, chance)
     incoming = next(
@@ -68,15 +76,15 @@ class _Fewer(StateDraw):
         return self.held
 
 
-def _preemption(chance: random.Random) -> Object:
-    reclaim = chance.choice(("Never", "LowerPriority", "Any", "Any"))
+def _preemption(chance: random.Random, *, bold: bool) -> Object:
+    reclaim = chance.choice(("Never", "LowerPriority", "Any", "Any")[bold:])
     found: Object = {
         "withinClusterQueue": chance.choice(
             ("Never", "LowerPriority", "LowerOrNewerEqualPriority", "LowerOrNewerEqualPriority")
         ),
         "reclaimWithinCohort": reclaim,
     }
-    if reclaim != "Never" and chance.random() < 0.5:
+    if reclaim != "Never" and chance.random() < (0.9 if bold else 0.5):
         found["borrowWithinCohort"] = {"policy": "LowerPriority"}
         if chance.random() < 0.3:
             found["borrowWithinCohort"]["maxPriorityThreshold"] = chance.randint(-1, 2)
