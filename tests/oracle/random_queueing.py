@@ -104,6 +104,12 @@ def _tell_requests(item: Object, chance: random.Random) -> None:
         for name, amount in _usage(item).items()
     }
     pod_set["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
+    if chance.random() < 0.15:  # is being evicted, and out of reach for most
+        item["spec"]["priority"] = 6
+        since = {"lastTransitionTime": "2026-03-01T11:40:00Z", "reason": "Preempted"}
+        conditions = item["status"]["conditions"]
+        conditions[:] = [each for each in conditions if each["type"] != "Evicted"]
+        conditions.append({"type": "Evicted", "status": "True", **since})
     if chance.random() < 0.9:
         item["spec"]["queueName"] = item["status"]["admission"]["clusterQueue"]
 

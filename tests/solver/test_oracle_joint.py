@@ -7,6 +7,7 @@ which is measured against what today's flavors are short of. ``PLANNER_FUZZ=N`` 
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 import planner
 from planner.plan import JointPlan
 from planner.reader import read_kueue_objects
+from tests.cluster import cohort, dump_of, fair_sharing, pending, queue, running
 from tests.conftest import TEST_ALL
 from tests.oracle.joint import Joint, Names
 from tests.oracle.objectives import COUNT, LEVELS, value
@@ -24,6 +26,7 @@ from tests.oracle.random_queueing import QueueingState, queueing_state
 from tests.oracle.random_states import NOW
 from tests.oracle.terms import Terms
 
+THOROUGH = TEST_ALL or "PLANNER_FUZZ" in os.environ
 STATES = int(os.environ.get("PLANNER_FUZZ") or (1500 if TEST_ALL else 80))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 CHUNK = 20
@@ -104,3 +107,41 @@ def test_admitted_and_every_level_are_those_of_enumeration(chunk: range) -> None
     assert not found, "\n".join(found)
     assert seen["too large"] + seen["feasible"] <= CHUNK // 5, seen
     assert min(seen["optimal"], seen["several"], seen["evicting"]), seen
+
+
+def stuck() -> None:
+    """Plan for two workloads of bytes under fair sharing, in two seconds at most."""
+    reclaiming = {"within": "LowerPriority", "reclaim": "Any"}
+    first, second = (
+        pending("cq-0", {"memory": 68719476737}, 3),
+        pending("cq-3", {"memory": 274877906946}, 2),
+    )
+    second[0]["metadata"] |= {"name": "second", "uid": "second"}
+    dump = dump_of(
+        cohort("pool", nominal={"memory": 500655731091}),
+        queue("cq-0", {"memory": 11776858975}, "pool", weight="0", **reclaiming),
+        queue("cq-1", {"memory": 260205090719}, "pool", weight="3", **reclaiming),
+        queue("cq-2", {"memory": 36026062775}, "pool", weight="0", reclaim="LowerPriority"),
+        queue("cq-3", {"memory": 20870736170}, "pool", **reclaiming),
+        running("a", "cq-0", {"memory": 206158430211}, 4),
+        running("b", "cq-0", {"memory": 206158430211}, 4),
+        running("c", "cq-2", {"memory": 137438953475}),
+        running("d", "cq-1", {"memory": 206158430211}, 1),
+        first,
+        second,
+        fair_sharing(),
+    )
+    state = read_kueue_objects(dump, where="stuck", now=NOW)
+    planner.solve_joint(state, objective="min-count", time_limit=2)
+
+
+@pytest.mark.skipif(not THOROUGH, reason="takes a core for as long as it waits")
+@pytest.mark.xfail(strict=True, reason="known fault: SCIP, asked for another opinion, never ends")
+def test_a_time_limit_ends_it() -> None:
+    planning = multiprocessing.get_context("spawn").Process(target=stuck)
+    planning.start()
+    planning.join(30)
+    ended = planning.exitcode
+    planning.kill()
+    planning.join()
+    assert ended == 0
