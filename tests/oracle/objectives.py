@@ -20,11 +20,12 @@ LEVELS: Final = {
     "fewest-pods": "D0 D1 D2p D4",
     "fewest-tenants": "D0 D1 D8 D2 D4",
     "fair": "D0 D1 D9 D2 D4",
+    "milestones": "D0 D1 D6 D2",
     "exact-fit": "D0 D1 D7 D2 D4",
     "weighted": "D4+D5+toll D8",
     "min-cost": "cost",
 }
-"""The built-in objectives that need neither milestones nor a look ahead."""
+"""The built-in objectives that need no look ahead."""
 
 CAPS: Final = {"no-regret": "D0 D1 D2 D4+D5"}
 COUNT: Final = "count"
@@ -57,9 +58,12 @@ class Enumeration:
         self.terms = Terms(legal, costs)
         self.known = {victims: self.terms.of(victims) for victims in legal.sets}
 
-    def best(self, objective: str, greedy: int | None) -> Best | None:
-        """Return the answer; ``greedy`` is the scheduler's own, nothing where it finds nobody."""
-        levels = self.levels(objective)
+    def best(self, objective: str, greedy: int | None, order: str | None = None) -> Best | None:
+        """Return the answer; ``greedy`` is the scheduler's own, nothing where it finds nobody.
+
+        ``order`` are the levels of an objective that is not listed here.
+        """
+        levels = order.split() if order else self.levels(objective)
         sets = self._within_caps(CAPS.get(objective, "").split() if greedy else [], greedy or 0)
         if not sets:
             return None

@@ -30,10 +30,10 @@ class RandomState:
 
 def random_state(seed: int) -> RandomState:
     """Return the state of a seed."""
-    return _Draw(seed).state()
+    return StateDraw(seed).state()
 
 
-class _Draw(Draw):
+class StateDraw(Draw):
     """One state as it is drawn."""
 
     def state(self) -> RandomState:

@@ -70,12 +70,13 @@ class Draw:
     def workloads(self) -> list[Object]:
         """Draw who holds quota; ``_usage`` is what each of them uses."""
         held: list[Object] = []
-        for index in range(self._how_many()):
+        for index in range(self.how_many()):
             like = self.chance.choice(held) if held and self.likely(0.3) else None
             held.append(self._workload(index, like))
         return held
 
-    def _how_many(self) -> int:
+    def how_many(self) -> int:
+        """Return how many workloads hold quota."""
         least = CANDIDATES - 2 if self.crowded else 2
         return self.chance.randint(least, CANDIDATES)
 

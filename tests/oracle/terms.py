@@ -26,7 +26,10 @@ TOLL_SECONDS: Final = 600
 TOLL_SECONDS_LAST: Final = 86_400
 HEAVIEST: Final = 2**20
 
-SUMS: Final = ("D0", "D2", "D2p", "D3", "D4", "D5", "D10", "D12", "toll", "time", "count", "cost")
+SUMS: Final = (
+    *("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12"),
+    *("toll", "time", "count", "cost"),
+)
 NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9")
 
 
@@ -77,7 +80,7 @@ class Terms:
     def _separable(self, index: int) -> dict[str, int]:
         held = self.cluster.held[index]
         size, last = size_of(held), annotation(held.source, f"{OURS}tier") == "last"
-        ran = self._seconds_since(held, started=True)
+        ran = self.seconds_since(held, started=True)
         restart = int(annotation(held.source, f"{OURS}restart-seconds") or RESTART_SECONDS)
         toll = TOLL_SECONDS + (TOLL_SECONDS_LAST if last else 0)
         return {
@@ -85,15 +88,16 @@ class Terms:
             "D2": 1,
             "D2p": _pods(held),
             "D3": min(2 ** self.ranks[held.priority], HEAVIEST),
-            "D4": math.ceil(size * self._seconds_since(held, started=False)),
+            "D4": math.ceil(size * self.seconds_since(held, started=False)),
             "D5": math.ceil(size * restart),
+            "D6": milestone_cost(held, ran),
             "D10": _past_preemptions(held),
             "D12": self.places[index],
             "toll": math.ceil(size * toll),
             "time": ran,
         }
 
-    def _seconds_since(self, held: Held, *, started: bool) -> int:
+    def seconds_since(self, held: Held, *, started: bool) -> int:
         """Return for how long it has run, or what of that is lost."""
         ready = condition(held.source, "PodsReady")
         start = moment(ready["lastTransitionTime"]) if ready else held.reserved_at
@@ -147,6 +151,22 @@ class Terms:
 def size_of(held: Held) -> Fraction:
     """Return what a workload holds, in accelerators."""
     return sum((_worth(at[1]) * amount for at, amount in held.usage.items()), Fraction(0))
+
+
+def milestone_cost(held: Held, ran: int) -> int:
+    """Return what it costs by the points that a workload publishes, rounded up between two."""
+    text = annotation(held.source, f"{OURS}milestones")
+    points = [tuple(map(int, point.split("s:"))) for point in text.split(",")] if text else []
+    cost = 0
+    for place, (start, here) in enumerate(points):
+        if ran < start:
+            break
+        cost = here
+        if place + 1 < len(points):
+            end, there = points[place + 1]
+            share = Fraction(min(ran, end) - start, end - start)
+            cost = math.ceil(here + (there - here) * share)
+    return cost
 
 
 def _worth(resource: str) -> Fraction:
