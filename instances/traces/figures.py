@@ -35,7 +35,7 @@ COLUMNS = (
     "fewer, and no regret",
     "less disruptive possible",
     "hours run",
-    "GPU-hours lost",
+    "accelerator-hours lost",
     "avoidable",
     "unproved",
 )
@@ -79,10 +79,10 @@ def differences(first: Audit, second: Audit) -> str:
     lost = [(other.terms["D4"] - one.terms["D4"]) / HOUR_S for one, other in pairs]
     parts = {
         "victims": mean([len(other.victims) - len(one.victims) for one, other in pairs]),
-        "GPU-hours lost": mean(lost),
+        "accelerator-hours lost": mean(lost),
     }
-    lines = [f"{name:<16} {_number(interval)}\n" for name, interval in parts.items()]
-    return f"{'both evict':<16} {len(pairs):,}\n" + "".join(lines)
+    lines = [f"{name:<22} {_number(interval)}\n" for name, interval in parts.items()]
+    return f"{'both evict':<22} {len(pairs):,}\n" + "".join(lines)
 
 
 def _judged(audit: Audit) -> list[Case]:

@@ -72,7 +72,7 @@ def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
         if row.level is not None:
             facts += [f"level={row.level}", f"bound={row.bound}", f"proof={row.proof or 'none'}"]
         if row.unit == WORK_UNIT:
-            facts.append(f"gpu_hours={hours(row.value).replace(',', '')}")
+            facts.append(f"accelerator_hours={hours(row.value).replace(',', '')}")
         yield line(
             "term", word(row.id), *facts, f"unit={quoted(row.unit)}", f"title={quoted(row.title)}"
         )

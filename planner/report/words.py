@@ -101,6 +101,11 @@ COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
 WORK_UNIT: Final = "accelerator-seconds"
+WORK_HOURS: Final = "accelerator-hours"
+WORK_NOTE: Final = (
+    "An accelerator-hour is one hour of a GPU or the like, or of 32 CPU cores; memory counts "
+    "nothing."
+)
 SIZE_UNIT: Final = "1/32000 accelerator"
 SIZES_PER_ACCELERATOR: Final = 32_000
 

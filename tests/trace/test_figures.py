@@ -76,7 +76,7 @@ def test_figures(script: Any) -> None:
     assert found["less disruptive possible"].startswith("33.3% (")
     assert found["victims"] == "3.00 ({:.2f} to {:.2f})".format(*mean([5, 3, 1])[1:])
     assert found["too many"].startswith("1.67 (")  # 4, 1 and none
-    assert found["GPU-hours lost"].startswith("0.67 (")  # 2 h, none and none
+    assert found["accelerator-hours lost"].startswith("0.67 (")  # 2 h, none and none
     assert found["hours run"] == "2.00 (2.00 to 2.00)"
     assert found["avoidable"].startswith("0.33 (")
     assert found["unproved"] == "0"
@@ -96,5 +96,5 @@ def test_differences_are_of_the_same_state(script: Any) -> None:
     )
     pairs, victims, lost = script.differences(first, second).splitlines()
     assert pairs.split() == ["both", "evict", "2"]
-    assert victims.startswith("victims          1.00 (")
-    assert lost.startswith("GPU-hours lost   1.00 (")
+    assert victims.startswith("victims                1.00 (")
+    assert lost.startswith("accelerator-hours lost 1.00 (")
