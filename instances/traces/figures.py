@@ -12,8 +12,8 @@
     planner audit gang128.jsonl.gz --fail-on never --format json -o gang128.json
     python instances/traces/figures.py --shares philly.json gang128.json
 
-It prints a Markdown table with a column for each audit; with ``--paired`` what the second of two has
-more than the first, case by case: the states of both are the same but for an option; with
+It prints a Markdown table with a column for each audit; with ``--paired`` what the second of two
+has more than the first, case by case: the states of both are the same but for an option; with
 ``--shares`` a row for each audit and only the shares, to see how they depend on an option. Shares
 are of the answers that evict somebody within the rules, with the exact binomial interval; means and
 medians are over the same, means by the bootstrap (BCa). "Fewer would do" may cost priority or work;

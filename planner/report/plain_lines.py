@@ -43,7 +43,7 @@ def heading(plan: AnyPlan, *asking: str) -> Iterator[str]:
 
 
 def differences(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:
-    """Say how two victim sets differ, by their keys."""
+    """Say how two victim sets differ, by their keys, and what the plan takes more of."""
     parts = contrast(plan, greedy)
     for kind, names in (
         ("common", parts.common),
@@ -51,6 +51,10 @@ def differences(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:
         ("instead", parts.instead),
     ):
         yield from (line(kind, word(name)) for name in names)
+    for one in plan.more_than_greedy:
+        facts = [f"plan={one.plan}", f"{plan.scheduler}={one.greedy}"]
+        facts += [] if one.priority is None else [f"priority={one.priority}"]
+        yield line("more", one.measure, *facts)
 
 
 def outside(label: str, plan: AnyPlan) -> Iterator[str]:

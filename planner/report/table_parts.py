@@ -25,6 +25,7 @@ from planner.report.words import (
     attempt_name,
     laws_held,
     main_bound,
+    more_than_greedy,
     outside_rules,
     rules_name,
     scheduler_name,
@@ -117,7 +118,8 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
     title = DIFFERENT.format(
         theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
     )
-    return Group(Text(title), grid(facts))
+    more = more_than_greedy(plan)
+    return Group(Text(title), grid(facts), *([Text(more, "yellow")] if more else []))
 
 
 def listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:

@@ -95,6 +95,7 @@ OUTSIDE: Final = {
     "kueue": "Kueue's own answer is outside its own rules: {law}",
     "yunikorn": "YuniKorn's own answer breaks {law}",
 }
+MORE: Final = "More than {scheduler} itself: {measures}"
 UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
 AVOIDABLE: Final = "not proved that no plan does with fewer"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
@@ -237,6 +238,19 @@ def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
     return [
         (broken.partition(" ")[0], sentence.format(law=broken)) for broken in plan.outside_rules
     ]
+
+
+def more_than_greedy(plan: AnyPlan) -> str:
+    """Say what a plan takes more of than the scheduler's own; empty if nothing that is told."""
+    nouns = {"pods": "pod", "queues": "queue", "highest_priority": "victim"}
+    measures = [
+        f"{plural(one.plan, nouns[one.measure])}"
+        + ("" if one.priority is None else f" of priority {one.priority}")
+        + f" instead of {one.greedy:,}"
+        for one in plan.more_than_greedy
+    ]
+    said = MORE.format(scheduler=scheduler_name(plan), measures=", ".join(measures))
+    return said if measures else ""
 
 
 def last_tier(plan: YuniKornPlan) -> str:

@@ -46,6 +46,7 @@ from planner.report.words import (
     attempt_name,
     laws_held,
     main_bound,
+    more_than_greedy,
     outside_rules,
     preemptor_name,
     rules_name,
@@ -157,6 +158,8 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
             yield Names(label, tuple(names[key] for key in keys), tone)
     else:
         yield Paragraph(SAME.format(theirs=theirs, **words))
+    if more := more_than_greedy(plan):
+        yield Paragraph(more, "warn")
     yield from (Paragraph(said, "warn") for _, said in outside_rules(greedy))
     if parts.spared or parts.instead:
         yield Fold(WHOM.format(**words), _particulars(greedy).victims)
