@@ -11,7 +11,8 @@ the files ``small-*``, or what a seed makes::
 
 It prints a Markdown table, a row for each audit and rule set, and below it where the states come
 from. Shares are of the answers that evict somebody within the rules, with the exact binomial
-interval; gaps are in victims, their mean by the bootstrap (BCa).
+interval; "no regret" is fewer victims under the caps of no-regret. How many are too many is a mean,
+by the bootstrap (BCa), then the median and the worst.
 """
 
 from __future__ import annotations
@@ -32,16 +33,15 @@ RULES = {
 COLUMNS = (
     "states",
     "rules",
-    "cases",
     "evicting",
     "fewer would do",
-    "too many: mean, median, worst",
-    "fewer, and no regret",
+    "fewer, no regret",
+    "too many",
     "less disruptive possible",
     "needless victims",
     "finds nobody, wrongly",
     "outside its rules",
-    "unproved",
+    "not proved",
 )
 SELECTED = "small-"
 CHOSEN = "chosen because fewer victims would often do, so that shares are too high"
@@ -65,13 +65,12 @@ def _row(cases: Sequence[Case]) -> list[str]:
     fewer = [_gap(case, "min-count", "count") for case in judged]
     regretless = [_gap(case, "no-regret", "D2") > 0 for case in judged]
     return [
-        f"{len(cases):,}",
-        f"{sum(bool(case.victims) for case in cases):,}",
+        f"{sum(bool(case.victims) for case in cases):,} of {len(cases):,}",
         _share(["count" in case.findings for case in judged]),
-        _gaps(fewer),
         _share(regretless),
+        _gaps(fewer),
         _share(["disruption" in case.findings for case in judged]),
-        _share(["redundant" in case.findings for case in judged]),
+        f"{sum('redundant' in case.findings for case in judged):,}",
         f"{sum('missed' in case.findings for case in cases):,}",
         f"{sum('rules' in case.findings for case in cases):,}",
         f"{sum(not case.proved for case in cases):,}",
@@ -87,7 +86,7 @@ def _gap(case: Case, objective: str, term: str) -> int:
 def _share(holds: Sequence[bool]) -> str:
     if not holds:
         return "-"
-    value, low, high = (f"{100 * bound:.1f}" for bound in share(sum(holds), len(holds)))
+    value, low, high = (f"{100 * bound:.0f}" for bound in share(sum(holds), len(holds)))
     return f"{value}% ({low} to {high})"
 
 
