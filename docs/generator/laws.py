@@ -14,7 +14,7 @@ from pathlib import Path
 
 import planner.models
 import planner.verifier
-from planner.laws import RULE_SETS, Law
+from planner.laws import RULE_SETS, Law, kep83
 
 HEAD = """# Laws
 
@@ -36,6 +36,8 @@ def page() -> str:
     for name, laws in RULE_SETS.items():
         parts.append(f"## {name}")
         parts.append("\n".join(["| law | what |", "|---|---|", *map(_row, laws)]))
+        if name == "kep83":
+            parts.append((kep83.__doc__ or "").partition("\n\n")[2])
         for law in laws:
             if law.id not in described:
                 parts.extend(_law(law))

@@ -13,6 +13,40 @@ for the scheduler's own choice. An objective says which of them are minimised, o
 other, and which may not be above the scheduler's own.
 """
 
+COUNTING = """### What some of them count, and what not
+
+D4
+:   Size times the seconds since the newest checkpoint that a workload *publishes*; without one,
+    since it started. So whoever publishes no checkpoint has more to lose on paper, and is spared
+    more often: no rule of a median is applied to those who publish none. A workload that saves
+    when it is told to stop (`checkpoint-seconds` within its grace period) loses nothing, and the
+    time of saving is free. YuniKorn's dump tells no checkpoints.
+
+D5
+:   Size times `restart-seconds`, one minute where nothing is said.
+
+D7
+:   What the victims free of the contested resources beyond what is missing, as accelerators. It
+    is what they *freed*, not what becomes *available* to the preemptor: quota that limits or the
+    cohort keep from it counts as freed. For YuniKorn it is counted on the node of the plan.
+
+D8
+:   Queues that lose a victim: ClusterQueues, or leaf queues of YuniKorn. They need not be
+    tenants: two queues of a team count twice, two teams in one queue once.
+
+D9
+:   For each queue, the size of its victims in thousandths of what it uses above its own nominal
+    quota (YuniKorn: guaranteed), or of one accelerator if that is more; the largest of them. Each
+    queue is looked at by itself: what its cohort borrows does not count, nor do weights of fair
+    sharing.
+
+What is being evicted already counts in `count` and `cost` only.
+
+The caps of `no-regret` bind D0, D1, D2 and D4+D5. It may evict more pods than the scheduler
+itself, touch more queues, or take more workloads of the highest priority: a plan that does says
+so beside the scheduler's own (`more_than_greedy` in JSON, `more` in plain text).
+"""
+
 
 def page() -> str:
     """Return the page of terms, objectives, files of objectives, and annotations."""
@@ -33,6 +67,7 @@ def page() -> str:
             + (terms.__doc__ or "").partition("Amounts")[1]
             + _prose((terms.__doc__ or "").partition("Amounts")[2]),
             "\n".join(["| term | what | unit | of |", "|---|---|---|---|", *listed]),
+            COUNTING,
             "## Objectives",
             "\n".join(
                 [

@@ -1,78 +1,113 @@
-"""The README's figures about the scheduler's own answers, from an audit of recorded states.
+"""The README's figures about the scheduler's own answers, with 95% confidence intervals.
 
-Run it on files of recorded states, those of this folder or more of the kind::
+Run it on audits of states that were not chosen for what comes out, such as all of a recording but
+the files ``small-*``, or what a seed makes::
 
-    planner audit instances/recorded/*.jsonl.gz --fail-on never --format json -o audit.json
-    python instances/recorded/figures.py audit.json
+    planner audit instances/recorded/classical-*.jsonl.gz instances/recorded/fair-*.jsonl.gz \
+        --fail-on never --format json -o recorded.json
+    planner generate hierarchical --count 100 -o hierarchical.jsonl.gz
+    planner audit hierarchical.jsonl.gz --fail-on never --format json -o hierarchical.json
+    python instances/recorded/figures.py recorded.json hierarchical.json
 
-It prints a Markdown table: one row for each rule set, one for all.
+It prints a Markdown table, a row for each audit and rule set, and below it where the states come
+from. Shares are of the answers that evict somebody within the rules, with the exact binomial
+interval; "no regret" is fewer victims under the caps of no-regret. How many are too many is a mean,
+by the bootstrap (BCa), then the median and the worst.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from planner.auditing import Audit, Case
+from planner.study.confidence import mean, median, share
 
 RULES = {
-    "kueue-classical": "Kueue, classical",
-    "kueue-fair": "Kueue, fair sharing",
+    "kueue-classical": "classical",
+    "kueue-fair": "fair sharing",
     "yunikorn-design": "YuniKorn",
     "yunikorn-required-node": "YuniKorn, required node",
 }
 COLUMNS = (
-    "Rules",
-    "Cases",
-    "Evicting",
-    "Fewer would do",
-    "Mean gap",
-    "Worst gap",
-    "Less disruption possible",
-    "Needless victims",
-    "Finds nobody, wrongly",
-    "Outside its rules",
-    "Unproved",
+    "states",
+    "rules",
+    "evicting",
+    "fewer would do",
+    "fewer, no regret",
+    "too many",
+    "less disruptive possible",
+    "needless victims",
+    "finds nobody, wrongly",
+    "outside its rules",
+    "not proved",
 )
+SELECTED = "small-"
+CHOSEN = "chosen because fewer victims would often do, so that shares are too high"
+MANY = 12
 
 
-def figures(audit: Audit) -> str:
-    """Return the Markdown table of an audit."""
-    groups = [(name, [c for c in audit.cases if c.rules == rules]) for rules, name in RULES.items()]
-    rows = [_row(name, cases) for name, cases in groups if cases]
-    rows.append(_row("all", audit.cases))
-    lines = [COLUMNS, ["---"] + ["--:"] * (len(COLUMNS) - 1), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def figures(audits: dict[str, Audit]) -> str:
+    """Return the Markdown table of some audits by name, and the sampling frame of each."""
+    lines = [COLUMNS, ["---", "---", *("--:" for _ in COLUMNS[2:])]]
+    for name, audit in audits.items():
+        groups = {
+            said: [c for c in audit.cases if c.rules == rules] for rules, said in RULES.items()
+        }
+        lines += [[name, said, *_row(cases)] for said, cases in groups.items() if cases]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return table + "\n" + "".join(f"* {name}: {_frame(audit)}\n" for name, audit in audits.items())
 
 
-def _row(name: str, cases: Sequence[Case]) -> list[str]:
-    gaps = [
-        judgement.gaps["count"]
-        for case in cases
-        for judgement in case.judgements
-        if judgement.objective == "min-count" and judgement.gaps and not case.outside_rules
-    ]
-    mean = sum(gaps) / len(gaps) if gaps else 0.0
+def _row(cases: Sequence[Case]) -> list[str]:
+    judged = [case for case in cases if case.victims and not case.outside_rules]
+    fewer = [_gap(case, "min-count", "count") for case in judged]
+    regretless = [_gap(case, "no-regret", "D2") > 0 for case in judged]
     return [
-        name,
-        f"{len(cases):,}",
-        _share(cases, len(cases), (bool(case.victims) for case in cases)),
-        _share(cases, len(gaps), ("count" in case.findings for case in cases)),
-        f"{mean:.2f}",
-        f"{max(gaps, default=0)}",
-        _share(cases, len(gaps), ("disruption" in case.findings for case in cases)),
-        _share(cases, len(gaps), ("redundant" in case.findings for case in cases)),
+        f"{sum(bool(case.victims) for case in cases):,} of {len(cases):,}",
+        _share(["count" in case.findings for case in judged]),
+        _share(regretless),
+        _gaps(fewer),
+        _share(["disruption" in case.findings for case in judged]),
+        f"{sum('redundant' in case.findings for case in judged):,}",
         f"{sum('missed' in case.findings for case in cases):,}",
         f"{sum('rules' in case.findings for case in cases):,}",
         f"{sum(not case.proved for case in cases):,}",
     ]
 
 
-def _share(cases: Sequence[Case], whole: int, holds: Iterable[bool]) -> str:
-    count = sum(holds)
-    return f"{count:,} ({count / whole:.1%})" if whole and cases else "0"
+def _gap(case: Case, objective: str, term: str) -> int:
+    """Return how much more of a term the scheduler's own answer has than the optimum."""
+    found = [one for one in case.judgements if one.objective == objective]
+    return found[0].gaps.get(term, 0) if found else 0
+
+
+def _share(holds: Sequence[bool]) -> str:
+    if not holds:
+        return "-"
+    value, low, high = (f"{100 * bound:.0f}" for bound in share(sum(holds), len(holds)))
+    return f"{value}% ({low} to {high})"
+
+
+def _gaps(gaps: Sequence[int]) -> str:
+    if not gaps:
+        return "-"
+    value, low, high = mean(gaps)
+    return f"{value:.2f} ({low:.2f} to {high:.2f}), {median(gaps).value:g}, {max(gaps)}"
+
+
+def _frame(audit: Audit) -> str:
+    """Say from which files the states are, and whether some were chosen for what came out."""
+    files = sorted({Path(case.state.partition(": ")[0]).name for case in audit.cases})
+    said = ", ".join(files) if len(files) <= MANY else f"{len(files):,} files"
+    chosen = [file for file in files if file.startswith(SELECTED)]
+    aside = f"; {', '.join(chosen)}: {CHOSEN}" if chosen else ""
+    return f"{audit.summary.states:,} states of {said}{aside}"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(figures(Audit.model_validate_json(Path(sys.argv[1]).read_bytes())))
+    audits = {
+        Path(name).stem: Audit.model_validate_json(Path(name).read_bytes()) for name in sys.argv[1:]
+    }
+    sys.stdout.write(figures(audits))

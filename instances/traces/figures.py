@@ -8,11 +8,16 @@
     planner audit fair.jsonl.gz --fail-on never --format json -o fair.json
     python instances/traces/figures.py --paired philly.json fair.json
 
-It prints a Markdown table with a row for each audit, or what the second of two has more than the
-first, case by case: the states of both are the same but for an option. Shares are of the answers
-that evict somebody within the rules, with the exact binomial interval; means are over the same, by
-the bootstrap. "Fewer would do" may cost priority or work; "fewer, and no regret" is no worse in
-either. "Hours run" is how long a victim ran, on average.
+    planner import philly philly.csv --instants 120 --seed 1 --gang 128 -o gang128.jsonl.gz
+    planner audit gang128.jsonl.gz --fail-on never --format json -o gang128.json
+    python instances/traces/figures.py --shares philly.json gang128.json
+
+It prints a Markdown table with a column for each audit; with ``--paired`` what the second of two
+has more than the first, case by case: the states of both are the same but for an option; with
+``--shares`` a row for each audit and only the shares, to see how they depend on an option. Shares
+are of the answers that evict somebody within the rules, with the exact binomial interval; means and
+medians are over the same, means by the bootstrap (BCa). "Fewer would do" may cost priority or work;
+"fewer, and no regret" is no worse in either. "Hours run" is how long a victim ran, on average.
 """
 
 from __future__ import annotations
@@ -22,54 +27,64 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.auditing import Audit, Case
-from planner.study.confidence import Interval, mean, share
+from planner.study.confidence import Interval, mean, median, share
 
-COLUMNS = (
-    "states",
-    "cases",
-    "evicting",
-    "infeasible",
-    "fewer would do",
-    "victims",
-    "too many",
-    "fewer, and no regret",
-    "less disruptive possible",
-    "hours run",
-    "GPU-hours lost",
-    "avoidable",
-    "unproved",
-)
 HOUR_S = 3600
+PAIRED, SHARES = "--paired", "--shares"
 
 
 def figures(audits: dict[str, Audit]) -> str:
-    """Return the Markdown table of some audits by name."""
+    """Return the Markdown table of some audits by name, a column for each."""
+    columns = [{**_shares(audit), **_means(audit)} for audit in audits.values()]
     lines = [
-        ("trace", *COLUMNS),
-        ("---", *("--:" for _ in COLUMNS)),
-        *((name, *_row(audit)) for name, audit in audits.items()),
+        ("", *audits),
+        ("---", *("--:" for _ in audits)),
+        *((what, *(column[what] for column in columns)) for what in columns[0]),
     ]
+    return _table(lines)
+
+
+def shares(audits: dict[str, Audit]) -> str:
+    """Return the Markdown table of the shares alone, a row for each audit."""
+    rows = {name: _shares(audit) for name, audit in audits.items()}
+    titles = next(iter(rows.values()))
+    lines = [("", *titles), ("---", *("--:" for _ in titles))]
+    return _table([*lines, *((name, *row.values()) for name, row in rows.items())])
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _row(audit: Audit) -> Sequence[str]:
+def _shares(audit: Audit) -> dict[str, str]:
     judged = _judged(audit)
-    lost = [case.terms["D4"] / HOUR_S for case in judged]
-    return (
-        f"{audit.summary.states:,}",
-        f"{audit.summary.cases:,}",
-        f"{len(judged):,}",
-        f"{audit.summary.infeasible:,}",
-        _percent(share(sum("count" in case.findings for case in judged), len(judged))),
-        _number(mean([len(case.victims) for case in judged])),
-        _number(mean([_gap(case, "min-count", "count") for case in judged])),
-        _percent(share(sum(_gap(case, "no-regret", "D2") > 0 for case in judged), len(judged))),
-        _percent(share(sum("disruption" in case.findings for case in judged), len(judged))),
-        _number(mean([case.terms["time"] / HOUR_S / len(case.victims) for case in judged])),
-        _number(mean(lost)),
-        _number(mean([_gap(case, "no-regret", "D4") / HOUR_S for case in judged])),
-        f"{audit.summary.unproved:,}",
-    )
+    return {
+        "states": f"{audit.summary.states:,}",
+        "decisions that evict somebody": f"{len(judged):,}",
+        "proved: no legal victims": f"{audit.summary.infeasible:,}",
+        "not proved": f"{audit.summary.unproved:,}",
+        "fewer would do": _percent(["count" in case.findings for case in judged]),
+        "fewer, and no regret": _percent([_gap(case, "no-regret", "D2") > 0 for case in judged]),
+        "less disruptive possible": _percent(["disruption" in case.findings for case in judged]),
+    }
+
+
+def _means(audit: Audit) -> dict[str, str]:
+    judged = _judged(audit)
+    of_each: dict[str, list[float]] = {
+        "victims": [len(case.victims) for case in judged],
+        "too many": [_gap(case, "min-count", "count") for case in judged],
+        "hours that a victim ran": [
+            case.terms["time"] / HOUR_S / len(case.victims) for case in judged
+        ],
+        "accelerator-hours lost": [case.terms["D4"] / HOUR_S for case in judged],
+        "of these avoidable": [_gap(case, "no-regret", "D4") / HOUR_S for case in judged],
+    }
+    found: dict[str, str] = {}
+    for name, values in of_each.items():
+        found[f"{name}, mean"] = _number(mean(values)) if values else "-"
+        found[f"{name}, median"] = _number(median(values)) if values else "-"
+    return found
 
 
 def differences(first: Audit, second: Audit) -> str:
@@ -79,10 +94,10 @@ def differences(first: Audit, second: Audit) -> str:
     lost = [(other.terms["D4"] - one.terms["D4"]) / HOUR_S for one, other in pairs]
     parts = {
         "victims": mean([len(other.victims) - len(one.victims) for one, other in pairs]),
-        "GPU-hours lost": mean(lost),
+        "accelerator-hours lost": mean(lost),
     }
-    lines = [f"{name:<16} {_number(interval)}\n" for name, interval in parts.items()]
-    return f"{'both evict':<16} {len(pairs):,}\n" + "".join(lines)
+    lines = [f"{name:<22} {_number(interval)}\n" for name, interval in parts.items()]
+    return f"{'both evict':<22} {len(pairs):,}\n" + "".join(lines)
 
 
 def _judged(audit: Audit) -> list[Case]:
@@ -100,8 +115,10 @@ def _gap(case: Case, objective: str, term: str) -> int:
     return next(one.gaps[term] for one in case.judgements if one.objective == objective)
 
 
-def _percent(interval: Interval) -> str:
-    value, low, high = (f"{100 * bound:.1f}" for bound in interval)
+def _percent(holds: Sequence[bool]) -> str:
+    if not holds:
+        return "-"
+    value, low, high = (f"{100 * bound:.1f}" for bound in share(sum(holds), len(holds)))
     return f"{value}% ({low} to {high})"
 
 
@@ -111,13 +128,16 @@ def _number(interval: Interval) -> str:
 
 
 def main(names: Sequence[str]) -> None:
-    """Print a table of audits, or the differences of two."""
-    paired = names[0] == "--paired"
+    """Print a table of audits, their shares alone, or the differences of two."""
+    mode = names[0] if names[0] in {PAIRED, SHARES} else ""
     audits = {
         Path(name).stem: Audit.model_validate_json(Path(name).read_bytes())
-        for name in names[paired:]
+        for name in names[bool(mode) :]
     }
-    sys.stdout.write(differences(*audits.values()) if paired else figures(audits))
+    if mode == PAIRED:
+        sys.stdout.write(differences(*audits.values()))
+    else:
+        sys.stdout.write(shares(audits) if mode else figures(audits))
 
 
 if __name__ == "__main__":

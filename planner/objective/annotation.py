@@ -12,7 +12,8 @@ All annotations share one prefix, ``preemption-planner.io/``:
 ``restart-seconds``
     How long the workload needs until it is as far as before, 60 by default.
 ``milestones``
-    What an eviction costs by run time, such as ``0s:0,1h:50,4h:10``; nothing by default.
+    What an eviction costs by run time, such as ``1h:50,4h:10``: 0 at the start unless there is a
+    point ``0s:COST``, then on straight lines. Nothing by default.
 ``min-runtime-seconds``
     How long the workload should run before it is evicted, 0 by default. The term ``early``
     counts what is missing; an objective whose ``[protect]`` says ``annotated = true`` forbids

@@ -1,10 +1,12 @@
 """What an eviction costs by how long the workload has run, as KEP-83 proposed it.
 
-The cost is given at some run times, such as ``0s:0,1h:50,4h:10``. Between two points it is on
-the straight line that joins them, after the last it stays as it is there. Values on a line are
+The cost is given at some run times, such as ``1m:100,10m:0``, the example of KEP-83. Between two
+points it is on the straight line that joins them, after the last it stays as it is there. It
+begins at 0, as the drawing of the KEP does, unless there is a point at ``0s``. Values on a line are
 rounded up, so that everything stays an integer.
 
-Source: objectives.md, "Notation" and term D6; KEP-83, deferred alternative "disruption cost".
+Source: objectives.md, "Notation" and term D6; KEP-83, Alternatives, "Inform how costly is to
+interrupt a Workload".
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from planner.quota.yunikorn.properties import SECOND, parse_duration
 
 HIGHEST_COST: Final = 10**9
 EXPECTED: Final = (
-    "points TIME:COST from 0s on, later ones last, costs whole numbers up to 1000000000, "
-    'such as "0s:0,1h:50,4h:10"'
+    "points TIME:COST, later ones last, costs whole numbers up to 1000000000, "
+    'such as "1m:100,10m:0"; without one at 0s the cost begins at 0'
 )
 
 Milestones = tuple[tuple[int, int], ...]
@@ -28,7 +30,7 @@ _COST = re.compile(r"[0-9]{1,10}")
 
 
 def parse_milestones(text: str) -> Milestones:
-    """Read milestones.
+    """Read milestones; where there is no point at 0 s, the cost there is 0.
 
     Raises
     ------
@@ -37,9 +39,9 @@ def parse_milestones(text: str) -> Milestones:
     """
     points = tuple(_parse_point(point) for point in text.split(","))
     times = [time for time, _ in points]
-    if times[0] != 0 or any(later <= time for time, later in pairwise(times)):
+    if any(later <= time for time, later in pairwise(times)):
         raise ValueError(EXPECTED)
-    return points
+    return points if times[0] == 0 else ((0, 0), *points)
 
 
 def milestone_cost(points: Milestones, running_s: int) -> int:

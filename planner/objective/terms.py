@@ -2,7 +2,8 @@
 
 Source: objectives.md. Amounts of work are measured in accelerators: one GPU-like device counts
 1, a CPU core 1/32, memory nothing; internally in 1/32000 of an accelerator, so that a device is
-32,000, a milli-core 1, and everything stays an integer.
+32,000, a milli-core 1, and everything stays an integer. All are added up: 8 devices with 128 cores
+are 12 accelerators, and an hour of them 12 accelerator-hours (``acc-h``), not GPU-hours.
 """
 
 from __future__ import annotations

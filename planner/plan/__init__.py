@@ -3,6 +3,7 @@
 base.py      what every piece of output is made of
 record.py    what the plans of every scheduler have in common
 proof.py     proof trees: the steps that show that no plan is better
+excess.py    what a plan takes more of than the scheduler's own
 kueue.py     the plan for a pending workload of Kueue
 kueue_tree.py
              the tree of cohorts and ClusterQueues around it
@@ -12,6 +13,7 @@ joint.py     the plan for several pending workloads of Kueue at once
 """
 
 from planner.plan.base import Record
+from planner.plan.excess import Excess
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.joint import (
     GreedyTurn,
@@ -58,6 +60,7 @@ __all__ = [
     "Cascade",
     "Certificate",
     "Demand",
+    "Excess",
     "FlavorChoices",
     "Front",
     "FrontMeasure",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from planner.assignment import Assignment
 from planner.plan.base import Record
+from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate, Status
 from planner.state.kep83 import Kep83
@@ -140,6 +141,8 @@ class Plan(Record):
     permitted flavors, here, in ``greedy`` and in ``flavors``.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
+    ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
+    takes more than ``greedy``; it follows from the rest, and is not read again.
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
     of the KEP's algorithm.
     """
@@ -174,6 +177,25 @@ class Plan(Record):
     def keys(self) -> tuple[str, ...]:
         """The victims as namespace/name, in the order of the plan."""
         return tuple(victim.workload for victim in self.victims)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def more_than_greedy(self) -> tuple[Excess, ...]:
+        """What this plan takes more of than the scheduler's own, where that evicts anybody."""
+        greedy = self.greedy
+        if greedy is None or not greedy.victims:
+            return ()
+        return tuple(excesses(self.terms, greedy.terms, self.priorities, greedy.priorities))
+
+    @property
+    def priorities(self) -> list[int]:
+        """The priorities of the victims, what is being evicted already left out."""
+        return [one.priority for one in self.victims if not one.evicted]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _what_follows_is_not_read(cls, value: object) -> object:
+        return without_excess(value)
 
     @model_validator(mode="after")
     def _greedy_stands_beside_optimum(self) -> Plan:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, computed_field, model_validator
 
 from planner.laws import Spared
 from planner.plan.base import Record
+from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.record import SCHEMA_VERSION, Certificate, Status
 
 
@@ -86,6 +87,8 @@ class YuniKornPlan(Record):
     ``last_tier`` says whether a victim opted out of preemption or started its application;
     a proved plan then shows that none could do without. ``outside_rules`` says which laws the
     core's own answer does not keep. ``greedy`` is the core's own plan on the same state.
+    ``more_than_greedy`` says of which pods, queues and victims of the highest adjusted priority the
+    plan takes more than that; it follows from the rest, and is not read again.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -123,6 +126,25 @@ class YuniKornPlan(Record):
     def keys(self) -> tuple[str, ...]:
         """The allocation keys of the victims, in the order of the plan."""
         return tuple(victim.allocation for victim in self.victims)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def more_than_greedy(self) -> tuple[Excess, ...]:
+        """What this plan takes more of than the scheduler's own, where that evicts anybody."""
+        greedy = self.greedy
+        if greedy is None or not greedy.victims:
+            return ()
+        return tuple(excesses(self.terms, greedy.terms, self.priorities, greedy.priorities))
+
+    @property
+    def priorities(self) -> list[int]:
+        """The priorities of the victims, as they are compared with the ask's."""
+        return [one.adjusted_priority for one in self.victims]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _what_follows_is_not_read(cls, value: object) -> object:
+        return without_excess(value)
 
     @model_validator(mode="after")
     def _greedy_stands_beside_optimum(self) -> YuniKornPlan:

@@ -17,7 +17,7 @@ from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
 from planner.report.text import clean, decimal, hours, plural, short, word
-from planner.report.words import WORK_UNIT
+from planner.report.words import WORK_HOURS, WORK_UNIT
 
 FINDINGS: Final[dict[FindingCode, str]] = {
     "redundant": "some of its victims alone would do",
@@ -159,7 +159,7 @@ def _gap_table(gaps: Sequence[Gap]) -> Table:
 
 def gap_unit(gap: Gap) -> str:
     """Return the unit that the amounts of a gap are shown in."""
-    return "GPU-h" if gap.unit == WORK_UNIT else gap.unit
+    return WORK_HOURS if gap.unit == WORK_UNIT else gap.unit
 
 
 def gap_amount(gap: Gap, value: float) -> str:

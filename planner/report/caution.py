@@ -11,8 +11,8 @@ from planner.report.words import VERBS, preemptor_name
 
 LOST_WORK: Final = ("D4", "D5")
 LOSES_MORE: Final = (
-    "{preemptor}: {verb}ing these loses {ours} GPU-h of work, the scheduler's own choice {theirs}; "
-    "--objective min-lost-work plans for the least"
+    "{preemptor}: {verb}ing these loses {ours} accelerator-hours of work, the scheduler's own "
+    "choice {theirs}; --objective min-lost-work plans for the least"
 )
 
 

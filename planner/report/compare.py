@@ -25,7 +25,7 @@ ROWS: Final = 30
 
 TITLES: Final[dict[Measure, str]] = {
     "victims": "Victims",
-    "lost_work": "Lost work, GPU-h",
+    "lost_work": "Lost work, accelerator-hours",
     "ratio": "Evicted / requested",
     "seconds": "Seconds",
 }
@@ -69,7 +69,7 @@ def csv_text(comparison: Comparison) -> str:
 
 
 def shown(measure: Measure, value: float | None) -> str:
-    """Return a measure as people read it: work in GPU-hours, the others as they are."""
+    """Return a measure as people read it: work in accelerator-hours, the others as they are."""
     if value is None:
         return NONE
     if value < 0:

@@ -72,7 +72,7 @@ SCALES: Final[Mapping[str, Scale]] = {
         whole=True,
     ),
     "lost_work": Scale(
-        label="lost work with restarts (GPU-h)",
+        label="lost work with restarts (accelerator-hours)",
         unit=SECONDS_PER_HOUR,
         linear=0.1,
         ticks=(0, *_POWERS),

@@ -124,7 +124,7 @@ def _step_table(answer: JointPlan) -> Table:
         Column("Age", lambda row: _of(row, lambda v: age(v.age_s)), number=True),
         Column("Reason", lambda row: _of(row, lambda v: clean(v.reason))),
         Column(
-            "Lost GPU-h",
+            "Lost acc-h",
             lambda row: _of(row, lambda v: hours(v.costs.get("D4", 0))),
             hours(lost),
             number=True,

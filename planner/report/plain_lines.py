@@ -43,7 +43,7 @@ def heading(plan: AnyPlan, *asking: str) -> Iterator[str]:
 
 
 def differences(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:
-    """Say how two victim sets differ, by their keys."""
+    """Say how two victim sets differ, by their keys, and what the plan takes more of."""
     parts = contrast(plan, greedy)
     for kind, names in (
         ("common", parts.common),
@@ -51,6 +51,10 @@ def differences(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:
         ("instead", parts.instead),
     ):
         yield from (line(kind, word(name)) for name in names)
+    for one in plan.more_than_greedy:
+        facts = [f"plan={one.plan}", f"{plan.scheduler}={one.greedy}"]
+        facts += [] if one.priority is None else [f"priority={one.priority}"]
+        yield line("more", one.measure, *facts)
 
 
 def outside(label: str, plan: AnyPlan) -> Iterator[str]:
@@ -72,7 +76,7 @@ def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
         if row.level is not None:
             facts += [f"level={row.level}", f"bound={row.bound}", f"proof={row.proof or 'none'}"]
         if row.unit == WORK_UNIT:
-            facts.append(f"gpu_hours={hours(row.value).replace(',', '')}")
+            facts.append(f"accelerator_hours={hours(row.value).replace(',', '')}")
         yield line(
             "term", word(row.id), *facts, f"unit={quoted(row.unit)}", f"title={quoted(row.title)}"
         )

@@ -83,7 +83,7 @@ def _header(answer: Simulation) -> Table:
         ended=ENDED[answer.ended],
     )
     evicted = f"{plural(totals.evictions, 'eviction')} of {plural(totals.evicted, noun)}"
-    lost = f"{age(totals.lost_s)} of their runs, {hours(totals.lost_work)} GPU-h"
+    lost = f"{age(totals.lost_s)} of their runs, {hours(totals.lost_work)} accelerator-hours"
     facts = [
         ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
         ("Victims by", Text(decider)),
@@ -172,7 +172,7 @@ def _fate_table(answer: Simulation) -> Table:
         Column("Waited", lambda row: age(row.waiting_s), number=True),
         Column("Ran", lambda row: age(row.running_s), number=True),
         Column("Lost", lambda row: age(row.lost_s), number=True),
-        Column("GPU-h", lambda row: hours(row.lost_work), number=True),
+        Column("Lost acc-h", lambda row: hours(row.lost_work), number=True),
     ]
     return table_of(columns, rows, MOST_ROWS)
 

@@ -19,11 +19,13 @@ from planner.report.words import (
     SIZE_UNIT,
     SIZES_PER_ACCELERATOR,
     VERBS,
+    WORK_HOURS,
     WORK_UNIT,
     TermRow,
     attempt_name,
     laws_held,
     main_bound,
+    more_than_greedy,
     outside_rules,
     rules_name,
     scheduler_name,
@@ -79,7 +81,7 @@ def best_fit(tables: Sequence[Table], width: int) -> Table:
 
 def lost_columns(plan: AnyPlan, victims: Sequence[AnyVictim]) -> list[Column[AnyVictim]]:
     """Return what victims lose: work, and the user's own cost where that is the objective."""
-    columns = [_cost_column("Lost GPU-h", victims, "D4", hours)]
+    columns = [_cost_column("Lost acc-h", victims, "D4", hours)]
     if "cost" in plan.objective:
         columns.append(_cost_column("Cost", victims, "cost", "{:,}".format))
     return columns
@@ -116,7 +118,8 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
     title = DIFFERENT.format(
         theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
     )
-    return Group(Text(title), grid(facts))
+    more = more_than_greedy(plan)
+    return Group(Text(title), grid(facts), *([Text(more, "yellow")] if more else []))
 
 
 def listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:
@@ -175,7 +178,7 @@ def unit_in_words(row: TermRow) -> Text:
 
 def units_of(unit: str) -> tuple[str, ...]:
     """Return the units of what `value_in` shows, line by line."""
-    second = {WORK_UNIT: ("GPU-h",), SIZE_UNIT: ("accelerators",)}
+    second = {WORK_UNIT: (WORK_HOURS,), SIZE_UNIT: ("accelerators",)}
     return (clean(unit), *second.get(unit, ()))
 
 

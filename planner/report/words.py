@@ -100,12 +100,18 @@ OUTSIDE: Final = {
     "yunikorn": "YuniKorn's own answer breaks {law}",
 }
 _OF_PRIORITY: Final = re.compile(r"victims@(-?[0-9]{1,19})")
+MORE: Final = "More than {scheduler} itself: {measures}"
 UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
 AVOIDABLE: Final = "not proved that no plan does with fewer"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
 WORK_UNIT: Final = "accelerator-seconds"
+WORK_HOURS: Final = "accelerator-hours"
+WORK_NOTE: Final = (
+    "An accelerator-hour is one hour of a GPU or the like, or of 32 CPU cores; memory counts "
+    "nothing."
+)
 SIZE_UNIT: Final = "1/32000 accelerator"
 SIZES_PER_ACCELERATOR: Final = 32_000
 
@@ -247,6 +253,19 @@ def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
     return [
         (broken.partition(" ")[0], sentence.format(law=broken)) for broken in plan.outside_rules
     ]
+
+
+def more_than_greedy(plan: AnyPlan) -> str:
+    """Say what a plan takes more of than the scheduler's own; empty if nothing that is told."""
+    nouns = {"pods": "pod", "queues": "queue", "highest_priority": "victim"}
+    measures = [
+        f"{plural(one.plan, nouns[one.measure])}"
+        + ("" if one.priority is None else f" of priority {one.priority}")
+        + f" instead of {one.greedy:,}"
+        for one in plan.more_than_greedy
+    ]
+    said = MORE.format(scheduler=scheduler_name(plan), measures=", ".join(measures))
+    return said if measures else ""
 
 
 def last_tier(plan: YuniKornPlan) -> str:

@@ -1,4 +1,4 @@
-"""How far a share or a mean of a sample of states can be from that of all of them.
+"""How far a share, a mean or a median of a sample of states can be from that of all of them.
 
 The intervals are about which states were drawn, given how states are drawn. They do not say
 whether the drawn states are like somebody's cluster.
@@ -7,13 +7,16 @@ whether the drawn states are like somebody's cluster.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 5000
 _VALUES_AT_ONCE: Final = 2_000_000
+_NORMAL: Final = NormalDist()
 
 
 class Interval(NamedTuple):
@@ -43,11 +46,19 @@ def share(count: int, of: int, level: float = LEVEL) -> Interval:
 
 
 def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interval:
-    """Return the mean of a measure, with its bootstrap percentile interval.
+    r"""Return the mean of a measure, with its bias-corrected and accelerated bootstrap interval.
 
-    As many values are drawn from the values themselves with replacement, 5000 times; the bounds
-    are quantiles of the means of the draws. Source: Efron and Tibshirani, "An Introduction to the
-    Bootstrap" (1993), chapter 13.
+    As many values are drawn from the values themselves with replacement, 5000 times. The bounds
+    are quantiles of the means of the draws, but not those at the level itself: with z of the
+    level, z0 from the share of draws below the mean, and the acceleration a, a sixth of the
+    skewness of a mean,
+
+        quantile = Phi(z0 + (z0 + z) / (1 - a (z0 + z))).
+
+    Lost work is skewed: some states lose a hundred times the mean. The plain quantiles lie too
+    low there, and cover less than they say; so do these, but less so. Source: Efron, "Better
+    Bootstrap Confidence Intervals" (1987); Efron and Tibshirani, "An Introduction to the
+    Bootstrap" (1993), chapter 14.
 
     Parameters
     ----------
@@ -59,9 +70,51 @@ def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interv
     ValueError
         If there are no values.
     """
+    sample = _array(values)
+    centre = float(sample.mean())
+    away = sample - centre
+    squares = float((away**2).sum())
+    if not squares:
+        return Interval(centre, centre, centre)
+    means = _resampled(sample, seed)
+    below = float((means < centre).mean() + (means == centre).mean() / 2)
+    bias = _NORMAL.inv_cdf(min(max(below, 1 / RESAMPLES), 1 - 1 / RESAMPLES))
+    acceleration = float((away**3).sum()) / (6 * squares**1.5)
+    ends = (_NORMAL.inv_cdf(end) for end in ((1 - level) / 2, (1 + level) / 2))
+    moved = ((bias + end) / (1 - acceleration * (bias + end)) for end in ends)
+    low, high = np.quantile(means, [_NORMAL.cdf(bias + end) for end in moved])
+    return Interval(centre, float(low), float(high))
+
+
+def median(values: Sequence[float], level: float = LEVEL) -> Interval:
+    """Return the median of a measure, with the exact interval between two of the values.
+
+    The k-th smallest and the k-th largest value hold the median between them unless fewer than k
+    of n values fall on one side of it: a binomial count, whatever the measure is like. With five
+    values or fewer even the smallest and the largest do so less often than 95%.
+
+    Raises
+    ------
+    ValueError
+        If there are no values.
+    """
+    from scipy.stats import binom  # noqa: PLC0415 - it takes a second to load
+
+    sample = np.sort(_array(values))
+    outside = max(int(binom.ppf((1 - level) / 2, sample.size, 0.5)) - 1, 0)
+    low, high = sample[outside], sample[sample.size - 1 - outside]
+    return Interval(float(np.median(sample)), float(low), float(high))
+
+
+def _array(values: Sequence[float]) -> NDArray[np.float64]:
     sample = np.asarray(values, dtype=np.float64)
     if not sample.size:
         raise ValueError("there are no values")
+    return sample
+
+
+def _resampled(sample: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Return the means of the draws: (RESAMPLES,)."""
     generator = np.random.default_rng(seed)
     left, means = RESAMPLES, []
     while left:
@@ -69,5 +122,4 @@ def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interv
         drawn = generator.integers(sample.size, size=(now, sample.size))
         means.append(sample[drawn].mean(axis=1))
         left -= now
-    low, high = np.quantile(np.concatenate(means), ((1 - level) / 2, (1 + level) / 2))
-    return Interval(float(sample.mean()), float(low), float(high))
+    return np.concatenate(means)

@@ -267,7 +267,8 @@ def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
     plan = make_plan(terms={"D4": 7200, "D5": 0}, greedy=make_greedy(terms={"D4": 3600, "D5": 9}))
     monkeypatch.setattr(api, "solve", lambda *_, **__: plan)
     assert (
-        "warning: team-a/train-llm: evicting these loses 2.00 GPU-h" in call("solve", dump).stderr
+        "warning: team-a/train-llm: evicting these loses 2.00 accelerator-hours"
+        in call("solve", dump).stderr
     )
     # No objective may offer what is outside the rules.
     outside = make_greedy(terms={"D4": 3600, "D5": 9}, outside_rules=("FS-07 shares: unfair",))

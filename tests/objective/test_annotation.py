@@ -104,7 +104,6 @@ def test_only_preemptions_are_past_preemptions() -> None:
     [
         ("milestones", ""),
         ("milestones", "0s"),
-        ("milestones", "1h:5"),
         ("milestones", "0s:0,1h:5,1h:6"),
         ("milestones", "0s:0,2h:5,1h:6"),
         ("milestones", "0s:0,soon:5"),

@@ -18,6 +18,14 @@ def test_points_are_read_in_seconds() -> None:
     assert EXAMPLE == ((0, 0), (3600, 50), (14_400, 10))
 
 
+def test_the_example_of_the_kep_begins_at_nothing() -> None:
+    """KEP-83: seconds 60, cost 100; seconds 600, cost 0; drawn from 0 at 0 on."""
+    points = parse_milestones("60s:100,600s:0")
+    assert points == ((0, 0), (60, 100), (600, 0))
+    costs = [milestone_cost(points, seconds) for seconds in (0, 30, 60, 330, 600, 601)]
+    assert costs == [0, 50, 100, 50, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("seconds", "cost"),
     [

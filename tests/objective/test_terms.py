@@ -27,6 +27,7 @@ from planner.objective.terms import (
     TermTable,
     separable_terms,
     unit_weight,
+    work,
 )
 from planner.problem.kueue import build_problem
 from planner.solver.engine import Deadline, run
@@ -262,6 +263,12 @@ def test_lost_work_and_restart_in_accelerator_seconds() -> None:
     assert (terms("small")["D4"], terms("small")["D5"]) == (3000, 60)
     assert (terms("mine")["D4"], terms("mine")["D5"]) == (60, 30)
     assert terms("big", "small", "mine")["D4"] == 4560
+
+
+def test_an_accelerator_hour_is_that_of_a_device_or_of_32_cores() -> None:
+    """8 devices with 128 cores for an hour are 12, so that GPU-hours would be the wrong name."""
+    size = 8 * unit_weight("nvidia.com/gpu") + 128_000 * unit_weight("cpu")
+    assert work(size, 3600) == 12 * 3600
 
 
 def test_lost_work_counts_what_is_not_contested_and_rounds_up() -> None:

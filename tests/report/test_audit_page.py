@@ -57,7 +57,7 @@ def test_an_audit_without_findings_says_so() -> None:
 def test_distributions_count_every_comparable_case_once() -> None:
     victims, work, ratios = distributions(make_audit())
     assert bins(victims) == {"0": (1,), "1": (0,), "2": (1,)}
-    # 7,200 + 1,800 accelerator-seconds are 2.5 GPU-hours.
+    # 7,200 + 1,800 accelerator-seconds are 2.5 accelerator-hours.
     assert bins(work) == {"0": (1,), "to 0.1": (0,), "to 1": (0,), "to 10": (1,)}
     assert bins(ratios) == {
         "to 1": (1, 2),

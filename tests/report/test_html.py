@@ -161,7 +161,7 @@ def test_answer_and_numbers_come_first() -> None:
     # Kueue's own: 4 * 780 + 1 * (90 + 60) + 1 * (111,600 + 60) = 114,930.
     assert [element.text.split("\n")[0] for element in read.all("li")[:3]] == [
         "2 workloads to evict Kueue itself: 3",
-        "9.27 GPU-hours lost, restarts included Kueue itself: 31.93",
+        "9.27 accelerator-hours lost, restarts included Kueue itself: 31.93",
         "7 of 7 levels of the objective proved",
     ]
 
@@ -187,9 +187,15 @@ def test_every_term_has_its_unit_and_the_scheduler_beside_it() -> None:
         "33,360 9.27".replace(" ", ""),
         "114,93031.93",
         "33,3609.27",
-        "accelerator-secondsGPU-h",
+        "accelerator-secondsaccelerator-hours",
     ]
     assert {"D0", "D1", "D3", "D7", "D8"} <= by_term.keys()
+
+
+def test_page_says_how_work_is_counted() -> None:
+    assert "An accelerator-hour is one hour of a GPU or the like, or of 32 CPU cores" in (
+        html.render(make_plan())
+    )
 
 
 def test_certificate_has_verdicts_bounds_and_order() -> None:

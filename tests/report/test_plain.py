@@ -54,7 +54,7 @@ def test_records_hold_key_and_value() -> None:
         "level": "5",
         "bound": "33360",
         "proof": "certified",
-        "gpu_hours": "9.27",
+        "accelerator_hours": "9.27",
         "unit": "accelerator-seconds",
         "title": "lost work and restart cost",
     }

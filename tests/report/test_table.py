@@ -195,7 +195,7 @@ def test_broken_laws_are_named() -> None:
 def test_costs_have_a_column_only_when_they_are_the_objective() -> None:
     assert "Cost" not in table.render(make_plan(), width=108)
     screen = table.render(make_plan(objective="min-cost"), width=108)
-    assert re.search(r"Lost GPU-h  Cost\n", screen)
+    assert re.search(r"Lost acc-h  Cost\n", screen)
 
 
 def test_only_flavor_resources_that_matter_have_a_column() -> None:

@@ -34,7 +34,7 @@ def words(text: str) -> str:
 
 def head(screen: str) -> str:
     """Return the lines of a screen that name the columns of the victims."""
-    above, _, _ = screen.partition("Age  Lost GPU-h")
+    above, _, _ = screen.partition("Age  Lost acc-h")
     return above.split("\n\n")[-1]
 
 
@@ -286,7 +286,7 @@ def test_cut_off_sets_are_those_of_yunikorn_s_arithmetic() -> None:
 
 
 def test_costs_have_a_column_only_when_they_are_the_objective() -> None:
-    assert "Lost GPU-h  Cost" in table.render(make_yunikorn(objective="min-cost"), width=160)
+    assert "Lost acc-h  Cost" in table.render(make_yunikorn(objective="min-cost"), width=160)
     assert "Cost" not in table.render(make_yunikorn(), width=160)
 
 
@@ -346,7 +346,7 @@ def test_a_plan_that_loses_more_work_is_warned_of() -> None:
     """16,440 + 240 accelerator-seconds are 4.63 hours, 2,880 + 240 are 0.87."""
     greedy = make_core_plan(outside_rules=())
     (said,) = cautions(make_yunikorn(greedy=greedy))
-    assert said.startswith("prod/ranker-0: preempting these loses 4.63 GPU-h of work")
+    assert said.startswith("prod/ranker-0: preempting these loses 4.63 accelerator-hours of work")
     assert "choice 0.87" in said
     assert not list(cautions(make_yunikorn()))
 

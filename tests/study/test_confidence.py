@@ -2,10 +2,12 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
+from scipy.stats import binom, bootstrap
 
 from planner.study import confidence
-from planner.study.confidence import mean, share
+from planner.study.confidence import mean, median, share
 
 
 def test_share_of_none_and_of_all() -> None:
@@ -55,3 +57,48 @@ def test_mean_is_repeatable_however_it_is_calculated(monkeypatch: pytest.MonkeyP
 def test_mean_of_nothing() -> None:
     with pytest.raises(ValueError, match="no values"):
         mean([])
+
+
+def test_mean_of_a_skewed_measure_is_that_of_scipy() -> None:
+    """The same interval by an implementation of others, both with draws of their own."""
+    values = np.random.default_rng(3).lognormal(0, 1.5, 200)
+    drawn = bootstrap((values,), np.mean, method="BCa", n_resamples=9999, random_state=1)
+    low, high = (float(bound) for bound in drawn.confidence_interval)
+    found = mean(values.tolist())
+    assert found.low == pytest.approx(low, abs=(high - low) / 10)
+    assert found.high == pytest.approx(high, abs=(high - low) / 10)
+
+
+def test_mean_of_a_skewed_measure_is_covered_more_often_than_by_plain_quantiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 300 samples of 100, with a mean of exp(1.5² / 2)."""
+    monkeypatch.setattr(confidence, "RESAMPLES", 800)
+    generator, true = np.random.default_rng(1), float(np.exp(1.5**2 / 2))
+    covered = plain = 0
+    for trial in range(300):
+        values = generator.lognormal(0, 1.5, 100)
+        _, low, high = mean(values.tolist(), seed=trial)
+        covered += low <= true <= high
+        drawn = np.random.default_rng(trial).integers(100, size=(800, 100))
+        low, high = np.quantile(values[drawn].mean(axis=1), (0.025, 0.975))
+        plain += low <= true <= high
+    assert plain < covered
+    assert covered >= 0.85 * 300
+
+
+@pytest.mark.parametrize("of", range(6, 60))
+def test_median_is_between_two_values_as_often_as_it_says(of: int) -> None:
+    """Of 1 to n: nearer values would hold it too seldom."""
+    value, low, high = median(range(1, of + 1))
+    assert value == (of + 1) / 2
+    assert low + high == of + 1
+    assert 1 - 2 * binom.cdf(low - 1, of, 0.5) >= 0.95
+    assert 1 - 2 * binom.cdf(low, of, 0.5) < 0.95
+
+
+def test_median_of_few_is_between_the_smallest_and_the_largest() -> None:
+    assert median([7]) == (7, 7, 7)
+    assert median([4, 1, 2]) == (2, 1, 4)
+    with pytest.raises(ValueError, match="no values"):
+        median([])

@@ -65,21 +65,32 @@ def test_figures(script: Any) -> None:
         case(1, 1, 1, 0),
         case(0, 0, 0, 0),
     )
-    header, _, row = script.figures({"small": audit}).splitlines()
-    found = dict(zip(header.strip("| ").split(" | "), row.strip("| ").split(" | "), strict=True))
+    header, _, *lines = script.figures({"small": audit}).splitlines()
+    assert header == "|  | small |"
+    found = dict(line.strip("| ").split(" | ") for line in lines)
     low, high = (f"{100 * bound:.1f}" for bound in share(2, 3)[1:])
-    assert found["trace"] == "small"
-    counted = [found[name] for name in ("states", "cases", "evicting", "infeasible")]
-    assert counted == ["4", "4", "3", "1"]
+    counted = [found[name] for name in list(found)[:4]]
+    assert counted == ["4", "3", "1", "0"]
     assert found["fewer would do"] == f"66.7% ({low} to {high})"
     assert found["fewer, and no regret"].startswith("33.3% (")
     assert found["less disruptive possible"].startswith("33.3% (")
-    assert found["victims"] == "3.00 ({:.2f} to {:.2f})".format(*mean([5, 3, 1])[1:])
-    assert found["too many"].startswith("1.67 (")  # 4, 1 and none
-    assert found["GPU-hours lost"].startswith("0.67 (")  # 2 h, none and none
-    assert found["hours run"] == "2.00 (2.00 to 2.00)"
-    assert found["avoidable"].startswith("0.33 (")
-    assert found["unproved"] == "0"
+    assert found["victims, mean"] == "3.00 ({:.2f} to {:.2f})".format(*mean([5, 3, 1])[1:])
+    assert found["victims, median"] == "3.00 (1.00 to 5.00)"
+    assert found["too many, mean"].startswith("1.67 (")  # 4, 1 and none
+    assert found["too many, median"].startswith("1.00 (")
+    assert found["accelerator-hours lost, mean"].startswith("0.67 (")  # 2 h, none and none
+    assert found["accelerator-hours lost, median"].startswith("0.00 (")
+    assert found["hours that a victim ran, mean"] == "2.00 (2.00 to 2.00)"
+    assert found["of these avoidable, mean"].startswith("0.33 (")
+
+
+def test_shares_alone_and_where_nobody_is_evicted(script: Any) -> None:
+    some, nobody = audit_of(case(3, 2, 2, 0, "count")), audit_of(case(0, 0, 0, 0))
+    header, _, first, second = script.shares({"some": some, "nobody": nobody}).splitlines()
+    titles = header.strip("| ").split(" | ")
+    assert titles[-3:] == ["fewer would do", "fewer, and no regret", "less disruptive possible"]
+    assert first.startswith("| some | 4 | 1 | 1 | 0 | 100.0% (")
+    assert second == "| nobody | 4 | 0 | 1 | 0 | - | - | - |"
 
 
 def test_differences_are_of_the_same_state(script: Any) -> None:
@@ -96,5 +107,5 @@ def test_differences_are_of_the_same_state(script: Any) -> None:
     )
     pairs, victims, lost = script.differences(first, second).splitlines()
     assert pairs.split() == ["both", "evict", "2"]
-    assert victims.startswith("victims          1.00 (")
-    assert lost.startswith("GPU-hours lost   1.00 (")
+    assert victims.startswith("victims                1.00 (")
+    assert lost.startswith("accelerator-hours lost 1.00 (")

@@ -26,6 +26,7 @@ from planner.report.document.block import (
 from planner.report.document.distribution import WORK, distributions
 from planner.report.table_parts import NOTHING
 from planner.report.text import hours, plural
+from planner.report.words import WORK_NOTE, WORK_UNIT
 
 AUDIT: Final = "Audit of the scheduler's own answers"
 CLEAN: Final = "No findings"
@@ -143,7 +144,8 @@ def _gaps(gaps: Sequence[Gap]) -> Sheet:
         Column("Mean gap", lambda gap: gap_amount(gap, gap.total / gap.compared), number=True),
         Column("Worst gap", lambda gap: gap_amount(gap, gap.worst), number=True),
     ]
-    return sheet("How much more than the optimum, measure by measure", columns, gaps)
+    notes = [WORK_NOTE] if any(gap.unit == WORK_UNIT for gap in gaps) else []
+    return sheet("How much more than the optimum, measure by measure", columns, gaps, notes)
 
 
 def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
@@ -160,7 +162,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
             Column(one.objective, _victims(place), number=True)
             for place, one in enumerate(shown[0].judgements)
         ),
-        Column("Lost GPU-h more", _lost_more, number=True),
+        Column("Lost accelerator-hours more", _lost_more, number=True),
         Column("Findings", lambda case: ", ".join(case.findings)),
     ]
     if any(case.needless for case in shown):

@@ -70,7 +70,8 @@ def distributions(audit: Audit) -> Iterator[Histogram]:
         lambda value: _signed(value).removesuffix(".00"),
     )
     yield _histogram(
-        f"Lost work more than the optimum has, restarts included, under {objective}, in GPU-hours",
+        f"Lost work more than the optimum has, restarts included, under {objective}, in "
+        "accelerator-hours",
         HOURS,
         {"cases": [sum(best.gaps.get(t, 0) for t in WORK) / SECONDS_PER_HOUR for _, best in pairs]},
         _signed,

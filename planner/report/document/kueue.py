@@ -122,7 +122,7 @@ def _victims(plan: Plan) -> Iterator[Block]:
         *(_amount(plan, item) for item in _by_need(plan.demand)),
         Column("Age", lambda victim: age(victim.age_s), number=True),
         Column("Why it may go", partial(_why, plan)),
-        _cost(plan, "Lost GPU-h", "D4"),
+        _cost(plan, "Lost accelerator-hours", "D4"),
     ]
     if "cost" in plan.objective:
         columns.append(_cost(plan, "Cost", "cost"))

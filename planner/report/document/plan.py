@@ -40,10 +40,13 @@ from planner.report.text import hours, moment, plural
 from planner.report.words import (
     NOUNS,
     VERBS,
+    WORK_NOTE,
+    WORK_UNIT,
     TermRow,
     attempt_name,
     laws_held,
     main_bound,
+    more_than_greedy,
     outside_rules,
     preemptor_name,
     rules_name,
@@ -122,7 +125,7 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
         lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, theirs) if one]
         yield Tile(
             hours(lost[0]),
-            "GPU-hours lost, restarts included",
+            "accelerator-hours lost, restarts included",
             beside(hours(lost[1])) if theirs else "",
             "warn" if theirs and lost[0] > lost[1] else "",
         )
@@ -155,6 +158,8 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
             yield Names(label, tuple(names[key] for key in keys), tone)
     else:
         yield Paragraph(SAME.format(theirs=theirs, **words))
+    if more := more_than_greedy(plan):
+        yield Paragraph(more, "warn")
     yield from (Paragraph(said, "warn") for _, said in outside_rules(greedy))
     if parts.spared or parts.instead:
         yield Fold(WHOM.format(**words), _particulars(greedy).victims)
@@ -198,7 +203,8 @@ def _terms(plan: AnyPlan, caption: str, rows: Sequence[TermRow]) -> Sheet:
     if any(row.bound is not None for row in rows):
         columns.append(Column("Bound", lambda row: value_of(row, row.bound), number=True))
     columns.append(Column("Unit", unit_of))
-    return sheet(caption, columns, rows)
+    notes = [WORK_NOTE] if any(row.unit == WORK_UNIT for row in rows) else []
+    return sheet(caption, columns, rows, notes)
 
 
 def _certificate(plan: AnyPlan) -> Iterator[Block]:

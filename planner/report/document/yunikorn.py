@@ -123,7 +123,7 @@ def _victims(plan: YuniKornPlan) -> Iterator[Block]:
         notes.append(OFFSETS_MEAN)
     columns += [_amount(plan, resource) for resource in asked_types(plan)]
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
-    columns.append(_cost(plan, "Lost GPU-h", "D4"))
+    columns.append(_cost(plan, "Lost accelerator-hours", "D4"))
     if "cost" in plan.objective:
         columns.append(_cost(plan, "Cost", "cost"))
     yield sheet("Whom to preempt", columns, plan.victims, notes)
