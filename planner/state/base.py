@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
+    PlainSerializer,
     Strict,
     StringConstraints,
     ValidationError,
@@ -21,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from planner.quantity import SUFFIXES, QuantityError, parse_quantity
+from planner.quantity import SUFFIXES, QuantityError, format_quantity, parse_quantity
 
 TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
 
@@ -128,10 +129,13 @@ _QUANTITY_SCHEMA = WithJsonSchema(
     }
 )
 
-Quantity = Annotated[int, BeforeValidator(_read_quantity), _QUANTITY_SCHEMA]
+_AS_TEXT = PlainSerializer(format_quantity, return_type=str)
+"""A number would be read as whole units."""
+
+Quantity = Annotated[int, BeforeValidator(_read_quantity), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units; any sign."""
 
-Amount = Annotated[int, BeforeValidator(_read_amount), _QUANTITY_SCHEMA]
+Amount = Annotated[int, BeforeValidator(_read_amount), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units, not negative."""
 
 
