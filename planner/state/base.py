@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     ModelWrapValidatorHandler,
     PlainSerializer,
     Strict,
@@ -23,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import SUFFIXES, QuantityError, format_quantity, parse_quantity
+from planner.state.bounded import with_bounded_errors
 
 TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
 
@@ -49,6 +51,11 @@ class Schema(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="ignore", populate_by_name=True, str_min_length=0
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+        """Bound how many errors are collected."""
+        return with_bounded_errors(handler(source))
 
 
 _NOTHING_SAID: Final[set[str]] = set()
