@@ -9,6 +9,7 @@ for everything else (kueue-semantics.md, section 1), rounding away from zero and
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -78,6 +79,31 @@ def parse_quantity(text: str) -> int:
     if binary:
         nano = min(nano, MAX_INT64 * NANO)
     return -nano if match["sign"] == "-" else nano
+
+
+def format_quantity(nano: int) -> str:
+    """Write nano-units as a quantity: ``parse_quantity`` reads the very same amount from it.
+
+    Whole units are plain digits, such as ``8``; others are in milli-, micro- or nano-units.
+    """
+    for suffix, exponent in (("", 0), ("m", -3), ("u", -6), ("n", -9)):
+        units, rest = divmod(abs(nano), 10 ** (9 + exponent))
+        if not rest:
+            text = f"{units}{suffix}"
+            break
+    if len(text) >= _LONGEST:  # beyond what can be counted, but written shortly
+        text = min(_short_forms(str(abs(nano))), key=len)
+    return f"-{text}" if nano < 0 else text
+
+
+def _short_forms(digits: str) -> Iterator[str]:
+    """Write a huge number of nano-units with every suffix for large amounts."""
+    most = min(len(digits) - 10, _LARGEST_EXPONENT)
+    for suffix, exponent in (*_DECIMAL_EXPONENT.items(), (f"e{most}", most)):
+        point = len(digits) - 9 - exponent
+        if exponent >= 0 and point > 0:
+            fraction = digits[point:].rstrip("0")
+            yield f"{digits[:point]}{'.' if fraction else ''}{fraction}{suffix}"
 
 
 def is_milli(resource: str) -> bool:

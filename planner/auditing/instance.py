@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -32,6 +33,13 @@ class Packed:
 
     name: str
     content: Source | bytes
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what is in it."""
+        if isinstance(self.content, bytes):
+            return hashlib.sha256(self.content).hexdigest()
+        return self.content.digest
 
 
 @dataclass(frozen=True, slots=True)

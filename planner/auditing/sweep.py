@@ -23,6 +23,7 @@ class Settings:
     cluster: str | None = None
     limits: Limits = field(default_factory=Limits)
     watch: Callable[[Progress], None] | None = None
+    changed: Callable[[str], None] | None = None
 
 
 HERE: Final = Settings(jobs=1)
@@ -46,8 +47,9 @@ def sweep(
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
+    packed = (one for path in paths for one in packed_states(path, max_bytes))
     return run(
-        (Task(one.name, one) for path in paths for one in packed_states(path, max_bytes)),
+        (Task(one.name, one, one.digest) for one in packed),
         partial(_answer, work),
         header=header,
         file=settings.file,
@@ -57,6 +59,7 @@ def sweep(
         limits=settings.limits,
         total=count_states(paths) if settings.watch else None,
         watch=settings.watch,
+        changed=settings.changed,
     )
 
 

@@ -19,6 +19,7 @@ from planner.errors import InputError
 NO_LIMITS: Final = Limits()
 
 Watch = Callable[[Progress], None]
+Changed = Callable[[str], None]
 
 
 def cores() -> int:
@@ -40,12 +41,13 @@ def run(  # noqa: PLR0913 - what a run can be told
     limits: Limits = NO_LIMITS,
     total: int | None = None,
     watch: Watch | None = None,
+    changed: Changed | None = None,
 ) -> Results:
     """Do the work on every task, and return the rows in the order of the tasks.
 
     Tasks are read one by one, when there is a process for them. Every one of them gets a row,
     whatever it does. Outcomes that are no results are rows like the others: a run that goes on
-    does not try them again.
+    does not try them again, unless the task has another digest now.
 
     Parameters
     ----------
@@ -67,6 +69,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         The number of tasks, if it is known, for ``watch``.
     watch
         Is told after every row how far the run is.
+    changed
+        Is told the key of every task whose row is of another input, and which is done again.
 
     Raises
     ------
@@ -80,16 +84,16 @@ def run(  # noqa: PLR0913 - what a run can be told
         raise InputError("--jobs", found)
     _take_free_streams()
     with closing(Journal.open(file, header, resume=resume)) as journal:
-        keys: dict[str, None] = {}
-        ahead = _without_row(tasks, journal, keys)
-        begun, before = time.monotonic(), len(journal.offsets)
+        digests: dict[str, str] = {}
+        ahead = _without_row(tasks, journal, digests, changed)
+        begun = time.monotonic()
         with closing(_attempts(ahead, work, jobs, cluster, limits)) as attempts:
-            for key, attempt in attempts:
-                journal.add(key, attempt)
+            for number, (key, attempt) in enumerate(attempts, start=1):
+                journal.add(key, attempt, digests[key])
                 if watch is not None:
-                    done, seconds = len(journal.offsets), time.monotonic() - begun
-                    watch(Progress(done, total, (done - before) / seconds))
-        return journal.finish(keys)
+                    seconds = time.monotonic() - begun
+                    watch(Progress(len(journal), total, number / seconds))
+        return journal.finish(digests)
 
 
 def _take_free_streams() -> None:
@@ -120,11 +124,18 @@ def _attempts(
             yield from pool.run(tasks)
 
 
-def _without_row(tasks: Iterable[Task], journal: Journal, keys: dict[str, None]) -> Iterator[Task]:
-    """Yield the tasks that have no row yet, and note the keys of all."""
+def _without_row(
+    tasks: Iterable[Task], journal: Journal, digests: dict[str, str], changed: Changed | None
+) -> Iterator[Task]:
+    """Yield the tasks that have no row yet, or one of another input; note the digests of all."""
     for task in tasks:
-        if task.key in keys:
+        if task.key in digests:
             raise InputError(task.key, "is there twice", hint="give every state once")
-        keys[task.key] = None
-        if task.key not in journal.offsets:
-            yield task
+        digests[task.key] = task.digest
+        if task.key in journal:
+            if journal.digest(task.key) == task.digest:
+                continue
+            journal.forget(task.key)
+            if changed is not None:
+                changed(task.key)
+        yield task

@@ -3,7 +3,9 @@
 While the run lasts, rows stand in the order in which they came. At its end the file is written
 anew in the order of the tasks, so that a run that was stopped and went on leaves the same bytes
 as one that nobody disturbed. What was killed in the middle of a row leaves a torn last line; it
-is cut off when the run goes on.
+is cut off when the run goes on. A row says by a digest of which input it is; one of an input that
+has changed since is left behind by a newer row of the same key, and goes when the file is written
+anew.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, get_args
+from typing import Any, BinaryIO, Final, NamedTuple, get_args
 
 from planner.batch.attempt import Attempt
 from planner.batch.task import Outcome, Row
@@ -28,7 +30,16 @@ SYNC_S: Final = 2.0
 """Seconds after which rows are on the disk even if the power fails."""
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+_FIELDS: Final = frozenset({"key", "digest", "outcome", "detail", "result"})
 _ABSENT: Final = object()
+
+
+class _Place(NamedTuple):
+    """Where the row of a task stands, what came of it, and of which input it is."""
+
+    offset: int
+    outcome: Outcome
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +64,13 @@ class Results:
 
 
 class Journal:
-    """The rows of a run that goes on; ``offsets`` knows the tasks that have one.
+    """The rows of a run that goes on: by key, which input each is of.
 
     Without a file the rows are kept in memory.
     """
 
     def __init__(self, stream: BinaryIO, path: Path | None, header: Mapping[str, Any]) -> None:
-        self.offsets: dict[str, int] = {}
-        self._counts: Counter[Outcome] = Counter()
+        self._places: dict[str, _Place] = {}
         self._stream = stream
         self._path = path
         self._header = header
@@ -92,7 +102,23 @@ class Journal:
             raise
         return journal
 
-    def add(self, key: str, attempt: Attempt) -> None:
+    def __len__(self) -> int:
+        """Return how many tasks have a row."""
+        return len(self._places)
+
+    def __contains__(self, key: str) -> bool:
+        """Say whether a task has a row."""
+        return key in self._places
+
+    def digest(self, key: str) -> str:
+        """Return the digest of the input that the row of a task is of."""
+        return self._places[key].digest
+
+    def forget(self, key: str) -> None:
+        """Do without the row of a task, which will get another."""
+        del self._places[key]
+
+    def add(self, key: str, attempt: Attempt, digest: str = "") -> None:
         """Write a row; it is in the file, whole, when this returns.
 
         Raises
@@ -101,9 +127,9 @@ class Journal:
             If it cannot be written.
         """
         try:
-            self.offsets[key] = self._stream.seek(0, os.SEEK_END)
-            self._counts[attempt.outcome] += 1
-            self._stream.write(_line(key, attempt))
+            offset = self._stream.seek(0, os.SEEK_END)
+            self._places[key] = _Place(offset, attempt.outcome, digest)
+            self._stream.write(_line(key, attempt, digest))
             self._stream.flush()
             if time.monotonic() > self._synced + SYNC_S:
                 self._sync()
@@ -118,14 +144,14 @@ class Journal:
         InputError
             If there are rows of other tasks, or the file cannot be written.
         """
-        if strays := [key for key in self.offsets if key not in keys]:
+        if strays := [key for key in self._places if key not in keys]:
             raise InputError(
                 str(self._path),
                 f"has rows of {len(strays)} tasks that this run does not have, such as {strays[0]}",
                 "rows of the same input",
                 "give the input that the run began with, or name another file",
             )
-        lines = (self._line_at(self.offsets[key]) for key in keys)
+        lines = (self._line_at(self._places[key].offset) for key in keys)
         if self._path is None:
             source: Path | bytes = b"".join((_header_line(self._header), *lines))
         else:
@@ -135,7 +161,8 @@ class Journal:
                 self._new = False
             except OSError as error:
                 raise _unwritable(self._path, error) from None
-        return Results(self._header, dict(self._counts), source)
+        counts = Counter(place.outcome for place in self._places.values())
+        return Results(self._header, dict(counts), source)
 
     def close(self) -> None:
         """Leave the file as it is: whole rows. One that was begun and got no row is removed.
@@ -147,7 +174,7 @@ class Journal:
         """
         try:
             with closing(self._stream):
-                if self._path is not None and self._new and not self.offsets:
+                if self._path is not None and self._new and not self._places:
                     self._path.unlink(missing_ok=True)
                 else:
                     self._sync()
@@ -167,11 +194,10 @@ class Journal:
         for number, line in enumerate(self._stream, start=2):
             if not line.endswith(b"\n"):
                 break
-            key, outcome = _key_and_outcome(line, f"{where}: line {number}")
-            if key in self.offsets:
+            key, outcome, digest = _read_row(line, f"{where}: line {number}")
+            if key in self._places and self._places[key].digest == digest:
                 raise InputError(f"{where}: line {number}", f"is a second row of {key}")
-            self.offsets[key] = offset
-            self._counts[outcome] += 1
+            self._places[key] = _Place(offset, outcome, digest)
             offset += len(line)
         self._stream.truncate(offset)
 
@@ -238,24 +264,26 @@ def _header_line(header: Mapping[str, Any]) -> bytes:
     return json.dumps(dict(header), allow_nan=False).encode("ascii") + b"\n"
 
 
-def _line(key: str, attempt: Attempt) -> bytes:
+def _line(key: str, attempt: Attempt, digest: str) -> bytes:
     """Write a row as a line of ASCII, which no editor or tool takes for two."""
-    head = json.dumps({"key": key, "outcome": attempt.outcome, "detail": attempt.detail})
+    told = {"key": key, "digest": digest, "outcome": attempt.outcome, "detail": attempt.detail}
+    head = json.dumps(told)
     return f'{head[:-1]}, "result": {attempt.result}}}\n'.encode("ascii")
 
 
-def _key_and_outcome(line: bytes, where: str) -> tuple[str, Outcome]:
+def _read_row(line: bytes, where: str) -> tuple[str, Outcome, str]:
+    """Return the key, the outcome and the digest of a row."""
     row = _parsed(line, where)
-    if row.keys() != {"key", "outcome", "detail", "result"}:
-        raise InputError(where, "is not a row of a run", "key, outcome, detail and result")
-    key, outcome = row["key"], row["outcome"]
-    if not (isinstance(key, str) and isinstance(row["detail"], str)):
-        raise InputError(where, "is not a row of a run", "text as key and detail")
+    if row.keys() != _FIELDS:
+        raise InputError(where, "is not a row of a run", "key, digest, outcome, detail and result")
+    key, outcome, digest = row["key"], row["outcome"], row["digest"]
+    if not all(isinstance(text, str) for text in (key, digest, row["detail"])):
+        raise InputError(where, "is not a row of a run", "text as key, digest and detail")
     if isinstance(row["result"], dict) != (outcome == "done"):
         raise InputError(where, "is not a row of a run", "a result if, and only if, it is done")
     for known in _OUTCOMES:
         if outcome == known:
-            return key, known
+            return key, known, digest
     raise InputError(where, "is not a row of a run", f"an outcome: {', '.join(_OUTCOMES)}")
 
 

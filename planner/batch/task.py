@@ -27,10 +27,14 @@ class Task:
     payload
         What the work gets; anything that can be pickled. Another machine has no files of this
         one, so it should be the bytes of the state themselves.
+    digest
+        What the payload was made of, as a digest. It stands in the row: a run that goes on asks
+        again where it is another one. Empty where nothing but the key can change.
     """
 
     key: str
     payload: object
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Row:
     outcome: Outcome
     detail: str
     result: dict[str, Any] | None
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -77,6 +77,7 @@ def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
     from planner.cli.message import say
     from planner.cli.progress import Progress
 
+    changed: list[str] = []
     try:
         with Progress() as progress:
             yield Settings(
@@ -86,11 +87,23 @@ def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
                 cluster=given["cluster"],
                 limits=Limits(given["state_time_limit"], given["state_memory_limit"]),
                 watch=lambda state: _show(progress, state),
+                changed=changed.append,
             )
     except KeyboardInterrupt:
         if given["results"] is not None:
             say("stopped", f"{given['results']} has what is done; --resume goes on with it")
         raise
+    finally:
+        if changed:
+            say("note", _changed(changed, given["results"]))
+
+
+def _changed(keys: Sequence[str], results: Path) -> str:
+    """Say which states are not what the file of results has rows of."""
+    if len(keys) == 1:
+        return f"{keys[0]} has changed since {results} was written, and is asked for again"
+    first = f"{len(keys):,} states, such as {keys[0]}"
+    return f"{first}, have changed since {results} was written, and are asked for again"
 
 
 def _show(progress: Progress, state: BatchProgress) -> None:

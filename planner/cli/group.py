@@ -24,6 +24,10 @@ ASK_TO_REPORT: Final = (
     "  what the same command prints under `planner --debug`"
 )
 
+NO_MEMORY: Final = (
+    "the system gives no more memory\n  hint: work on less at once, or where there is more memory"
+)
+
 
 class PlannerCommand(click.Command):
     """A program: it returns its exit code; whatever it raises becomes one message and a code."""
@@ -144,6 +148,16 @@ def _usage(error: click.ClickException) -> int:
 
 
 def _failed(error: Exception) -> int:
+    if isinstance(error, MemoryError):
+        error.__traceback__ = None  # with it goes all that was being made
+        say("error", NO_MEMORY)
+        return BAD_INPUT
+    if isinstance(error, OSError):  # a file or folder that the system keeps from us
+        from planner.reader.source import printable
+
+        name = error.filename if isinstance(error.filename, str | bytes) else "the system"
+        say("error", f"{printable(os.fsdecode(name))}: cannot be used: {error.strerror or error}")
+        return BAD_INPUT
     known = isinstance(error, PlannerError)
     say("error", str(error) if known else f"{type(error).__name__}: {error}")
     if not known or isinstance(error, InternalError):

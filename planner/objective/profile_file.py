@@ -32,7 +32,6 @@ state: see adoption.py.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -41,12 +40,14 @@ from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.milestone import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.terms import EACH, RATED, TERMS
+from planner.objective.toml_text import parse_toml
 from planner.objective.wishes import EVERYBODY, Group, Wishes
 
 SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"
 MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
+_LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
 _KEYS: Final = ("name", "summary", "levels", "caps", "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
@@ -127,27 +128,30 @@ def _load(path: Path) -> Mapping[str, object]:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(str(path), error.strerror or "cannot be read", "a TOML file") from None
+    except (OSError, ValueError) as error:
+        found = getattr(error, "strerror", None) or "cannot be read"
+        raise InputError(str(path), found, "a TOML file") from None
     if len(data) > MAX_BYTES:
         raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
     try:
-        return tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        return parse_toml(data.decode("utf-8"))
+    except ValueError as error:
         raise ParseError(str(path), f"not TOML: {error}") from None
 
 
 def _text(path: Path, document: Mapping[str, object], key: str, default: str) -> str:
     value = document.get(key, default)
     if not isinstance(value, str) or (key == "name" and not value):
-        raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", "a text")
+        raise SchemaError(f"{path}: {key}", f"{_cut(value)} cannot be used", "a text")
     return value
 
 
 def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Measure, ...]:
     value = document.get(key, [])
     if not isinstance(value, list):
-        raise SchemaError(f"{path}: {key}", f"{value!r} cannot be used", 'a list such as ["D0"]')
+        raise SchemaError(
+            f"{path}: {key}", f"{_cut(value)} cannot be used", 'a list such as ["D0"]'
+        )
     level = key == "levels"
     return tuple(_measure(f"{path}: {key}[{i}]", text, level=level) for i, text in enumerate(value))
 
@@ -160,7 +164,7 @@ def _rates(where: str, value: object) -> dict[str, int]:
             raise SchemaError(f"{where}.{term}", f'there is no term "{term}" to rate', known)
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
             expected = f"a whole number from 1 to {_HIGHEST_RATE}"
-            raise SchemaError(f"{where}.{term}", f"{rate!r} cannot be used", expected)
+            raise SchemaError(f"{where}.{term}", f"{_cut(rate)} cannot be used", expected)
         rates[term] = rate
     return rates
 
@@ -170,7 +174,9 @@ def _wishes(path: Path, document: Mapping[str, object]) -> Wishes:
     protect = _table(where, document.get("protect", {}))
     annotated = protect.get("annotated", False)
     if not isinstance(annotated, bool):
-        raise SchemaError(f"{where}.annotated", f"{annotated!r} cannot be used", "true or false")
+        raise SchemaError(
+            f"{where}.annotated", f"{_cut(annotated)} cannot be used", "true or false"
+        )
     soft = protect.get("soft", {})
     return Wishes(
         min_runtime_s=_by_group(where, protect, "min_runtime", _runtime, ("soft", "annotated")),
@@ -208,7 +214,7 @@ def _by_group(
 
 def _table(where: str, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise SchemaError(where, f"{value!r} cannot be used", "a table")
+        raise SchemaError(where, f"{_cut(value)} cannot be used", "a table")
     return value
 
 
@@ -216,19 +222,19 @@ def _runtime(where: str, value: object) -> int:
     try:
         return parse_seconds(value if isinstance(value, str) else "")
     except ValueError as error:
-        raise SchemaError(where, f"{value!r} cannot be used", str(error)) from None
+        raise SchemaError(where, f"{_cut(value)} cannot be used", str(error)) from None
 
 
 def _evictions(where: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
-        raise SchemaError(where, f"{value!r} cannot be used", "a whole number, 0 or more")
+        raise SchemaError(where, f"{_cut(value)} cannot be used", "a whole number, 0 or more")
     return value
 
 
 def _measure(where: str, text: object, *, level: bool = False) -> Measure:
     """Read a term, or several of one unit joined by ``+``; priorities only as a level alone."""
     if not isinstance(text, str):
-        raise SchemaError(where, f"{text!r} cannot be used", 'a text such as "D4+D5"')
+        raise SchemaError(where, f"{_cut(text)} cannot be used", 'a text such as "D4+D5"')
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
@@ -242,3 +248,8 @@ def _measure(where: str, text: object, *, level: bool = False) -> Measure:
     if len(set(measure)) < len(measure):
         raise SchemaError(where, f'"{text}" names a term twice', "each term once")
     return measure
+
+
+def _cut(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

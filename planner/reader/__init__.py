@@ -1,6 +1,7 @@
 """From what kubectl and the schedulers print to a state.
 
 source.py      bytes from files, directories and standard input, within bounds
+bound.py       how many values may be made of them
 parse.py       bytes to documents: json_text.py or yaml_text.py
 scheduler.py   which scheduler the documents belong to
 items.py       documents to single objects: lists are opened
@@ -18,6 +19,7 @@ from datetime import datetime
 
 from planner.garbage import without_garbage_collection
 from planner.reader.assemble import assemble, canonical_digest
+from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
 from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, Source, load
@@ -79,7 +81,8 @@ def read_loaded(
     Parameters and errors are those of `read`.
     """
     with without_garbage_collection():
-        documents = [document for text in loaded.texts for document in parse(text)]
+        budget = Budget(loaded.max_bytes)
+        documents = [document for text in loaded.texts for document in parse(text, budget)]
         return _state(documents, loaded.name, loaded.digest, now, ignored)
 
 

@@ -31,6 +31,7 @@ _FOUND_AND_EXPECTED: Final = {
     "string_unicode": ("is not a string that can be written", "a string of whole characters"),
     "string_too_short": ("is empty", "a name"),
     "string_too_long": ("is too long", "at most {max_length} characters"),
+    "too_many": ("has too many entries", "at most {most} entries"),
     "int_type": ("is not a whole number", "a whole number"),
     "bool_type": ("is neither true nor false", "true or false"),
     "greater_than_equal": ("is too small", "a whole number of at least {ge}"),

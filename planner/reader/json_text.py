@@ -9,6 +9,7 @@ from typing import Final
 from pydantic_core import from_json
 
 from planner.errors import ParseError
+from planner.reader.bound import Budget
 
 _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
@@ -20,7 +21,7 @@ _HINTS: Final = {
 }
 
 
-def parse_json(data: bytes, where: str) -> Iterator[object]:
+def parse_json(data: bytes, where: str, budget: Budget | None = None) -> Iterator[object]:
     """Parse documents that follow each other, on lines of their own or not.
 
     Where a key stands twice in an object the last one counts, as for kubectl.
@@ -29,8 +30,9 @@ def parse_json(data: bytes, where: str) -> Iterator[object]:
     ------
     ParseError
         With line and column, if a document is not JSON, holds NaN or Infinity or a number of
-        thousands of digits, or is nested too deeply.
+        thousands of digits, is nested too deeply, or has too many values.
     """
+    (budget or Budget()).take_json(data, where)
     # The parser reads one document at a time and takes whole strings of bytes only, so what
     # follows the first document is handed over in pieces that grow until a document fits.
     start, size = 0, len(data)

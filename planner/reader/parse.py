@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.errors import ParseError
+from planner.reader.bound import Budget
 from planner.reader.json_text import parse_json
 from planner.reader.source import STDIN, Text
 from planner.reader.yaml_text import parse_yaml
@@ -33,12 +34,12 @@ class Document:
     used_up: bool = False
 
 
-def parse(text: Text) -> list[Document]:
+def parse(text: Text, budget: Budget | None = None) -> list[Document]:
     """Parse a text into its documents; those which are empty are left out.
 
     Text that starts with a bracket is tried as JSON first. If it is not JSON it may still be
     YAML, unless it looks like JSON and its name does not end in .yaml; what looks like JSON
-    gets the JSON error.
+    gets the JSON error. Several texts that are read together share a budget.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def parse(text: Text) -> list[Document]:
     """
     data = text.data.removeprefix(_BOM)
     _check_is_text(data, text.where)
-    values, is_json = _values(data, text)
+    values, is_json = _values(data, text, budget or Budget())
     documents = [
         Document(
             f"{text.where}: document {number}" if len(values) > 1 else text.where,
@@ -75,22 +76,25 @@ def _check_is_text(data: bytes, where: str) -> None:
         raise ParseError(where, "is binary data", f"{EXPECTED}; gzip is fine")
 
 
-def _values(data: bytes, text: Text) -> tuple[list[object], bool]:
+def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool]:
     """Return the values of all documents, and whether they are JSON."""
     if _BLANK.match(data):
         return [], True
     if not _BRACKET.match(data):
-        return parse_yaml(_decode(data, text.where), text.where), False
+        return parse_yaml(_decode(data, text.where), text.where, budget), False
+    left = budget.left
     try:
-        return list(parse_json(data, text.where)), True
+        return list(parse_json(data, text.where, budget)), True
     except ParseError as error:
         json_error = error
+    if budget.left >= 0:
+        budget.left = left
     decoded = _decode(data, text.where)
     looks_like_json = _JSON_START.match(data) is not None
     if looks_like_json and not text.named_yaml:
         raise json_error
     try:
-        return parse_yaml(decoded, text.where), False
+        return parse_yaml(decoded, text.where, budget), False
     except ParseError as yaml_error:
         raise (json_error if looks_like_json else yaml_error) from None
 

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from planner.errors import InputError, ParseError
 
@@ -36,11 +36,15 @@ class Text:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything that was asked for: its name, its texts in order, and their digest."""
+    """Everything that was asked for: its name, its texts in order, and their digest.
+
+    ``max_bytes`` is how much of it was read at most.
+    """
 
     name: str
     texts: tuple[Text, ...]
     digest: str
+    max_bytes: int = MAX_BYTES
 
 
 def load(source: str | os.PathLike[str], max_bytes: int) -> Source:
@@ -79,7 +83,7 @@ def _named_yaml(name: str) -> bool:
 
 def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False) -> Source:
     text = Text(where, _unpack(raw, where, max_bytes), named_yaml)
-    return Source(where, (text,), hashlib.sha256(raw).hexdigest())
+    return Source(where, (text,), hashlib.sha256(raw).hexdigest(), max_bytes)
 
 
 def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
@@ -102,7 +106,7 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
         text = Text(file_where, _unpack(raw, file_where, max_bytes, left), _named_yaml(name))
         left -= len(text.data)
         texts.append(text)
-    return Source(where, tuple(texts), digest.hexdigest())
+    return Source(where, tuple(texts), digest.hexdigest(), max_bytes)
 
 
 def _wanted(path: Path, where: str) -> Iterable[str]:
@@ -140,7 +144,7 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
         raise too_large(where, max_bytes, status.st_size)
     try:
         with path.open("rb") as stream:
-            data = stream.read(room + 1)
+            data = _read_up_to(stream, room + 1)
     except OSError as error:
         raise _unreadable(where, error) from None
     if len(data) > room:
@@ -154,14 +158,23 @@ def _read_stdin(max_bytes: int) -> bytes:
         raise InputError(STDIN, "is closed", "a dump on standard input")
     try:
         if hasattr(stream, "buffer"):
-            data = stream.buffer.read(max_bytes + 1) or b""
+            data = _read_up_to(stream.buffer, max_bytes + 1)
         else:
-            data = stream.read(max_bytes + 1).encode()
+            data = stream.read(min(max_bytes, sys.maxsize - 1) + 1).encode()
     except (OSError, ValueError) as error:
         raise _unreadable(STDIN, error) from None
     if len(data) > max_bytes:
         raise too_large(STDIN, max_bytes)
     return data
+
+
+def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+    """Read to the end, or so many bytes; a stream takes the memory for all that it may read."""
+    pieces = []
+    while most > 0 and (piece := stream.read(min(most, MAX_BYTES + 1))):
+        pieces.append(piece)
+        most -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _unpack(raw: bytes, where: str, max_bytes: int, left: int | None = None) -> bytes:
@@ -171,7 +184,7 @@ def _unpack(raw: bytes, where: str, max_bytes: int, left: int | None = None) -> 
     room = max_bytes if left is None else left
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-            data = stream.read(room + 1)
+            data = _read_up_to(stream, room + 1)
     except (OSError, EOFError, zlib.error) as error:
         message = str(error).rstrip(".")
         raise ParseError(where, f"is not a whole gzip file: {message}") from None

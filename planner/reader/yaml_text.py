@@ -15,6 +15,7 @@ from typing import Any, Final
 import yaml
 
 from planner.errors import ParseError
+from planner.reader.bound import Budget
 from planner.reader.show import shown
 
 DEEPEST: Final = 200
@@ -43,6 +44,8 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 _LONGEST_NUMBER: Final = 1000
 _EXACT: Final = 2.0**53
+_COUNTED: Final = 4096
+"""So many values are counted at once."""
 
 
 class _NoKey:
@@ -66,7 +69,7 @@ class _Frame:
         self.size = 1
 
 
-def parse_yaml(text: str, where: str) -> list[object]:
+def parse_yaml(text: str, where: str, budget: Budget | None = None) -> list[object]:
     """Parse every document of a YAML text; an empty document is ``None``.
 
     Scalars mean what they mean to Kubernetes (YAML 1.1 without timestamps and base 60), keys
@@ -77,8 +80,9 @@ def parse_yaml(text: str, where: str) -> list[object]:
     ParseError
         With line and column, if the text is not YAML or more than Kubernetes objects need.
     """
+    budget = budget or Budget()
     documents: list[object] = []
-    builder = _Builder(where)
+    builder, made = _Builder(where), 0
     try:
         for event in _events(text):
             if isinstance(event, yaml.DocumentStartEvent):
@@ -87,6 +91,10 @@ def parse_yaml(text: str, where: str) -> list[object]:
                 documents.append(builder.root)
             elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
                 builder.add(event)
+                made += 1
+                if made % _COUNTED == 0:
+                    budget.take(_COUNTED, _at(where, event.start_mark))
+        budget.take(made % _COUNTED, where)
     except yaml.YAMLError as error:
         raise _not_yaml(error, text, where) from None
     except (ValueError, OverflowError, RecursionError) as error:  # escapes beyond Unicode

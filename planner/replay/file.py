@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.errors import InputError, ParseError, SchemaError
+from planner.reader.bound import Budget
 
 MAX_LINE: Final = 256 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
@@ -28,6 +29,7 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
     InputError
         If it is not one.
     """
+    Budget(MAX_LINE).take_json(text, where)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

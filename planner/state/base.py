@@ -12,7 +12,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     ModelWrapValidatorHandler,
+    PlainSerializer,
     Strict,
     StringConstraints,
     ValidationError,
@@ -21,7 +23,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from planner.quantity import SUFFIXES, QuantityError, parse_quantity
+from planner.quantity import SUFFIXES, QuantityError, format_quantity, parse_quantity
+from planner.state.bounded import with_bounded_errors
 
 TIMESTAMP: Final = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
 
@@ -48,6 +51,11 @@ class Schema(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="ignore", populate_by_name=True, str_min_length=0
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+        """Bound how many errors are collected."""
+        return with_bounded_errors(handler(source))
 
 
 _NOTHING_SAID: Final[set[str]] = set()
@@ -128,10 +136,13 @@ _QUANTITY_SCHEMA = WithJsonSchema(
     }
 )
 
-Quantity = Annotated[int, BeforeValidator(_read_quantity), _QUANTITY_SCHEMA]
+_AS_TEXT = PlainSerializer(format_quantity, return_type=str)
+"""A number would be read as whole units."""
+
+Quantity = Annotated[int, BeforeValidator(_read_quantity), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units; any sign."""
 
-Amount = Annotated[int, BeforeValidator(_read_amount), _QUANTITY_SCHEMA]
+Amount = Annotated[int, BeforeValidator(_read_amount), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units, not negative."""
 
 

@@ -11,12 +11,19 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int64, KubernetesObject, Schema
-from planner.state.yunikorn_quantity import parse_yunikorn_quantity
+from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
 
 REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
 NAMESPACE_TAG: Final = "kubernetes.io/meta/namespace"
@@ -56,6 +63,10 @@ def _read_quantities(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand he
     return amounts
 
 
+def _written_quantities(amounts: dict[str, int]) -> dict[str, str]:
+    return {name: format_yunikorn_quantity(units, name) for name, units in amounts.items()}
+
+
 def _read_properties(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     return {k: _text(v) for k, v in value.items()} if isinstance(value, dict) else value
 
@@ -76,6 +87,7 @@ Resource = dict[str, Int64]
 Quantities = Annotated[
     Resource,
     BeforeValidator(_read_quantities),
+    PlainSerializer(_written_quantities, return_type=dict[str, str]),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "integer"]}}),
 ]
 """A resource written as in queues.yaml, with suffixes."""

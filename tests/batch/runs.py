@@ -29,7 +29,7 @@ def file_by_hand(count: int = 60) -> bytes:
     lines = [
         '{"schema": "planner/v1", "kind": "test", "run": {"of": "numbers", "seed": 7}}',
         *(
-            f'{{"key": "n:{n}", "outcome": "done", "detail": "", '
+            f'{{"key": "n:{n}", "digest": "", "outcome": "done", "detail": "", '
             f'"result": {{"number": {n}, "double": {n + n}}}}}'
             for n in range(count)
         ),

@@ -5,6 +5,7 @@ import fcntl
 import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,8 @@ def test_going_on_after_any_row_and_a_torn_one(file: Path, kept: int, torn: byte
 
 
 def test_outcomes_that_are_no_results_are_kept_too(file: Path) -> None:
-    row = {"key": "n:3", "outcome": "timeout", "detail": "not done within 1 s", "result": None}
-    line = json.dumps(row).encode() + b"\n"
+    late = {"outcome": "timeout", "detail": "not done within 1 s", "result": None}
+    line = json.dumps({"key": "n:3", "digest": "", **late}).encode() + b"\n"
     file.write_bytes(LINES[0] + line)
     assert go(file).counts == {"done": 59, "timeout": 1}
     assert file.read_bytes() == b"".join([*LINES[:4], line, *LINES[5:]])
@@ -125,6 +126,41 @@ def test_the_header_must_be_that_of_the_run(file: Path) -> None:
 def test_other_files_are_not_touched(file: Path, line: bytes, complaint: str) -> None:
     file.write_bytes(line)
     assert complaint in refusal(file)
+
+
+def tasks_of(**digests: str) -> Iterator[Task]:
+    return (Task(key, len(digest), digest) for key, digest in digests.items())
+
+
+def asked_again(file: Path, **digests: str) -> list[str]:
+    """Go on with other inputs, and return the keys that were asked again."""
+    again: list[str] = []
+    tasks = tasks_of(**digests)
+    run(tasks, double, header=HEADER, file=file, resume=True, jobs=1, changed=again.append)
+    return again
+
+
+def test_a_row_of_another_input_is_made_anew(file: Path) -> None:
+    assert asked_again(file, a="one", b="two") == []
+    assert asked_again(file, a="one", b="three") == ["b"]
+    changed = file.read_bytes()
+    file.unlink()
+    asked_again(file, a="one", b="three")
+    assert file.read_bytes() == changed
+
+
+def test_an_input_that_changes_back_is_asked_again(file: Path) -> None:
+    """Killed after each change: the last row counts, whatever stood there before."""
+    asked_again(file, a="one", b="four")
+    header, one, four = file.read_bytes().splitlines(keepends=True)
+    other = one.replace(b'"one"', b'"three"')
+    file.write_bytes(header + one + other + four)
+    assert asked_again(file, a="three", b="four") == []
+    file.write_bytes(header + one + other + four)
+    assert asked_again(file, a="one", b="four") == ["a"]
+    assert file.read_bytes() == header + one + four
+    file.write_bytes(header + one + other + one + four)
+    assert asked_again(file, a="one", b="four") == []
 
 
 def test_rows_of_other_tasks(file: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -175,6 +176,30 @@ def test_results_and_resume(tmp_path: Path) -> None:
     assert resumed.stdout == first.stdout
     other = call("audit", states, "--results", results, "--resume", "--objective", "min-cost")
     assert other.exit_code == 2
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_a_file_that_changed_is_asked_again(tmp_path: Path, verb: str) -> None:
+    """A row is believed only while its state is what it was."""
+    states = [write(tmp_path, cluster(), f"{name}.json") for name in "abc"]
+    results = tmp_path / "results"
+    options: list[str | Path] = [*states, "--jobs", "1", "--results", results, "--format", "plain"]
+    call(verb, *options)
+    unchanged = call(verb, *options, "--resume")
+    assert unchanged.stderr == ""
+    write(tmp_path, cluster(asks=2), "b.json")
+    resumed = call(verb, *options, "--resume")
+    said = f"{states[1]} has changed since {results} was written, and is asked for again"
+    assert resumed.stderr == f"note: {said}\n"
+    results.unlink()
+    anew = call(verb, *options)
+    assert without_times(resumed.stdout) == without_times(anew.stdout)
+    assert without_times(resumed.stdout) != without_times(unchanged.stdout)
+
+
+def without_times(text: str) -> str:
+    """Leave out the seconds that a comparison took."""
+    return re.sub(r"[0-9]+\.[0-9]+", "", text)
 
 
 def test_resume_without_results(dump: Path) -> None:

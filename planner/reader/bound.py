@@ -1,0 +1,134 @@
+"""How much is made of a text: bytes alone do not bound it, since ``{},`` becomes an object.
+
+A dump has a value for every nine bytes or more, and takes about 60 bytes of memory for each; three
+bytes that become an object take eighty.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from planner.errors import ParseError
+from planner.reader.source import MAX_BYTES, megabytes
+
+BYTES_FOR_EACH: Final = 8
+"""So many bytes may be read for each value that is made: a denser text is no dump."""
+AT_LEAST: Final = 2**20
+"""So many values are made in any case."""
+MEMORY_FOR_EACH: Final = 64
+"""Bytes of memory that a value of a large dump takes until it is checked."""
+
+_MARKS: Final = (b"{", b"[", b",", b":")
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ADDRESSES: Final = re.compile(rb"Max address space +([0-9]+)")
+_FREE: Final = re.compile(rb"(?:MemAvailable|SwapFree): +([0-9]+) kB")
+_PIECE: Final = 2**20
+_CGROUP: Final = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+
+
+class Budget:
+    """How many more values may be made of the texts that are read together.
+
+    Parameters
+    ----------
+    max_bytes
+        How many bytes of them are read at most.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._most = max(max_bytes // BYTES_FOR_EACH, AT_LEAST)
+        self.left = self._most
+
+    def take(self, values: int, where: str) -> None:
+        """Count values that are about to be made, or were.
+
+        Raises
+        ------
+        ParseError
+            If they are too many.
+        """
+        self.left -= values
+        if self.left < 0:
+            raise ParseError(
+                where,
+                f"has more than the {self._most:,} values that are read at most",
+                "Kubernetes objects, which have fewer in a text of that size",
+                "--max-size or PLANNER_MAX_SIZE sets another bound on bytes, and on values with it",
+            )
+
+    def take_json(self, data: bytes, where: str) -> None:
+        """Count what a JSON text holds before anything is made of it.
+
+        Raises
+        ------
+        ParseError
+            If there is too much of it, or more than there is memory for.
+        """
+        if len(data) <= _PIECE:
+            return self.take(_values(data), where)
+        count = _values(data)
+        if count > self.left or count * MEMORY_FOR_EACH > memory_left():
+            count = _values_outside_strings(data)
+        self.take(count, where)
+        needed, room = count * MEMORY_FOR_EACH, memory_left()
+        if needed > room:
+            found = f"needs about {megabytes(needed)} of memory, {megabytes(max(0, room))} are left"
+            raise ParseError(where, found, hint="read it where there is more, or read less at once")
+        return None
+
+
+def _values(data: bytes) -> int:
+    """Return how many objects, lists and entries there are, at most."""
+    return sum(map(data.count, _MARKS))
+
+
+def _values_outside_strings(data: bytes) -> int:
+    """Count as `_values`, but for what stands in strings, which makes no values.
+
+    It goes piece by piece: the pieces between millions of strings would take more memory than
+    the values themselves.
+    """
+    count = start = 0
+    size = _PIECE
+    while start < len(data):
+        piece = data[start : start + size]
+        bare = _STRING.sub(b"", piece)
+        quote = bare.find(b'"')  # of a string that goes on in the next piece
+        rest = 0 if quote < 0 else len(bare) - quote
+        if rest == len(piece) and start + size < len(data):
+            size *= 2
+            continue
+        count += _values(bare[: len(bare) - rest])
+        start += len(piece) - rest or len(piece)
+        size = _PIECE
+    return count
+
+
+def memory_left() -> int:
+    """Return how many bytes this process may still take, as far as the system says."""
+    rooms = [2**63]
+    page = os.sysconf("SC_PAGE_SIZE")
+    try:
+        size, resident = map(int, Path("/proc/self/statm").read_bytes().split()[:2])
+        limit = _ADDRESSES.search(Path("/proc/self/limits").read_bytes())
+        rooms += [int(limit[1]) - size * page] if limit else []
+        rooms += [limit - resident * page for limit in map(_limit, _CGROUP) if limit]
+        free = _FREE.findall(Path("/proc/meminfo").read_bytes())
+        rooms += [sum(map(int, free)) * 1024] if free else []
+    except (OSError, ValueError):  # another system than Linux
+        pass
+    return min(rooms)
+
+
+def _limit(path: Path) -> int | None:
+    """Return the limit of a container; None if it has none."""
+    try:
+        return int(path.read_bytes())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,170 @@
+"""What is made of an input is bounded, not only its bytes; measured in processes of their own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.errors import ParseError, SchemaError
+from planner.objective.profile_file import read_profile
+from planner.reader import read, read_objects
+from planner.reader.bound import AT_LEAST, Budget
+from planner.reader.source import MAX_BYTES
+from planner.state.bounded import MOST_KEYS
+from tests.cli.running import call, cluster, environment, write
+from tests.cluster import KUEUE
+from tests.conftest import ROOT
+
+MIB = 2**20
+WITHIN = """\
+import resource, sys
+most = int(sys.argv[2])
+import planner
+from planner.objective.profile_file import read_profile
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    (read_profile if sys.argv[1].endswith(".toml") else planner.read)(sys.argv[1])
+except planner.PlannerError as error:
+    print(error)
+status = dict(line.split(":") for line in open("/proc/self/status"))
+print(int(status["VmHWM"].split()[0]) * 1024)
+"""
+
+
+def said_within(path: Path, memory: int) -> tuple[str, int]:
+    """Read a file in a process that gets so much memory; return the message, and the peak."""
+    words = [sys.executable, "-c", WITHIN, str(path), str(memory)]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    *lines, peak = done.stdout.splitlines()
+    return "\n".join(lines), int(peak)
+
+
+def workload(spec: object, **metadata: object) -> dict[str, Any]:
+    """Return a workload with a spec that may be anything."""
+    named = {"name": "w", "namespace": "n", **metadata}
+    return {"apiVersion": KUEUE, "kind": "Workload", "metadata": named, "spec": spec}
+
+
+@pytest.mark.parametrize("unit", ["{}", '{"a":[{}]}'])
+def test_a_small_file_that_stands_for_many_objects(tmp_path: Path, unit: str) -> None:
+    """Within the bound on bytes it took gigabytes."""
+    path = tmp_path / "bomb.json.gz"
+    count = 150 * MIB // (len(unit) + 1)
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(b"[" + f"{unit},".encode() * count + b"{}]")
+    message, peak = said_within(path, 2**31)
+    assert message.startswith(f"{path}: has more than the {MAX_BYTES // 8:,} values that are read")
+    assert "--max-size" in message
+    assert peak < 700 * MIB
+
+
+def test_the_files_of_a_folder_share_the_bound(tmp_path: Path) -> None:
+    half = AT_LEAST // 3
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text("[" + "{}," * half + "{}]", encoding="ascii")
+    with pytest.raises(ParseError, match=r"b\.json: has more than the 1,048,576 values"):
+        read(tmp_path, max_bytes=AT_LEAST * 3)
+
+
+def test_many_values_in_yaml(tmp_path: Path) -> None:
+    path = tmp_path / "many.yaml"
+    path.write_text("- \n" * (AT_LEAST + 5000), encoding="ascii")
+    with pytest.raises(ParseError, match="has more than the 1,048,576 values"):
+        read(path, max_bytes=len(path.read_bytes()))
+
+
+def test_what_stands_in_strings_is_no_value() -> None:
+    text = json.dumps(["{[,:" * MIB, "\\" * MIB, '"{{{'])
+    budget = Budget(0)
+    budget.take_json(text.encode(), "here")
+    assert AT_LEAST - 10 < budget.left < AT_LEAST
+
+
+def test_more_than_there_is_memory_for(tmp_path: Path) -> None:
+    """The parser would end the process, or hang, where memory ends."""
+    path = tmp_path / "large.json"
+    path.write_text("[" + '{"k":1.5},' * 3_000_000 + "{}]", encoding="ascii")
+    message, peak = said_within(path, 700 * MIB)
+    assert "of memory," in message
+    assert "are left" in message
+    assert peak < 200 * MIB
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (workload({"podSets": [1] * 1_000_000}), "spec.podSets[0]: Workload n/w: 1 is not an"),
+        (workload({}, labels=dict.fromkeys(map(str, range(300_000)), 1)), "too many entries"),
+    ],
+    ids=["podSets", "labels"],
+)
+def test_a_million_errors_are_one(tmp_path: Path, value: object, found: str) -> None:
+    path = write(tmp_path, value)
+    message, peak = said_within(path, 2**31)
+    assert found in message
+    assert peak < 200 * MIB
+
+
+def test_a_mapping_has_a_most() -> None:
+    labels = dict.fromkeys(map(str, range(MOST_KEYS)), "x")
+    read_objects(workload({}, labels=labels), where="here", now="2026-05-01T00:00:00Z")
+    with pytest.raises(SchemaError, match="an object has too many entries"):
+        read_objects(workload({}, labels={**labels, "one": "x"}), where="here")
+
+
+def test_a_long_dotted_key_in_toml(tmp_path: Path) -> None:
+    """Python's own parser takes memory by the square of its length."""
+    path = tmp_path / "mine.toml"
+    path.write_text(".".join("a" * 20_000) + " = 1", encoding="ascii")
+    message, peak = said_within(path, 2**31)
+    assert message.startswith(f"{path}: not TOML: a key has more than 20 parts")
+    assert peak < 200 * MIB
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("levels = " + "[" * 100_000, "nested too deeply"),
+        ("levels = " + "9" * 5000, "a number has more than 100 digits"),
+        ("levels = 0x" + "f" * 50_000, "a number has more than 100 digits"),
+        ("levels = [" + "7, " * 50_000 + "]", "cannot be used"),
+        ('levels = "' + "x" * 50_000 + '"', "cannot be used"),
+    ],
+)
+def test_toml_that_nobody_writes(tmp_path: Path, text: str, found: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="ascii")
+    result = call("solve", write(tmp_path, cluster()), "--objective", path)
+    assert result.exit_code == 2
+    assert found in result.stderr
+    assert len(result.stderr) < 500
+
+
+def test_what_looks_deep_in_strings_and_comments_is_not(tmp_path: Path) -> None:
+    dotted = ".".join("a" * 50)
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f"levels = ['D2'] # {dotted}\nsummary = '''{dotted} \"'''\n"
+        f'[budget.namespace]\n"{dotted}" = 1 # "',
+        encoding="ascii",
+    )
+    assert read_profile(path).summary == f'{dotted} "'
+
+
+def test_no_memory_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("planner.reader.source.hashlib.sha256", full)
+    result = call("solve", write(tmp_path, cluster()))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: the system gives no more memory\n  hint: ")

@@ -1,0 +1,1 @@
+"""Tests of the schema of what was read."""

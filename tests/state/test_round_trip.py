@@ -1,0 +1,90 @@
+"""What was written as JSON is read back as the very same object, in the same units."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+import planner
+import planner.cli.schemas  # every class of output is loaded then
+from planner.assignment import Assignment
+from planner.plan.base import Record
+from planner.quantity import format_quantity, parse_quantity
+from planner.state import State, YuniKornState
+from tests.conftest import ROOT
+from tests.state.strategies import objects
+
+INSTANCES = ROOT / "instances"
+STATES = [
+    INSTANCES / "quickstart" / "cluster.json",
+    *sorted(INSTANCES.glob("fair-sharing/*.yaml")),
+    *sorted(INSTANCES.glob("regressions/kueue-*.yaml")),
+    *sorted(path for path in INSTANCES.glob("regressions/yunikorn-*") if path.is_dir()),
+]
+
+
+def subclasses(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Return the classes of output, those of every depth."""
+    direct = model.__subclasses__()
+    return [one for each in direct for one in (each, *subclasses(each))]
+
+
+RECORDS = sorted(
+    (one for one in subclasses(Record) if one.__module__.startswith("planner.")),
+    key=lambda one: f"{one.__module__}.{one.__name__}",
+)
+
+
+def assert_read_back(whole: BaseModel) -> None:
+    model = type(whole)
+    assert model.model_validate_json(whole.model_dump_json()) == whole
+    assert model.model_validate_json(whole.model_dump_json(by_alias=True)) == whole
+    assert model.model_validate(whole.model_dump()) == whole
+
+
+def made(model: type[BaseModel], value: Any) -> BaseModel | None:
+    """Make an object; None where the parts contradict each other."""
+    try:
+        return model.model_validate(value)
+    except ValidationError:
+        return None
+
+
+@pytest.mark.parametrize("model", [State, YuniKornState, Assignment, *RECORDS])
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_object(model: type[BaseModel], data: st.DataObject) -> None:
+    whole = made(model, data.draw(objects(model)))
+    event("made" if whole else "contradicts itself")
+    if whole is not None:
+        assert_read_back(whole)
+
+
+@pytest.mark.parametrize("path", STATES, ids=lambda path: path.stem)
+def test_states_of_the_instances(path: Path) -> None:
+    assert_read_back(planner.read(path))
+
+
+@given(st.integers(-(10**30), 10**30))
+def test_a_quantity_is_written_exactly(nano: int) -> None:
+    assert parse_quantity(format_quantity(nano)) == nano
+
+
+@pytest.mark.parametrize(
+    ("nano", "text"),
+    [
+        (0, "0"),
+        (8 * 10**9, "8"),
+        (1_500_000_000, "1500m"),
+        (1_000, "1u"),
+        (-1, "-1n"),
+        (2**63 * 10**9, "9223372036854775808"),
+    ],
+)
+def test_a_quantity_is_written_as_people_do(nano: int, text: str) -> None:
+    assert format_quantity(nano) == text
