@@ -70,7 +70,7 @@ def compare(
         yield f"one by one {turns}, by the pages {joint.one_by_one()}"
     best = joint.best()
     if plan.status == "infeasible" or not best:
-        if best or plan.status != "infeasible":
+        if best or plan.status not in {"infeasible", "unknown"}:
             yield f"{plan.status}, and {sorted(best)} can be admitted"
         return
     steps = [(s.preemptor, frozenset(v.workload for v in s.victims)) for s in plan.steps]
@@ -106,7 +106,7 @@ def test_admitted_and_every_level_are_those_of_enumeration(chunk: range) -> None
     seen: Counter[str] = Counter()
     found = [f"seed {seed}: {said}" for seed in chunk for said in differences(seed, seen)]
     assert not found, "\n".join(found)
-    assert seen["too large"] + seen["feasible"] <= CHUNK // 5, seen
+    assert seen["too large"] + seen["feasible"] + seen["unknown"] <= CHUNK // 5, seen
     assert min(seen["optimal"], seen["several"], seen["evicting"]), seen
 
 
