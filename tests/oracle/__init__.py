@@ -12,9 +12,14 @@ question.py       the workload that waits: what it asks for, and who asks
 legality.py       classical preemption: candidates, attempts, every legal set
 fair.py           the same under fair sharing
 greedy.py         whom Kueue itself evicts, classical
+kep83.py          the rules of KEP-83, and its own algorithm
+assignment.py     Fit or Preempt, where every resource has one flavor
+afterwards.py     the objects once some have gone and somebody is admitted
+joint.py          several that wait: every order of serving them, every set in each step
+stability.py      who would preempt again after a set, classical
 terms.py          the disruption terms of a set
 objectives.py     levels, caps, and the canonical answer
 yunikorn.py       the written laws of YuniKorn, on clusters of one resource
-random_states.py, random_workloads.py
+random_states.py, random_workloads.py, random_queueing.py
                   states to try it on
 """

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import takewhile
 
 import pytest
@@ -69,7 +70,7 @@ def compare(
         yield f"one by one {turns}, by the pages {joint.one_by_one()}"
     best = joint.best()
     if plan.status == "infeasible" or not best:
-        if best or plan.status != "infeasible":
+        if best or plan.status not in {"infeasible", "unknown"}:
             yield f"{plan.status}, and {sorted(best)} can be admitted"
         return
     steps = [(s.preemptor, frozenset(v.workload for v in s.victims)) for s in plan.steps]
@@ -105,13 +106,13 @@ def test_admitted_and_every_level_are_those_of_enumeration(chunk: range) -> None
     seen: Counter[str] = Counter()
     found = [f"seed {seed}: {said}" for seed in chunk for said in differences(seed, seen)]
     assert not found, "\n".join(found)
-    assert seen["too large"] + seen["feasible"] <= CHUNK // 5, seen
+    assert seen["too large"] + seen["feasible"] + seen["unknown"] <= CHUNK // 5, seen
     assert min(seen["optimal"], seen["several"], seen["evicting"]), seen
 
 
 def stuck() -> None:
     """Plan for two workloads of bytes under fair sharing, in two seconds at most."""
-    reclaiming = {"within": "LowerPriority", "reclaim": "Any"}
+    reclaiming = partial(queue, cohort="pool", within="LowerPriority", reclaim="Any")
     first, second = (
         pending("cq-0", {"memory": 68719476737}, 3),
         pending("cq-3", {"memory": 274877906946}, 2),
@@ -119,10 +120,10 @@ def stuck() -> None:
     second[0]["metadata"] |= {"name": "second", "uid": "second"}
     dump = dump_of(
         cohort("pool", nominal={"memory": 500655731091}),
-        queue("cq-0", {"memory": 11776858975}, "pool", weight="0", **reclaiming),
-        queue("cq-1", {"memory": 260205090719}, "pool", weight="3", **reclaiming),
+        reclaiming("cq-0", {"memory": 11776858975}, weight="0"),
+        reclaiming("cq-1", {"memory": 260205090719}, weight="3"),
         queue("cq-2", {"memory": 36026062775}, "pool", weight="0", reclaim="LowerPriority"),
-        queue("cq-3", {"memory": 20870736170}, "pool", **reclaiming),
+        reclaiming("cq-3", {"memory": 20870736170}),
         running("a", "cq-0", {"memory": 206158430211}, 4),
         running("b", "cq-0", {"memory": 206158430211}, 4),
         running("c", "cq-2", {"memory": 137438953475}),
