@@ -57,7 +57,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
 
     A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. A folder with
     several complete dumps has one state a file; otherwise its files are one state together.
-    Folders in it are looked into, too.
+    Folders in it are looked into, too, each once, however many links lead to it.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
         for number, text in read_lines(path, None):
             yield Packed(f"{path}: line {number}", text)
     elif path != STDIN and folder.is_dir():
-        yield from _in_folder(folder, max_bytes)
+        yield from _in_folders(folder, max_bytes)
     else:
         loaded = load(path, max_bytes)
         yield Packed(loaded.name, loaded)
@@ -108,7 +108,21 @@ def open_packed(packed: Packed) -> Instance:
     return Instance(packed.name, state, pending_workloads(state))
 
 
-def _in_folder(folder: Path, max_bytes: int) -> Iterator[Packed]:
+def _in_folders(folder: Path, max_bytes: int) -> Iterator[Packed]:
+    """Yield what is in a folder and below it, then what links lead to that was not there."""
+    seen: set[tuple[int, int]] = set()
+    links = [folder]
+    for link in links:  # it grows
+        yield from _in_folder(link, max_bytes, seen, links)
+
+
+def _in_folder(
+    folder: Path, max_bytes: int, seen: set[tuple[int, int]], links: list[Path]
+) -> Iterator[Packed]:
+    status = folder.stat()
+    if (status.st_dev, status.st_ino) in seen:
+        return
+    seen.add((status.st_dev, status.st_ino))
     children = sorted(folder.iterdir())
     lines = [child for child in children if child.name.endswith(LINES)]
     below = [child for child in children if child.is_dir() and not child.name.startswith(".")]
@@ -121,8 +135,12 @@ def _in_folder(folder: Path, max_bytes: int) -> Iterator[Packed]:
             yield Packed(together.name, together)
     elif not (lines or below):
         load(folder, max_bytes)  # says what is missing
-    for child in (*lines, *below):
+    for child in lines:
         yield from packed_states(str(child), max_bytes)
+    links += [child for child in below if child.is_symlink()]
+    for child in below:
+        if not child.is_symlink():
+            yield from _in_folder(child, max_bytes, seen, links)
 
 
 def _is_state(path: Path) -> bool:

@@ -91,6 +91,7 @@ def yunikorn_term_table(
     nobody = np.zeros(len(keys), dtype=np.bool_)
     weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
+    nowhere: list[dict[str, int]] = [] if problem.nodes else [{}]
     sizes = [_size(allocation) for allocation in problem.allocations]
     separable = separable_terms(
         keys,
@@ -114,7 +115,8 @@ def yunikorn_term_table(
         borrowed=[_borrowed(queue) for queue in problem.queues],
         contested=contested,
         weight=weight,
-        needs=[_needs(problem, node) for node in range(len(problem.nodes))],
+        # Without a node nobody can be freed for, and all that is asked for is lacking.
+        needs=[_needs(problem, available) for available in (*problem.available, *nowhere)],
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(keys))],
@@ -172,9 +174,8 @@ def _borrowed(queue: QueueFacts) -> int:
     )
 
 
-def _needs(problem: YuniKornProblem, node: int) -> list[int]:
-    """Return what must be freed on a node, per type of the problem: (T,)."""
-    available = problem.available[node]
+def _needs(problem: YuniKornProblem, available: Mapping[str, int]) -> list[int]:
+    """Return what must be freed on a node with so much room, per type of the problem: (T,)."""
     asked = problem.ask.resource
     return [max(0, asked.get(t, 0) - max(0, available.get(t, 0))) for t in problem.types]
 

@@ -168,7 +168,7 @@ def _read_stdin(max_bytes: int) -> bytes:
     return data
 
 
-def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+def _read_up_to(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
     """Read to the end, or so many bytes; a stream takes the memory for all that it may read."""
     pieces = []
     while most > 0 and (piece := stream.read(min(most, MAX_BYTES + 1))):

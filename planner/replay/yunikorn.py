@@ -61,7 +61,7 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     """
     name = part_of(line, "id", str, where)
     mode = line.get("mode")
-    if mode in _ARITHMETIC:
+    if isinstance(mode, str) and mode in _ARITHMETIC:
         try:
             values = _ARITHMETIC[mode](line)
         except (AttributeError, KeyError, TypeError):  # amounts are taken as they come
@@ -86,7 +86,10 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
         return _decided_difference(expected, cluster, partial(_quota_answer, queue))
     named = part_of(line, "ask", dict, where)
     key = part_of(named, "allocationKey", str, where)
-    asking = find_ask(cluster, key, named.get("applicationID"))
+    application = named.get("applicationID")
+    if application is not None:
+        part_of(named, "applicationID", str, where)
+    asking = find_ask(cluster, key, application)
     return _decided_difference(expected, cluster, partial(_ask_answer, cluster, asking))
 
 

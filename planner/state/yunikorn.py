@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
-from planner.state.base import Bool, Int64, KubernetesObject, Schema
+from planner.state.base import Bool, Int32, Int64, KubernetesObject, Schema
 from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
 
 REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
@@ -93,10 +93,11 @@ Quantities = Annotated[
 """A resource written as in queues.yaml, with suffixes."""
 
 Priority = Annotated[
-    Int64,
+    Int32,
     BeforeValidator(_read_priority),
     WithJsonSchema({"type": ["string", "integer"]}),
 ]
+"""32 bits, as in the core and in Kubernetes: with the offsets of queues it stays within 64."""
 
 
 class ConfigSchema(Schema):

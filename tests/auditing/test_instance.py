@@ -139,3 +139,27 @@ def test_counting_states(tmp_path: Path) -> None:
     lines.write_text("{}\n\n{}\n{}\n")
     assert count_states([str(lines), str(write(tmp_path, cluster())), "-"]) == 5
     assert count_states([str(lines), str(tmp_path)]) is None
+
+
+def test_links_are_not_followed_round_and_round(tmp_path: Path) -> None:
+    """Every folder is read once, under its own name."""
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+        write(folder, cluster())
+        (folder / "0-up").symlink_to(tmp_path)
+    for folder in folders:
+        for other in folders:
+            (folder / f"to-{other.name}").symlink_to(other)
+    (tmp_path / "0-first").symlink_to(folders[1])
+    names = [packed.name for packed in packed_states(str(tmp_path))]
+    assert names == [str(folder) for folder in folders]
+
+
+def test_a_link_to_a_folder_elsewhere_is_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.mkdir()
+    write(outside, cluster())
+    (inside / "link").symlink_to(outside)
+    assert [packed.name for packed in packed_states(str(inside))] == [str(inside / "link")]

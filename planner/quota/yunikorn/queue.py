@@ -106,8 +106,10 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
     tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
     _add_usage(tree, partition)
     for path, usage in x.queue_usage.items():
-        tree.by_path[path].allocated = usage.allocated or {}
-        tree.by_path[path].preempting = usage.preempting or {}
+        queue = tree.by_path.get(path)
+        if queue is not None:  # else it is of another partition
+            queue.allocated = usage.allocated or {}
+            queue.preempting = usage.preempting or {}
     return tree
 
 
