@@ -16,13 +16,13 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-import planner
 from planner.cli.kubectl_plugin import PROGRAM, build
 from planner.kubectl import dump
 from planner.reader.taken import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn, forbidden, no_such_type
+from tests.kueue_state import read
 
 Serve = Callable[[list[dict[str, Any]]], StandIn]
 TakenAt = Callable[[datetime], None]
@@ -90,7 +90,7 @@ def test_plan_is_that_of_the_original(
     serve: Serve, taken_at: TakenAt, tmp_path: Path, path: Path
 ) -> None:
     serve(objects_of(path))
-    taken_at(planner.read(path).now)
+    taken_at(read(path).now)
     original = call("solve", path, "--format", "json")
     taken = tmp_path / "taken.json"
     assert call("snapshot", "-o", taken).stdout == ""
@@ -108,7 +108,7 @@ def test_a_live_cluster_is_planned_at_the_time_of_its_snapshot(
 ) -> None:
     """Nothing has changed there for ten days, and everybody ran on."""
     serve(objects_of(QUICKSTART))
-    before = planner.read(QUICKSTART).now
+    before = read(QUICKSTART).now
     later = before + timedelta(days=10, hours=1)
     taken_at(later)
     file = tmp_path / "taken.json"
@@ -127,7 +127,7 @@ def test_a_live_cluster_is_planned_at_the_time_of_its_snapshot(
 
 def test_a_machine_that_is_behind_the_cluster_says_so(serve: Serve, taken_at: TakenAt) -> None:
     serve(objects_of(QUICKSTART))
-    newest = planner.read(QUICKSTART).now
+    newest = read(QUICKSTART).now
     taken_at(newest - timedelta(minutes=5))
     result = plugin("--format", "json")
     assert json.loads(result.stdout)["now"] == written(newest)
