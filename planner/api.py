@@ -235,10 +235,14 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         return solve_started(planning, profile, deadline)
     solve_kueue = solve_flavors if flavors == "optimal" else solve_planning
     if stable:
-        return with_stability(planning, solve_stable(solve_kueue, planning, profile, deadline))
+        return with_stability(
+            planning, solve_stable(solve_kueue, planning, profile, deadline), deadline
+        )
     plan, unasked = solve_kueue(planning, profile, deadline), stability is None and rules is None
     wanted = stability or profile.counts("D11")
-    return with_stability(planning, plan, cheaply=not wanted) if wanted or unasked else plan
+    if not (wanted or unasked):
+        return plan
+    return with_stability(planning, plan, deadline, cheaply=not wanted)
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature

@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "boosting": "errors quantity state quota assignment reference plan",
         "exposure": "errors objective plan quota scenario solver state",
         "simulation": "errors quantity plan quota assignment objective reference solver state",
-        "linting": "errors quantity state reader quota reference plan solver",
+        "linting": "errors quantity state reader quota reference plan solver simulation",
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
         "auditing": "errors batch objective plan reader replay solver state",

@@ -182,7 +182,8 @@ now_option = click.option(
     "--now",
     metavar="TIME",
     type=moment,
-    help="The clock, such as 2026-03-08T21:06:00Z; by default the newest time in STATE.",
+    help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
+    "if that is known, or the newest time in it.",
 )
 max_size_option = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."

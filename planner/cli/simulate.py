@@ -66,6 +66,7 @@ arrives when it was created. The script is TOML, or JSON with the same keys, in 
   run_seconds = 7200
   checkpoint_seconds = 600       an eviction loses what came after the last 600 s
   arrive_seconds = 60
+  vacate_seconds = 30            how long it keeps its quota as a victim
   [[arrival]]                    copies, called train-1, train-2, ...
   like = "team-a/train"
   at_seconds = 0
@@ -117,6 +118,14 @@ decision of the optimum was not proved best in time; 0 else.
     help="Kueue: how long a victim keeps its quota.",
 )
 @click.option(
+    "--apart",
+    metavar="SECONDS",
+    type=click.IntRange(min=0, max=MOST),
+    default=0,
+    show_default=True,
+    help="Kueue: how much longer each victim of a decision takes than the one before.",
+)
+@click.option(
     "--storm",
     metavar="N",
     type=click.IntRange(min=1),
@@ -158,6 +167,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     until: int,
     cycles: int,
     eviction: int,
+    apart: int,
     storm: int,
     fatal: tuple[str, ...],
     timeline: Path | None,
@@ -197,6 +207,7 @@ def command(  # noqa: PLR0913 - one parameter an option
             until_s=until,
             cycles=cycles,
             eviction_s=eviction,
+            apart_s=apart,
             storm=storm,
             objective=profile,
             time_limit=time_limit,

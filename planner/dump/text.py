@@ -7,9 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def listed(objects: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Return objects of Kubernetes as a v1 List."""
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+def listed(
+    objects: Iterable[dict[str, Any]], annotations: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return objects of Kubernetes as a v1 List; ``annotations`` say something of all of it."""
+    head: dict[str, Any] = {"apiVersion": "v1", "kind": "List"}
+    if annotations:
+        head["metadata"] = {"annotations": dict(annotations)}
+    return {**head, "items": list(objects)}
 
 
 def as_json(state: Mapping[str, Any]) -> str:

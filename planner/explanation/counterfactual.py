@@ -10,7 +10,7 @@ from planner.explanation.record import Alternative, TermDifference
 from planner.models.shared.builder import Linear
 from planner.objective.terms import find_term
 from planner.plan import AnyPlan
-from planner.solver.engine import Outcome
+from planner.solver.engine import Outcome, OutOfTime
 from planner.solver.equals import find_equal
 from planner.solver.levels import solve_levels
 
@@ -51,7 +51,11 @@ def alternative(inquiry: Inquiry, position: int, condition: Condition) -> Altern
 
     It keeps to the caps of the objective, and spares the last tier, if any such plan does.
     """
-    bounds, asked, outcome = _first_solved(inquiry, position, condition)
+    try:
+        bounds, asked, outcome = _first_solved(inquiry, position, condition)
+    except OutOfTime:  # what the objective counts was not found out
+        key = inquiry.key(position)
+        return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
     base = Alternative(
         condition=condition,
         victim=inquiry.key(position),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from planner.dump import as_json, listed
@@ -18,6 +19,7 @@ from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
 from planner.reader.parse import Document
 from planner.reader.show import shown
+from planner.reader.taken import TAKEN_AT, written
 
 EXPECTED: Final = "the JSON that kubectl get -o json prints"
 _NAMESPACE_AND_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*")
@@ -35,15 +37,18 @@ class Dump:
         How many there are of each resource type that was asked for and is there.
     notes
         What the cluster does not have, and what holds instead.
+    taken_at
+        When the last of them were read, by the clock of this machine.
     """
 
     objects: tuple[dict[str, Any], ...]
     counts: dict[str, int]
     notes: tuple[str, ...]
+    taken_at: datetime
 
     def value(self) -> dict[str, Any]:
-        """Return them as a v1 List."""
-        return listed(self.objects)
+        """Return them as a v1 List that says when they were read."""
+        return listed(self.objects, {TAKEN_AT: written(self.taken_at)})
 
     def text(self) -> str:
         """Return them as JSON: a v1 List, each object on a line of its own."""
@@ -97,7 +102,12 @@ def take_dump(
             else:
                 objects += found
                 counts[resource.name] = len(found)
-    return Dump(tuple(objects), counts, tuple(notes))
+    return Dump(tuple(objects), counts, tuple(notes), present())
+
+
+def present() -> datetime:
+    """Return what the clock of this machine says."""
+    return datetime.now(UTC)
 
 
 def _question(resource: Resource, namespace: str | None, configuration: str) -> Question:

@@ -8,6 +8,7 @@ items.py       documents to single objects: lists are opened
 collect.py     single objects to checked ones; kinds.py says which, complaint.py what is wrong
 assemble.py    checked objects to one state: the clock, priority.py, the configuration
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
+taken.py       when the snapshot was taken that a dump is of
 unknown.py     what was ignored, when somebody asks
 """
 
@@ -59,7 +60,7 @@ def read(
         read in the order of their names; or ``-``.
     now
         The clock of the decision. Without it, that of the recorded instance or of the state
-        dump, else the newest timestamp in any object.
+        dump, or at which its snapshot was taken, else the newest timestamp in any object.
     max_bytes
         How much is read at most, unpacked.
     ignored

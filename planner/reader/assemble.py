@@ -15,6 +15,7 @@ from planner.reader.items import items_of
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.priority import resolve_priorities
 from planner.reader.show import Path, shown
+from planner.reader.taken import clock_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
@@ -52,10 +53,12 @@ def assemble(
     """
     collection = Collection(keep_items=ignored is not None)
     clock: datetime | None = None
+    taken: datetime | None = None
     instances = 0
     for document in documents:
         body, path, its_clock = _unwrap(document)
         clock = clock or its_clock
+        taken = taken or taken_at(body)
         instances += body is not document
         if instances > 1:
             raise _several_instances(document.where)
@@ -67,7 +70,8 @@ def assemble(
         ignored.kinds.update(collection.ignored)
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
-    moment = given_moment(now) or clock or _newest(objects)
+    newest = _newest(objects)
+    moment = given_moment(now) or clock or clock_of(taken, newest)
     if moment is None:
         raise _without_clock(source)
     workloads, notes = resolve_priorities(
@@ -76,7 +80,8 @@ def assemble(
     fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
     fields["workloads"] = tuple(workloads)
     fields["configuration"] = next(iter(objects["Configuration"]), Configuration())
-    remarks = tuple(_counted(collection.notes) + notes)
+    odd = remark(taken, newest) if now is None and clock is None else []
+    remarks = tuple(_counted(collection.notes) + notes + odd)
     return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
 

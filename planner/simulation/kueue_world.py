@@ -3,17 +3,20 @@
 What the scheduler does in a cycle is ``planner.reference.cycle``. Between the cycles:
 
 * A victim is evicted (the condition Evicted) and keeps its quota for a while. Then its quota is
-  free and it queues again at once, with its own place in the queue.
+  free and it queues again at once, with its own place in the queue. Each has a time of its own to
+  leave, so that decisions are made while some are gone and others not.
 * Whoever ran to its end gives its quota back.
 * A second after quota was given back, all that is parked in the whole cohort tree competes again,
-  and what was parked in bulk is forgotten.
+  and what was parked in bulk is forgotten. Above a ClusterQueue that has a Cohort object among its
+  ancestors every change of its status does that: an admission or an arrival, too.
 * A workload that backs off competes again when its time has come.
 
 Admission checks pass at once: a workload runs from when its quota is reserved.
 
 Source: kueue ff69552e pkg/controller/core/workload_controller.go ``Update``;
 pkg/cache/queue/inadmissible_workloads.go ``requeueBatchPeriod``, ``queueInadmissibleWorkloads``;
-pkg/cache/scheduler/clusterqueue.go ``AllocatableResourceGeneration``.
+pkg/cache/scheduler/clusterqueue.go ``AllocatableResourceGeneration``;
+pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from planner.objective.annotation import read_disruption, run_seconds
+from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
 from planner.quota.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.cycle.admissibility import namespace_refusal
@@ -40,15 +43,17 @@ from planner.reference.cycle.waiting import (
 )
 from planner.simulation.agenda import Agenda, Appointment, Due
 from planner.simulation.kueue_coming import Coming, comings
+from planner.simulation.kueue_leave import Leaving, lost_s, told_of_changes
 from planner.simulation.kueue_mark import signature, state_mark
 from planner.simulation.kueue_use import size_of, use, used
 from planner.simulation.record import Event, Kind, Use
-from planner.simulation.script import Script, lost_seconds
+from planner.simulation.script import Script
 from planner.simulation.tally import Tally
 from planner.simulation.world import Cycle, Mark, digest
 from planner.solver.kueue.aftermath import admit, evicted, evicting
 from planner.state import ClusterQueue, State, Workload
 
+AT_ONCE: Final = Leaving()
 WAKE_S: Final = 1
 """How long Kueue gathers news of free quota before the parked compete again."""
 
@@ -68,19 +73,12 @@ class _Running:
 class KueueWorld:
     """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes."""
 
-    def __init__(self, state: State, script: Script, decider: Decider, eviction_s: int = 1) -> None:
-        """Set up a cluster.
+    def __init__(
+        self, state: State, script: Script, decider: Decider, leaving: Leaving = AT_ONCE
+    ) -> None:
+        """Set up a cluster as it was read; its clock is the start.
 
-        Parameters
-        ----------
-        state
-            What was read; its clock is the start.
-        script
-            Run times, checkpoints and arrivals.
-        decider
-            What decides for a head.
-        eviction_s
-            How long a victim keeps its quota, at least 1.
+        ``decider`` decides for a head, ``leaving`` says how long victims keep their quota.
 
         Raises
         ------
@@ -95,7 +93,7 @@ class KueueWorld:
         self.cycles = 0
         self._script = script
         self._decider = decider
-        self._eviction_s = eviction_s
+        self._leaving = leaving
         taken = build_snapshot(there, state.now)
         self._usage = taken.usage
         self._admitted: dict[int, list[Admitted]] = {
@@ -107,6 +105,7 @@ class KueueWorld:
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
         self._root_of_name = {taken.queue_name(n): root for n, root in self._roots.items()}
+        self._told = told_of_changes(there, taken)
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, int] = {}
         self._agenda = Agenda()
@@ -121,7 +120,7 @@ class KueueWorld:
                 self._plan_end(one.key, 0)
                 if one.evicted:
                     self._agenda.call_off(Due.FINISH, one.key)
-                    self._set(self._eviction_s, Due.RELEASE, one)
+                    self._set(self._leaving.seconds(self._script, one.key), Due.RELEASE, one)
         for waiting in self.queues.values():
             for pending in waiting.parked:
                 self._plan_backoff(pending, 0)
@@ -189,7 +188,7 @@ class KueueWorld:
             case Due.RELEASE:
                 return [self._release(due.key, at_s)]
             case Due.WAKE:
-                self._wake(due.tree, at_s)
+                self.wake(due.tree, at_s)
             case Due.BACKOFF:
                 self._end_backoff(due.key, at_s)
             case Due.ARRIVE:
@@ -214,10 +213,17 @@ class KueueWorld:
         self._admitted[one.queue].remove(one)
         self._usage.remove(one.queue, one.usage)
         self.queues[one.queue].generation += 1
-        root = self._roots[one.queue]
+        self._plan_wake(self._roots[one.queue], at_s)
+        return one
+
+    def _plan_wake(self, root: int, at_s: int) -> None:
         if not self._agenda.has(Due.WAKE, str(root)):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, str(root), root)
-        return one
+
+    def _tell(self, node: int | None, at_s: int) -> None:
+        """Let the cohorts above a ClusterQueue hear that its status changed."""
+        if node is not None and node in self._told:
+            self._plan_wake(self._roots[node], at_s)
 
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
@@ -226,7 +232,8 @@ class KueueWorld:
             pending = Pending(self.state, self._snapshot, workload)
             self.queues[node].enqueue(pending, self._now(at_s))
 
-    def _wake(self, root: int, at_s: int) -> None:
+    def wake(self, root: int, at_s: int) -> None:
+        """Let all that is parked in a tree compete again."""
         for node, waiting in self.queues.items():
             if self._roots[node] == root:
                 waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
@@ -251,6 +258,7 @@ class KueueWorld:
 
     def _arrive(self, coming: Coming, at_s: int) -> Event:
         self._enqueue(coming.workload, at_s)
+        self._tell(self._node(coming.workload), at_s)
         queue = self._queue_name(coming.workload)
         return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
 
@@ -307,15 +315,19 @@ class KueueWorld:
         self.queues[one.queue].generation += 1
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
+        self._tell(one.queue, at_s)
         self._walks.clear()
         return self._event("admitted", at_s, one)
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
-        for target in entry.targets:
-            running = self._running[target.workload.key]
-            if not running.admitted.evicted:
-                yield self._evict(running, target.reason, entry, at_s)
+        going = [(self._running[one.workload.key], one.reason) for one in entry.targets]
+        fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
+        for place, (running, reason) in enumerate(fresh):
+            one = running.admitted
+            leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
+            self._set(leaves_s, Due.RELEASE, one)
+            yield self._evict(running, reason, entry, at_s)
 
     def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
         one = running.admitted
@@ -325,27 +337,19 @@ class KueueWorld:
         running.admitted = marked
         self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
-        lost_s = self._lost_s(one, kept_s, ran_s, at_s)
-        self._kept[one.key] = kept_s + ran_s - lost_s
+        lost = lost_s(self._script, one, kept_s, ran_s, self._now(at_s))
+        self._kept[one.key] = kept_s + ran_s - lost
         self._agenda.call_off(Due.FINISH, one.key)
-        self._set(at_s + self._eviction_s, Due.RELEASE, one)
         self._walks.clear()
         return self._event("preempted", at_s, marked).model_copy(
             update={
                 "by": entry.preemptor.key,
                 "by_queue": self._snapshot.queue_name(entry.preemptor.queue),
                 "reason": reason,
-                "lost_s": lost_s,
-                "lost_work": work(size_of(one, self._snapshot.tree), lost_s),
+                "lost_s": lost,
+                "lost_work": work(size_of(one, self._snapshot.tree), lost),
             }
         )
-
-    def _lost_s(self, one: Admitted, kept_s: int, ran_s: int, at_s: int) -> int:
-        """Return the seconds of a run that an eviction loses, by its script and annotations."""
-        lost_s = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(one.key))
-        if one.workload.metadata.annotations:
-            lost_s = min(lost_s, read_disruption(one.workload, self._now(at_s)).lost_s)
-        return lost_s
 
     def _event(self, kind: Kind, at_s: int, one: Admitted) -> Event:
         queue = self._snapshot.queue_name(one.queue)
@@ -375,19 +379,16 @@ class KueueWorld:
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
         for workload in self.state.workloads:
-            running = self._running.get(workload.key)
+            running, priority = self._running.get(workload.key), workload.spec.priority or 0
             if running is not None:
                 one = running.admitted
                 name = self._snapshot.queue_name(one.queue)
                 tally.enter(one.key, name, one.priority, "running")
             elif workload.is_pending:
-                priority = workload.spec.priority or 0
                 tally.enter(workload.key, self._queue_name(workload), priority, "pending")
-        for coming in self._coming.values():
-            workload = coming.workload
-            priority = workload.spec.priority or 0
-            queue = self._queue_name(workload)
-            tally.enter(coming.key, queue, priority, "to come", coming.at_s)
+        for key, at_s, workload in self._coming.values():
+            queue, priority = self._queue_name(workload), workload.spec.priority or 0
+            tally.enter(key, queue, priority, "to come", at_s)
 
     def used(self) -> Sequence[int]:
         """Return how much of each flavor-resource is in use, in the order of the snapshot."""

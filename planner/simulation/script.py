@@ -52,6 +52,7 @@ class Rule(Record):
     run_seconds: PositiveSeconds | None = None
     checkpoint_seconds: PositiveSeconds | None = None
     arrive_seconds: Seconds | None = None
+    vacate_seconds: PositiveSeconds | None = None
 
 
 class Arrivals(Record):
@@ -101,6 +102,12 @@ class Script(Record):
         """Return when a workload arrives; ``None`` if nothing is said of it."""
         rules = self._about(key)
         said = [rule.arrive_seconds for rule in rules if rule.arrive_seconds is not None]
+        return said[-1] if said else None
+
+    def vacate_s(self, key: str) -> int | None:
+        """Return how long a victim keeps its quota; ``None`` if nothing is said of it."""
+        rules = self._about(key)
+        said = [rule.vacate_seconds for rule in rules if rule.vacate_seconds is not None]
         return said[-1] if said else None
 
     def _about(self, key: str) -> list[Rule]:

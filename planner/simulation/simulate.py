@@ -10,6 +10,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.reference.decision import decide
 from planner.reference.yunikorn.decision import decide as decide_ask
+from planner.simulation.kueue_leave import Leaving
 from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.record import Simulation
 from planner.simulation.run import Limits, Report, run
@@ -39,6 +40,7 @@ def simulate(  # noqa: PLR0913 - the public signature
     until_s: int | None = None,
     cycles: int = CYCLES,
     eviction_s: int = EVICTION_S,
+    apart_s: int = 0,
     storm: int = STORM,
     objective: str | Profile = DEFAULT_PROFILE,
     time_limit: float | None = None,
@@ -65,6 +67,8 @@ def simulate(  # noqa: PLR0913 - the public signature
         latest.
     eviction_s
         Kueue: how many seconds a victim keeps its quota, at least 1.
+    apart_s
+        Kueue: how many seconds longer each victim of a decision takes than the one before.
     storm
         How many evictions of one workload are no storm yet.
     objective, time_limit, laws
@@ -80,7 +84,8 @@ def simulate(  # noqa: PLR0913 - the public signature
         cannot be used.
     """
     until_s = MOST_S if until_s is None else until_s
-    if min(cycles, eviction_s, storm) < 1 or not 0 <= until_s <= MOST_S or eviction_s > MOST_S:
+    seconds = (until_s, eviction_s, apart_s)
+    if min(cycles, eviction_s, storm) < 1 or not all(0 <= s <= MOST_S for s in seconds):
         expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
         raise SchemaError("simulate", "a limit is out of range", expected)
     own: DeciderName = "yunikorn" if isinstance(state, YuniKornState) else "kueue"
@@ -89,11 +94,12 @@ def simulate(  # noqa: PLR0913 - the public signature
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     unproved: Callable[[], int] = int
+    leaving = Leaving(eviction_s, apart_s)
     if chosen == "optimum":
         asked = _Asked(profile, time_limit, laws or "design")
-        world, unproved = _planned_world(state, script, eviction_s, asked)
+        world, unproved = _planned_world(state, script, leaving, asked)
     else:
-        world = _own_world(state, script, eviction_s)
+        world = _own_world(state, script, leaving)
     outcome = run(world, Limits(until_s, cycles, storm), report)
     fates = outcome.tally.fates(outcome.at_s)
     return Simulation(
@@ -138,15 +144,15 @@ class _Asked(NamedTuple):
     laws: Laws
 
 
-def _own_world(state: AnyState, script: Script, eviction_s: int) -> World:
+def _own_world(state: AnyState, script: Script, leaving: Leaving) -> World:
     """Return a cluster whose scheduler chooses the victims itself."""
     if isinstance(state, YuniKornState):
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide_ask(cluster, asking))
-    return KueueWorld(state, script, decide, eviction_s)
+    return KueueWorld(state, script, decide, leaving)
 
 
 def _planned_world(
-    state: AnyState, script: Script, eviction_s: int, asked: _Asked
+    state: AnyState, script: Script, leaving: Leaving, asked: _Asked
 ) -> tuple[World, Callable[[], int]]:
     """Return a cluster in which the optimum chooses, and what counts what it did not prove."""
     # Only the optimum needs a solver, which takes longer to load than a small simulation.
@@ -158,5 +164,5 @@ def _planned_world(
         world = YuniKornWorld(state, script, YuniKornOptimum(profile, laws, time_limit, doubts))
     else:
         optimum = KueueOptimum(state, profile, time_limit, doubts)
-        world = KueueWorld(state, script, optimum, eviction_s)
+        world = KueueWorld(state, script, optimum, leaving)
     return world, lambda: doubts.unproved

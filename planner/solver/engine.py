@@ -72,6 +72,15 @@ class Contradiction(InternalError):  # noqa: N818 - says what happened, as the o
     """Claims of the solver that cannot all be true, where nothing is left to ask."""
 
 
+class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do
+    """A decision of the scheduler was not replayed, for time was up: what it says is not known."""
+
+
+def never() -> bool:
+    """Say that time is not up: nobody waits."""
+    return False
+
+
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 

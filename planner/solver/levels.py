@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,7 +12,7 @@ from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof
 from planner.solver.core import Least, find_any, find_within, minimise, minimise_whole
-from planner.solver.engine import Outcome
+from planner.solver.engine import Outcome, OutOfTime
 from planner.solver.search import Search
 from planner.solver.tie_break import break_ties
 
@@ -44,7 +45,9 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
         if outcome in ("infeasible", "unknown"):
             return Answer(outcome, ())
     if levels and levels[0] == CASCADE:
-        stable = _stable_anyway(search, levels[1:])
+        stable = None
+        with suppress(OutOfTime):  # what is known by then is where the levels start
+            stable = _stable_anyway(search, levels[1:])
         if stable is not None:
             return stable
     return _settle(search, _solve_in_turn(search, levels))

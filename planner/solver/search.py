@@ -14,7 +14,15 @@ from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure
 from planner.problem.array import IntArray
-from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, complete, run
+from planner.solver.engine import (
+    ATTEMPTS,
+    Attempt,
+    Deadline,
+    OutOfTime,
+    Run,
+    complete,
+    run,
+)
 from planner.solver.rules import Rules
 
 Counts = list[int]
@@ -156,10 +164,15 @@ class Search:
         """
         if not self.forced.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
+        if self.deadline.passed:
+            return Run("unknown")  # even to state the model takes long, where it is large
         rows = list(rows)
         members = {k: self.classes.count(k) for k in full}
         while True:
-            result = self._run_once(classes, measure, rows, members, least, attempts)
+            try:
+                result = self._run_once(classes, measure, rows, members, least, attempts)
+            except OutOfTime:  # D11 of what was found is not known: it is no answer
+                return Run("unknown")
             if result is not None:
                 return result
 

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
-from planner.solver.engine import Deadline, complete, presolved, solver_name
+from planner.solver.engine import Deadline, OutOfTime, complete, presolved, solver_name
 from planner.solver.exact import satisfies
 from planner.solver.search import Counts, RowOverClasses, Search
 
@@ -116,7 +116,10 @@ class Witnesses:
             asked.limit(limited, value)
         if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
             return Opinion("unknown")
-        opinion = second_opinion(asked, soon(search.deadline), measure, most)
+        try:
+            opinion = second_opinion(asked, soon(search.deadline), measure, most)
+        except OutOfTime:  # D11 of what an engine found is not known
+            return Opinion("unknown")
         self.engines.update(dict.fromkeys(opinion.engines))
         return opinion
 

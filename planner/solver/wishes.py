@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Classes
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
+from planner.solver.engine import OutOfTime
 from planner.solver.search import Search
 
 
@@ -31,8 +34,9 @@ def impose(search: Search, wishes: Wishes) -> None:
     for measure, most in wishes.most.items():
         search.limit(measure, most)
     search.incumbent = None
-    if chosen is not None and wishes.are_kept(table, chosen):
-        search.incumbent = search.classes.counts(chosen)
+    with suppress(OutOfTime):  # whether it keeps to a wish of D11 is then not known
+        if chosen is not None and wishes.are_kept(table, chosen):
+            search.incumbent = search.classes.counts(chosen)
 
 
 def _all(table: TermTable) -> range:

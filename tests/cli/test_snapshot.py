@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,15 @@ import yaml
 from click.testing import CliRunner, Result
 
 from planner.cli.kubectl_plugin import PROGRAM, build
+from planner.kubectl import dump
+from planner.reader.taken import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn, forbidden, no_such_type
+from tests.kueue_state import read
 
 Serve = Callable[[list[dict[str, Any]]], StandIn]
+TakenAt = Callable[[datetime], None]
 QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
 WITH_CONFIG_MAP = ROOT / "instances" / "fair-sharing" / "configmap.yaml"
 REAL_KUBECTL = shutil.which("kubectl")
@@ -34,6 +39,16 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
         stand_in = StandIn.make(tmp_path / "bin", objects)
         monkeypatch.setenv("PATH", str(stand_in.folder))
         return stand_in
+
+    return put
+
+
+@pytest.fixture
+def taken_at(monkeypatch: pytest.MonkeyPatch) -> TakenAt:
+    """Give a function that sets the clock by which snapshots are taken."""
+
+    def put(moment: datetime) -> None:
+        monkeypatch.setattr(dump, "present", lambda: moment)
 
     return put
 
@@ -71,8 +86,11 @@ def test_dump_on_standard_output_counts_on_standard_error(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("path", [QUICKSTART, WITH_CONFIG_MAP], ids=lambda path: path.name)
-def test_plan_is_that_of_the_original(serve: Serve, tmp_path: Path, path: Path) -> None:
+def test_plan_is_that_of_the_original(
+    serve: Serve, taken_at: TakenAt, tmp_path: Path, path: Path
+) -> None:
     serve(objects_of(path))
+    taken_at(read(path).now)
     original = call("solve", path, "--format", "json")
     taken = tmp_path / "taken.json"
     assert call("snapshot", "-o", taken).stdout == ""
@@ -83,6 +101,37 @@ def test_plan_is_that_of_the_original(serve: Serve, tmp_path: Path, path: Path) 
     assert plan_of(original.stdout)["victims"]
     digests = {json.loads(each.stdout)["certificate"]["digest"] for each in (by_file, by_plugin)}
     assert digests == {sha256(taken.read_bytes()).hexdigest()}
+
+
+def test_a_live_cluster_is_planned_at_the_time_of_its_snapshot(
+    serve: Serve, taken_at: TakenAt, tmp_path: Path
+) -> None:
+    """Nothing has changed there for ten days, and everybody ran on."""
+    serve(objects_of(QUICKSTART))
+    before = read(QUICKSTART).now
+    later = before + timedelta(days=10, hours=1)
+    taken_at(later)
+    file = tmp_path / "taken.json"
+    assert call("snapshot", "-o", file).exit_code == 0
+    head = json.loads(file.read_text())["metadata"]
+    assert head == {"annotations": {TAKEN_AT: written(later)}}
+    for result in (plugin("--format", "json"), call("solve", file, "--format", "json")):
+        plan = json.loads(result.stdout)
+        assert plan["now"] == written(later)
+        assert "is 10 days older than the snapshot" in result.stderr
+        assert min(one["age_s"] for one in plan["victims"]) > timedelta(days=10).total_seconds()
+    given = plugin("--format", "json", "--now", written(before))
+    assert json.loads(given.stdout)["now"] == written(before)
+    assert "older than the snapshot" not in given.stderr
+
+
+def test_a_machine_that_is_behind_the_cluster_says_so(serve: Serve, taken_at: TakenAt) -> None:
+    serve(objects_of(QUICKSTART))
+    newest = read(QUICKSTART).now
+    taken_at(newest - timedelta(minutes=5))
+    result = plugin("--format", "json")
+    assert json.loads(result.stdout)["now"] == written(newest)
+    assert "the machine that took the snapshot was behind" in result.stderr
 
 
 def test_pipe(serve: Serve) -> None:

@@ -1,15 +1,17 @@
 """What is asked for, in which order, and what comes of it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.kubectl.call import Kubectl
-from planner.kubectl.dump import Dump, take_dump
+from planner.kubectl.dump import Dump, present, take_dump
 from planner.kubectl.resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kinds import KINDS
+from planner.reader.taken import TAKEN_AT, written
 from tests.cli.running import cluster
 from tests.kubectl import stand_in
 from tests.kubectl.stand_in import CONFIGURATION, StandIn, forbidden, no_such_type
@@ -99,7 +101,9 @@ def test_text_is_a_list_with_an_object_a_line(kubectl: StandIn) -> None:
     dump = take()
     text = dump.text()
     value = json.loads(text)
-    assert value == {"apiVersion": "v1", "kind": "List", "items": list(dump.objects)}
+    said = {"annotations": {TAKEN_AT: written(dump.taken_at)}}
+    items = list(dump.objects)
+    assert value == {"apiVersion": "v1", "kind": "List", "metadata": said, "items": items}
     assert value == dump.value()
     assert len(text.splitlines()) == len(dump.objects) + 2
     assert text.isascii()
@@ -107,12 +111,13 @@ def test_text_is_a_list_with_an_object_a_line(kubectl: StandIn) -> None:
 
 
 def test_text_of_nothing() -> None:
-    assert json.loads(Dump((), {}, ()).text())["items"] == []
+    assert json.loads(Dump((), {}, (), present()).text())["items"] == []
 
 
 def test_state_is_that_of_the_original(kubectl: StandIn) -> None:
-    taken = read_objects(take().value(), where="taken", digest="0")
     original = read_objects(cluster(), where="taken", digest="0")
+    dump = replace(take(), taken_at=original.now)
+    taken = read_objects(dump.value(), where="taken", digest="0")
     assert kubectl.calls()
 
     def by_name(state: object) -> dict[str, object]:

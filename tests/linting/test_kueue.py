@@ -17,9 +17,11 @@ from planner.linting import Finding
 from planner.linting.catalogue import KINDS
 from planner.linting.example import files_of
 from planner.linting.kueue.facts import Facts
-from planner.linting.kueue.trial import loop
+from planner.linting.kueue.trial import AT_REST, loop
 from planner.reader import read_kueue_objects
+from planner.simulation import simulate
 from tests.cluster import NOW, cohort, dump_of, queue, running
+from tests.conftest import ROOT
 from tests.linting.film import Dump, evictions, head_of
 from tests.linting.kueue_cases import CASES, TWO, Case
 
@@ -86,6 +88,26 @@ def test_ping_pong_goes_on_for_ever_until_cured(case: Case, tmp_path: Path) -> N
     assert evictions(dump, 2 * CYCLES).total() >= 2 * counts.total() - 2
     cured = evictions(edited(dump, case.edit), CYCLES)
     assert max(cured.values(), default=0) <= 1
+
+
+@pytest.mark.parametrize("eviction_s", [1, 5])
+@pytest.mark.parametrize("case", family("ping-pong"))
+def test_the_simulation_says_the_same_of_a_ping_pong(case: Case, eviction_s: int) -> None:
+    """Of the example as it is, unless it says that it rests until something else changes."""
+    found = finding_of(case.code)
+    state = read_kueue_objects(found.example.state, where="test", now=NOW)
+    assert AT_REST not in found.example.shows
+    answer = simulate(state, eviction_s=eviction_s)
+    assert answer.ended == "loop"
+    assert answer.loops[0].endless
+
+
+def test_the_example_of_the_guide_goes_round() -> None:
+    """What was shown here once forgot that whoever preempted stays the head of its queue."""
+    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
+    (found,) = (one for one in planner.lint(state).findings if one.code == "KL-01")
+    example = read_kueue_objects(found.example.state, where="test", now=NOW)
+    assert simulate(example).ended == "loop"
 
 
 @pytest.mark.parametrize("case", family("impossible"))

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from planner.errors import InputError
+from planner.reader.taken import TAKEN_AT
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import Object, cluster_queue, error_of, kueue, listed, workload, write
 
@@ -172,3 +174,20 @@ def test_value_that_is_not_json_is_refused() -> None:
     for value in ({"kind": object()}, [{1, 2}], deep, {"kind": "List", "items": [10**5000]}):
         error = error_of(partial(read_objects, value, where="x"))
         assert error.where == "x"
+
+
+def test_the_time_of_a_snapshot_is_the_clock() -> None:
+    taken = {**listed(created(EARLY)), "metadata": {"annotations": {TAKEN_AT: LATE}}}
+    assert read_objects(taken, where="dump").now == LATE_MOMENT
+    taken = {**listed(created(LATE)), "metadata": {"annotations": {TAKEN_AT: EARLY}}}
+    assert read_objects(taken, where="dump").now == LATE_MOMENT
+
+
+@pytest.mark.parametrize("said", ["yesterday", 7, None, {}])
+def test_a_snapshot_time_that_is_none_is_refused(said: Any) -> None:
+    taken = {**listed(created(EARLY)), "metadata": {"annotations": {TAKEN_AT: said}}}
+    if said is None:
+        assert read_objects(taken, where="dump").notes == ()
+        return
+    with pytest.raises(InputError, match="is not a timestamp"):
+        read_objects(taken, where="dump")

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.reference.decision import decide
 from planner.simulation import Event, Script, Simulation, simulate
+from planner.simulation.kueue_leave import Leaving
 from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.world import World
 from planner.state import State
@@ -33,7 +34,7 @@ def went(*parts: Iterable[Object], **more: Any) -> Simulation:
 
 def world_of(state: State, script: Script | None = None, eviction_s: int = 1) -> KueueWorld:
     """Return a cluster in which Kueue itself decides."""
-    return KueueWorld(state, script or Script(), decide, eviction_s)
+    return KueueWorld(state, script or Script(), decide, Leaving(eviction_s))
 
 
 def drive(world: World, first_s: int, last_s: int) -> Iterator[tuple[int, list[Event]]]:

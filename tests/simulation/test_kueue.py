@@ -45,6 +45,25 @@ def test_a_victim_waits_again_and_the_preemptor_runs() -> None:
     assert (fates["ns/high"].waiting_s, fates["ns/high"].admitted_s) == (5, 5)
 
 
+def test_victims_leave_one_after_another() -> None:
+    """The second of a decision takes 3 s longer than the first; or as long as the script says."""
+    parts = (A, running("x", "a", 2), running("y", "a", 2), waits("high", "a", 4, 10))
+    evictions = ["0 x preempted by high", "0 y preempted by high"]
+    assert told(went(*parts, apart_s=3).timeline) == [
+        *evictions,
+        "1 x requeued",
+        "4 y requeued",
+        "4 high admitted",
+    ]
+    script = Script.model_validate({"workload": [{"name": "ns/x", "vacate_seconds": 9}]})
+    assert told(went(*parts, script=script).timeline) == [
+        *evictions,
+        "1 y requeued",
+        "9 x requeued",
+        "9 high admitted",
+    ]
+
+
 def test_evictions_are_counted_on_the_workload() -> None:
     """As the term D10 reads them: low was preempted twice before, and once now."""
     low = running("low", "a", 4)

@@ -21,13 +21,6 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
 )
-from planner.models.kueue.candidates import (
-    CLASSICAL,
-    FAIR,
-    attempts,
-    eligible,
-    restricted_while_borrowing,
-)
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.snapshot import Snapshot
@@ -75,14 +68,13 @@ def standing(planning: Planning, state: State, workload: str, position: int | No
 def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     """Return the first law that excludes a workload on its own, ``None`` for a candidate."""
     problem = planning.problem
-    for law, forbids in CLASSICAL if problem.fair is None else FAIR:
-        if forbids(problem)[position]:
+    for law, forbidden in planning.excluding:
+        if forbidden[position]:
             return _in_words(law, _WORDS[law.name](problem, position))
-    if not eligible(problem)[position]:
+    if not planning.eligible[position]:
         law = KQ_OVER_QUOTA if problem.fair is None else FS_BORROWING
         return _in_words(law, _not_over_quota(problem, position))
-    only_borrowing = attempts(problem, planning.eligible) == (True,)
-    if only_borrowing and restricted_while_borrowing(problem)[position]:
+    if planning.restricted is not None and planning.restricted[position]:
         return _in_words(KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
     return None
 

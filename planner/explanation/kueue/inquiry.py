@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from planner.errors import LookupFailed
 from planner.explanation.inquiry import Answer, Asked, Bounds, Explainer, capped
@@ -84,9 +84,16 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
 
     def position(self, key: str) -> int | None:
         """Return where a workload stands in the problem, ``None`` if it is not in it."""
-        return next(
-            (i for i, one in enumerate(self.planning.problem.workloads) if one.key == key), None
-        )
+        return self._positions.get(key)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {one.key: i for i, one in enumerate(self.planning.problem.workloads)}
+
+    @cached_property
+    def _chosen(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Kueue's own victims, and those of the plan."""
+        return frozenset(self.greedy.keys), frozenset(self.plan.keys)
 
     def key(self, position: int) -> str:
         """Return the workload at a position as ``namespace/name``."""
@@ -113,7 +120,8 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
     def standing(self, key: str) -> Standing:
         """Say how the rules see a workload of the dump."""
         found = standing(self.planning, self.state, key, self.position(key))
-        mine = {"by_scheduler": key in self.greedy.keys, "by_plan": key in self.plan.keys}
+        by_scheduler, by_plan = self._chosen
+        mine = {"by_scheduler": key in by_scheduler, "by_plan": key in by_plan}
         return found.model_copy(update=mine)
 
     def place(self, standing: Standing) -> str:

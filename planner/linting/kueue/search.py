@@ -179,7 +179,8 @@ def _unchanged(world: World, jobs: tuple[Job, ...], told: Told, words: str) -> E
 def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]]:
     """Yield two that run in the lending ClusterQueue, and one that asks in the borrowing one.
 
-    The two go together for the one; what comes back takes what it is entitled to.
+    The two go together for the one, the first one before the second because its priority is lower.
+    It comes back to what its ClusterQueue is entitled to, and lets the second follow.
     """
     facts = world.facts
     low = min(0, facts.threshold(borrower, 0))
@@ -190,7 +191,7 @@ def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]
         for (minute, created), rest in product(_TIMES, dict.fromkeys((most - first, nominal))):
             if rest > 0 and first + rest <= most:
                 yield (
-                    Job("first", lender, first, low, minute=minute, created=created),
+                    Job("first", lender, first, low - 1, minute=minute, created=created),
                     Job("second", lender, rest, low, minute=1),
                     Job(ASKS, borrower, asked, low + 1, running=False),
                 )

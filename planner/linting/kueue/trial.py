@@ -1,27 +1,23 @@
-"""What Kueue does in a small dump, by the replay of its own decisions and of whole cycles."""
+"""What Kueue does in a small dump, by the replay of its decisions, and by simulation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import timedelta
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from planner.quota.holding import queue_order_time
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reader import read_kueue_objects
-from planner.reference.cycle.record import Cycle
-from planner.reference.cycle.run import run_cycle
 from planner.reference.decision import decide
-from planner.solver.kueue.aftermath import admit, evicted
-from planner.state import State, Workload
+from planner.simulation.kueue_world import KueueWorld
+from planner.simulation.record import Event as Happened
+from planner.simulation.script import Script
+from planner.simulation.world import Mark
 
-MAX_CYCLES: Final = 24
+MAX_CYCLES: Final = 60
 """Cycles after which a small cluster that has not repeated itself will not."""
 AT_REST: Final = "nothing moves until something in the cohort changes"
-_MINUTE: Final = timedelta(minutes=1)
 _WHERE: Final = "example"
 
 
@@ -56,66 +52,54 @@ class Event(NamedTuple):
         return f"{self.workload} preempts {', '.join(self.evicts)}"
 
 
-Standing = tuple[tuple[str, ...], tuple[str, ...], frozenset[str]]
-"""Who runs, those last admitted first; everybody in queue order; and who is parked.
-
-What follows depends on nothing else: of times, only their order matters.
-"""
+Standing = tuple[Mark, ...]
+"""What every cohort tree is like, as a simulation compares it."""
 
 
-@dataclass(slots=True)
 class _Play:
-    """Cycle after cycle: targets go and wait again, what fits is admitted, the parked rest.
+    """A simulation, told in few words: victims go after a second.
 
-    The parked compete again when somebody was evicted, as in Kueue, and once nothing moves any
-    more, as if something else in the cohort had changed.
+    Once nothing moves any more, all compete again, as if something else in the cohort had changed.
     """
 
-    state: State
-    parked: frozenset[str] = frozenset()
-    events: list[Event] = field(default_factory=list)
+    def __init__(self, dump: Any) -> None:  # noqa: ANN401 - parsed JSON
+        state = read_kueue_objects(dump, where=_WHERE)
+        self.world = KueueWorld(state, Script(), decide)
+        tree = self.world.snapshot(0).tree
+        self.trees = sorted({tree.path(node)[-1] for node in self.world.queues})
+        self.events: list[Event] = []
+
+    def standings(self) -> Iterator[Standing]:
+        """Yield how all stands, cycle by cycle, until nothing moves although all compete."""
+        rested: set[Standing] = set()
+        at_s = 0
+        for _ in range(MAX_CYCLES):
+            self.world.happen(at_s)
+            ran, moved = self.world.cycle(at_s)
+            self.events += _in_short(ran)
+            later_s = at_s + 1 if moved else self.world.next_s()
+            standing = tuple(self.world.mark(tree, at_s) for tree in self.trees)
+            if later_s is None and (standing in rested or not self._parks):
+                return
+            yield standing
+            if later_s is None:
+                rested.add(standing)
+                self.events.append(Event("", ()))
+                for tree in self.trees:
+                    self.world.wake(tree, at_s)
+            at_s = at_s + 1 if later_s is None else later_s
 
     @property
-    def standing(self) -> Standing:
-        by_name = sorted(self.state.workloads, key=lambda one: one.metadata.uid)
-        since = {one.key: one.reserved_at for one in by_name}
-        running = [(at, key) for key, at in since.items() if at is not None]
-        running.sort(key=itemgetter(0), reverse=True)
-        configuration = self.state.configuration
-        queued = sorted(by_name, key=lambda one: queue_order_time(one, configuration))
-        names = tuple(key for _, key in running)
-        return names, tuple(one.key for one in queued), self.parked
-
-    def step(self) -> bool:
-        """Run a cycle, and say whether anything moved or was parked."""
-        kept = tuple(one for one in self.state.workloads if one.key not in self.parked)
-        cycle = run_cycle(self.state.model_copy(update={"workloads": kept}))
-        changed = _changed(cycle)
-        moved = [entry for entry in cycle.entries if entry.outcome in {"admitted", "preempting"}]
-        for entry in moved:
-            going = entry.targets if entry.outcome == "preempting" else ()
-            names = tuple(one.workload.key for one in going)
-            self.events.append(Event(entry.preemptor.key, names))
-        workloads = tuple(changed.get(one.key, one) for one in self.state.workloads)
-        later = {"workloads": workloads, "now": self.state.now + _MINUTE}
-        self.state = self.state.model_copy(update=later)
-        before, parked = self.parked, {key for keys in cycle.parked.values() for key in keys}
-        self.parked = frozenset() if cycle.evicted else before | parked
-        return bool(moved) or self.parked != before
+    def _parks(self) -> bool:
+        return any(waiting.parked for waiting in self.world.queues.values())
 
 
-def _changed(cycle: Cycle) -> dict[str, Workload]:
-    """Return the workloads that a cycle admits or evicts, as they are after it."""
-    snapshot = cycle.snapshot
-    changed = {
-        one.workload.key: evicted(one.workload, one.reason, snapshot.now) for one in cycle.evicted
-    }
-    for entry in cycle.entries:
-        if entry.outcome == "admitted" and entry.assignment is not None:
-            changed[entry.preemptor.key] = admit(
-                snapshot, entry.preemptor, entry.assignment
-            ).workload
-    return changed
+def _in_short(events: Sequence[Happened]) -> Iterator[Event]:
+    """Yield who is admitted or preempts whom in a cycle."""
+    told = [one for one in events if one.kind in {"admitted", "preempted"}]
+    for by, some in groupby(told, key=lambda one: one.by or one.workload):
+        evicts = tuple(one.workload for one in some if one.by)
+        yield Event(by, evicts)
 
 
 def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
@@ -124,25 +108,11 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
     A round leads from a standing to the same standing, and somebody is evicted in it: whoever
     that is was admitted again, and the round goes on for ever.
     """
-    play = _Play(read_kueue_objects(dump, where=_WHERE))
+    play = _Play(dump)
     seen: dict[Standing, int] = {}
-    for standing in _standings(play):
+    for standing in play.standings():
         since = seen.setdefault(standing, len(play.events))
         if any(event.evicts for event in play.events[since:]):
             told = [event.in_words for event in play.events]
             return (*told, f"and so on from step {since + 1}")
     return ()
-
-
-def _standings(play: _Play) -> Iterator[Standing]:
-    """Yield who stands where, cycle by cycle, until nothing moves although all compete."""
-    rested: set[Standing] = set()
-    for _ in range(MAX_CYCLES):
-        yield play.standing
-        if play.step():
-            continue
-        if not play.parked or play.standing in rested:
-            return
-        rested.add(play.standing)
-        play.parked = frozenset()
-        play.events.append(Event("", ()))

@@ -11,23 +11,25 @@ Source: objectives.md, D11 (cascade); kueue-semantics.md, sections 2.4, 4 to 7.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from planner.assignment import Assignment
 from planner.plan import Cascade
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.decision import decide
+from planner.solver.engine import OutOfTime, never
 from planner.solver.kueue.aftermath import admit, evicted, snapshot_after
 from planner.state import State
 
 
-def cascades(
+def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the time
     state: State,
     snapshot: Snapshot,
     preemptor: Preemptor,
     assignment: Assignment,
     victims: Sequence[tuple[Admitted, str]],
+    is_late: Callable[[], bool] = never,
 ) -> tuple[Cascade, ...]:
     """Return which victims would preempt again, in the order given.
 
@@ -39,19 +41,25 @@ def cascades(
         Who is admitted by the plan, and with which flavors.
     victims
         Everyone who goes, with the reason code.
+    is_late
+        Whether time is up, asked before each decision.
 
     Raises
     ------
     LookupFailed
         If a victim's LocalQueue or ClusterQueue is not in the dump.
+    OutOfTime
+        If time is up before everybody was asked.
     """
     holder = admit(snapshot, preemptor, assignment)
     after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
-    told = (
-        cascade(after, preemptor, pending_again(state, snapshot, victim, reason))
-        for victim, reason in victims
-        if not victim.evicted
-    )
+    told = []
+    for victim, reason in victims:
+        if is_late():
+            raise OutOfTime
+        if not victim.evicted:
+            waiting = pending_again(state, snapshot, victim, reason)
+            told.append(cascade(after, preemptor, waiting))
     return tuple(one for one in told if one is not None)
 
 

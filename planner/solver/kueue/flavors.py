@@ -32,6 +32,7 @@ from planner.solver.engine import Deadline, Outcome
 from planner.solver.kueue.choices import Choices, candidates_under, choices_of
 from planner.solver.kueue.elsewhere import Elsewhere
 from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.kueue.hurried import in_time
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
 from planner.solver.levels import solve_below, solve_levels
@@ -43,16 +44,13 @@ Flavors = Literal["kueue", "optimal"]
 """Who chooses the flavors: Kueue's own flavor assignment, or the objective."""
 
 
+@in_time
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan over all permitted flavors, verified, with its certificate.
 
-    Kueue's own flavors get half of the time, so that there is some left for the others. The plan
-    is optimal only if every permitted assignment was solved or is proved to be no better.
-
-    Parameters
-    ----------
-    planning
-        The preemptor under Kueue's own flavors.
+    ``planning`` is for Kueue's own flavors. They get half of the time, so that some is left for
+    the others. The plan is optimal only if every permitted assignment was solved or is proved to
+    be no better.
 
     Raises
     ------

@@ -10,7 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from planner.assignment import Assignment
+from planner.laws import Law
 from planner.models.kueue.candidates import (
+    CLASSICAL,
+    FAIR,
     attempts,
     eligible,
     reasons,
@@ -27,6 +30,7 @@ from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.decision import Decision, decide
+from planner.solver.engine import Deadline
 from planner.solver.kueue.describe import Subject, describe_victims
 from planner.solver.kueue.explanation import (
     explain_infeasible,
@@ -50,6 +54,9 @@ class Planning:
 
     certify: bool | None = None
     """Whether to wait for proof trees; ``None`` where that is quick."""
+
+    deadline: Deadline = Deadline()
+    """After it no decision is replayed to find out whether a victim would preempt again."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
         self,
@@ -96,6 +103,22 @@ class Planning:
         """Return the reason code that the rules give each workload as a victim: (W,)."""
         return reasons(self.problem)
 
+    @cached_property
+    def _codes(self) -> list[str]:
+        return self.reasons()
+
+    @cached_property
+    def excluding(self) -> list[tuple[Law, BoolArray]]:
+        """The laws that exclude workloads one by one, in order, and whom each excludes: (W,)."""
+        laws = CLASSICAL if self.problem.fair is None else FAIR
+        return [(law, forbids(self.problem)) for law, forbids in laws]
+
+    @cached_property
+    def restricted(self) -> BoolArray | None:
+        """Whom the only attempt there is spares because it borrows: (W,); ``None`` for no such."""
+        only_borrowing = attempts(self.problem, self.eligible) == (True,)
+        return restricted_while_borrowing(self.problem) if only_borrowing else None
+
     def rules(self) -> KueueRules:
         """Return the rules as a search uses them."""
         return KueueRules(
@@ -111,7 +134,7 @@ class Planning:
         planning = Planning(
             self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked
         )
-        planning.certify = self.certify
+        planning.certify, planning.deadline = self.certify, self.deadline
         return planning
 
     def in_state(self, state: State) -> Planning:
@@ -119,7 +142,7 @@ class Planning:
         snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
         preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
         planning = Planning(state, snapshot, preemptor, self._costs, self._fixed)
-        planning.certify = self.certify
+        planning.certify, planning.deadline = self.certify, self.deadline
         return planning
 
     def adopt(self, profile: Profile) -> Profile:
@@ -146,7 +169,8 @@ class Planning:
             self.decision.assignment,
             self.problem.workloads,
             self.candidates.nonzero()[0].tolist(),
-            self.reasons(),
+            self._codes,
+            lambda: self.deadline.passed,
         )
 
     @cached_property
@@ -168,7 +192,12 @@ class Planning:
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's workloads by the scheduler's candidate order."""
-        return sorted(positions, key=self.problem.order.tolist().__getitem__)
+        return sorted(positions, key=self._order.__getitem__)
+
+    @cached_property
+    def _order(self) -> list[int]:
+        order: list[int] = self.problem.order.tolist()
+        return order
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes.
@@ -182,7 +211,7 @@ class Planning:
     def describe_in_order(self, positions: Sequence[int]) -> tuple[Victim, ...]:
         """Return victims in candidate order, with the reasons that the rules give them."""
         ordered = self.in_candidate_order(positions)
-        codes = self.reasons()
+        codes = self._codes
         return self.describe(ordered, [codes[position] for position in ordered])
 
     def greedy_positions(self) -> list[int]:
@@ -225,6 +254,8 @@ class Planning:
         ------
         LookupFailed
             If the LocalQueue or ClusterQueue of one is not in the dump.
+        OutOfTime
+            If time is up before everybody was asked.
         """
         found = self.relapses.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))

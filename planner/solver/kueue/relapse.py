@@ -13,7 +13,7 @@ Source: kueue-semantics.md, sections 4 to 6: a decision reads nothing else that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from planner.plan import Cascade
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
 from planner.reference.candidates import satisfies_policy
+from planner.solver.engine import OutOfTime, never
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.cascade import cascade, pending_again
 from planner.state import State
@@ -55,6 +56,7 @@ class Relapses:
         workloads: Sequence[Admitted],
         candidates: Collection[int],
         reasons: Sequence[str],
+        is_late: Callable[[], bool] = never,
     ) -> None:
         """Prepare to answer.
 
@@ -64,6 +66,8 @@ class Relapses:
             (W,) what holds quota, and the reason code of each as a victim.
         candidates
             Positions of those that may be victims of a lawful plan.
+        is_late
+            Whether time is up, asked before each decision.
         """
         self._state = state
         self._snapshot = snapshot
@@ -72,6 +76,7 @@ class Relapses:
         self._workloads = workloads
         self._candidates = frozenset(candidates)
         self._reasons = reasons
+        self._is_late = is_late
         self._victims: dict[int, _Victim] = {}
         self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = {}
         self._found: dict[frozenset[int], tuple[Cascade, ...]] = {}
@@ -84,6 +89,8 @@ class Relapses:
         ------
         LookupFailed
             If the LocalQueue or ClusterQueue of one is not in the dump.
+        OutOfTime
+            If time is up before everybody was asked.
         """
         return len(self.cascades(victims))
 
@@ -94,6 +101,8 @@ class Relapses:
         ------
         LookupFailed
             If the LocalQueue or ClusterQueue of one is not in the dump.
+        OutOfTime
+            If time is up before everybody was asked. Answers so far are kept.
         """
         chosen = frozenset(victims)
         if not chosen:
@@ -113,11 +122,19 @@ class Relapses:
         ------
         LookupFailed
             If its LocalQueue or ClusterQueue is not in the dump.
+        OutOfTime
+            If time is up.
         """
+        self._check_time()
         waiting = self._pending_again(position)
         return not any(self._is_prey(waiting, one) for one in self._latest_of_all)
 
+    def _check_time(self) -> None:
+        if self._is_late():
+            raise OutOfTime
+
     def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
+        self._check_time()
         victim = self._victim(position)
         left = (self._workloads[j] for j in victim.prey - chosen)
         if not victim.others and all(one.evicted for one in left):

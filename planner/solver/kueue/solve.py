@@ -18,6 +18,7 @@ from planner.solver.comparison import blame_wishes, cap, refuse_worse
 from planner.solver.engine import Deadline
 from planner.solver.kueue.certificate import solver_free_bounds
 from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.kueue.hurried import in_time
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Answer, solve_levels
@@ -62,6 +63,7 @@ def set_up(
     return Prepared(rules, _search(planning, rules, deadline, profile, greedy, apart), "")
 
 
+@in_time
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
 

@@ -6,7 +6,7 @@ out, none would preempt anybody who is not being evicted already.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,14 +14,13 @@ from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Profile
 from planner.objective.terms import in_order
 from planner.plan import Cascade, Plan
-from planner.solver.engine import Deadline
+from planner.solver.engine import Deadline, OutOfTime
 from planner.solver.kueue.cascade import cascades
 from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.kueue.hurried import NOT_KNOWN, Solve, unanswered
 from planner.solver.kueue.planning import Planning
 from planner.state import State
 from planner.state.queues import BorrowWithinCohort
-
-Solve = Callable[[Planning, Profile, Deadline], Plan]
 
 WITHIN: Final = "withinClusterQueue"
 RECLAIM: Final = "reclaimWithinCohort"
@@ -40,35 +39,48 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     ------
     LookupFailed
         If a victim's LocalQueue or ClusterQueue is not in the dump.
+    OutOfTime
+        If time is up before all victims were asked.
     """
     if plan.assignment == planning.decision.assignment:
         return planning.cascades(plan.keys)
     snapshot = planning.snapshot
     held = {one.key: one for workloads in snapshot.admitted.values() for one in workloads}
     victims = [(held[victim.workload], victim.reason) for victim in plan.victims]
-    return cascades(planning.state, snapshot, planning.preemptor, plan.assignment, victims)
+    preemptor, late = planning.preemptor, lambda: planning.deadline.passed
+    return cascades(planning.state, snapshot, preemptor, plan.assignment, victims, late)
 
 
-def with_stability(planning: Planning, plan: Plan, *, cheaply: bool = False) -> Plan:
+def with_stability(
+    planning: Planning, plan: Plan, deadline: Deadline, *, cheaply: bool = False
+) -> Plan:
     """Return a plan, and Kueue's own beside it, with the victims that would preempt again.
 
     A plan that makes no room stays as it is. With ``cheaply`` so does any of a large state, and
-    one with a victim whose LocalQueue is not in the dump; elsewhere it gets no term.
+    one with a victim whose LocalQueue is not in the dump; elsewhere it gets no term. Where time
+    does not tell, a note says so.
 
     Raises
     ------
     LookupFailed
         If a victim's LocalQueue or ClusterQueue is not in the dump.
     """
-    if cheaply:
-        return _with_cheap_stability(planning, plan)
+    planning.deadline = deadline
+    told = _with_cheap_stability if cheaply else _with_stability
+    try:
+        return told(planning, plan)
+    except OutOfTime:
+        return plan if cheaply else plan.model_copy(update={"notes": (*plan.notes, NOT_KNOWN)})
+
+
+def _with_stability(planning: Planning, plan: Plan) -> Plan:
     update: dict[str, object] = {}
     if plan.status in {"optimal", "feasible"}:
         found = cascades_of(planning, plan)
         terms = {**plan.terms, "D11": len(found)}
         update = {"stability": found, "terms": in_order(terms)}
     if plan.greedy is not None:
-        update["greedy"] = with_stability(planning, plan.greedy)
+        update["greedy"] = _with_stability(planning, plan.greedy)
     return plan.model_copy(update=update)
 
 
@@ -110,7 +122,8 @@ def demanding_stability(profile: Profile) -> Profile:
 def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best of the stable plans; where it is proved that there is none, say why.
 
-    The best of all plans comes first, in half of the time: if it is stable, none is better.
+    The best of all plans comes first, in half of the time: if it is stable, none is better. A
+    plan of which time did not tell is no answer.
 
     Raises
     ------
@@ -121,7 +134,11 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
         If a plan fails its verification.
     """
     free = solve(planning, profile, deadline.half())
-    steady = free.status in {"optimal", "feasible"} and not cascades_of(planning, free)
+    planning.deadline = deadline
+    try:
+        steady = free.status in {"optimal", "feasible"} and not cascades_of(planning, free)
+    except OutOfTime:
+        return unanswered(free)
     if free.status == "infeasible" or (free.status == "optimal" and steady):
         return free
     plan = solve(planning, demanding_stability(profile), deadline)
@@ -130,7 +147,7 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
     if plan.status != "infeasible":
         return plan
     fewest = replace(profile, levels=(CASCADE,), caps=())
-    least = with_stability(planning, solve(planning, fewest, deadline))
+    least = with_stability(planning, solve(planning, fewest, deadline), deadline)
     if not least.stability:
         return plan
     what_helps = _relaxation(solve, planning, fewest, least.stability, deadline)

@@ -18,7 +18,7 @@ from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof, Tree
 from planner.proof.claims import Claims, Stated
 from planner.solver.core import Least
-from planner.solver.engine import Deadline, Outcome
+from planner.solver.engine import Deadline, Outcome, OutOfTime
 from planner.solver.levels import Answer, LevelResult
 from planner.solver.proving.certify import Certified, Certifier
 from planner.solver.proving.grow import Effort
@@ -109,8 +109,8 @@ class Settling:
         if self.certify is not False:
             try:
                 return self._certifier.certify(measures, victims)
-            except UnsupportedError:
-                pass  # amounts that the rows cannot add up exactly: the engines are asked
+            except (UnsupportedError, OutOfTime):
+                pass  # the rows cannot add the amounts up, or D11 is not known: engines are asked
         if victims is None:
             return Certified(None)
         values = ((m, self.claims.value(m, victims)) for m in measures)
@@ -178,7 +178,7 @@ class Settling:
         """Return a bound of a level that is not proved: of one engine, or of short trees."""
         bound = known.bound if known.outcome == "feasible" else 0
         if self.certify is not False and not self.claims.is_unknown(measure):
-            with suppress(UnsupportedError):
+            with suppress(UnsupportedError, OutOfTime):
                 bound = max(
                     bound, self._certifier.bound(earlier, measure, value, self.search.deadline)
                 )

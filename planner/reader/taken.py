@@ -1,0 +1,78 @@
+"""When the objects of a dump were read, and whether that fits what they say themselves.
+
+A dump of `planner snapshot` says it; what kubectl prints by itself does not.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from planner.errors import InputError
+from planner.reader.parse import Document
+from planner.reader.show import shown
+from planner.state import TIMESTAMP, parse_time
+
+TAKEN_AT: Final = "preemption-planner.io/taken-at"
+"""The annotation of a list that says when its objects were read from the cluster."""
+FAR: Final = timedelta(days=1)
+"""What may lie between the newest timestamp of a dump and its snapshot without a remark."""
+SKEW: Final = timedelta(minutes=1)
+"""By how much clocks may differ without a remark."""
+
+
+def taken_at(document: Document) -> datetime | None:
+    """Return when a list was read from the cluster; ``None`` if it does not say.
+
+    Raises
+    ------
+    InputError
+        If it says something that is no timestamp.
+    """
+    found = document.value
+    for key in ("metadata", "annotations", TAKEN_AT):
+        found = found.get(key) if isinstance(found, dict) else None
+    listed = isinstance(document.value, dict) and document.value.get("kind") == "List"
+    if found is None or not listed:
+        return None
+    try:
+        return parse_time(found) if isinstance(found, str) else _refuse(document, found)
+    except ValueError:
+        return _refuse(document, found)
+
+
+def _refuse(document: Document, found: object) -> datetime:
+    where = f'{document.where}: metadata.annotations["{TAKEN_AT}"]'
+    raise InputError(where, f"{shown(found)} is not a timestamp", f"{TIMESTAMP}, with a time zone")
+
+
+def clock_of(taken: datetime | None, newest: datetime | None) -> datetime | None:
+    """Return the clock of a dump: the time of its snapshot, unless the cluster is ahead of that."""
+    known = [moment for moment in (taken, newest) if moment is not None]
+    return max(known, default=None)
+
+
+def remark(taken: datetime | None, newest: datetime | None) -> list[str]:
+    """Say so where the newest timestamp is far from the snapshot."""
+    if taken is None or newest is None:
+        return []
+    when, last = written(taken), written(newest)
+    if taken - newest > FAR:
+        days = (taken - newest).days
+        text = (
+            f"the newest timestamp in the dump, {last}, is {days} day{'s' * (days != 1)} older "
+            f"than the snapshot, which is the clock: {when}; --now sets another one"
+        )
+    elif newest - taken > SKEW:
+        text = (
+            f"the newest timestamp in the dump, {last}, is the clock: the machine that took the "
+            f"snapshot was behind, at {when}; --now sets another one"
+        )
+    else:
+        return []
+    return [text]
+
+
+def written(moment: datetime) -> str:
+    """Return a time as Kubernetes writes it, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
