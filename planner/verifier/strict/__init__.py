@@ -20,11 +20,11 @@ from planner.laws import ST_ATTEMPTS, STRICT_CLASSICAL, STRICT_FAIR, Law
 from planner.plan import Verdict
 from planner.verifier.case import Case
 from planner.verifier.fair_case import FairCase
-from planner.verifier.strict.laws import CHECKS, Answer
+from planner.verifier.strict.laws import CHECKS, Answer, attempts_due
 from planner.verifier.strict.walk import MOST_STATES
 from planner.verifier.wording import judge
 
-__all__ = ["MOST_STATES", "Strict", "judge_strictly"]
+__all__ = ["MOST_STATES", "Strict", "attempts_due", "judge_strictly"]
 
 
 @dataclass(frozen=True, slots=True)

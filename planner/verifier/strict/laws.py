@@ -21,8 +21,10 @@ from planner.laws import (
 )
 from planner.verifier.case import Case
 from planner.verifier.fair_case import FairCase
+from planner.verifier.setting import Setting
 from planner.verifier.strict.classical import AttemptOrders, candidates_of
 from planner.verifier.strict.fair import FairOrders
+from planner.verifier.strict.walk import MOST_STATES
 from planner.verifier.wording import say_some
 
 
@@ -48,15 +50,29 @@ def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # n
     one by one in whichever order as KQ-07 permits, makes the preemptor fit. That is so if it
     would not fit with all of them gone. Source: semantics, 5.5 and 5.6.
     """
-    for borrowing in case.setting.attempts:
-        how = f"the attempt {'with' if borrowing else 'without'} borrowing"
-        if borrowing is case.borrowing:
-            return Answer(holds=True, detail=f"{how} is due")
-        candidates = candidates_of(case.setting, borrowing=borrowing)
-        enough = AttemptOrders(case.setting, candidates, borrowing).enough(most)
+    due, decided = attempts_due(case.setting, most)
+    if case.borrowing in due:
+        return Answer(holds=True, detail=f"{_say_attempt(case.borrowing)} is due")
+    said = " and ".join(map(_say_attempt, due))
+    return Answer(False if decided else None, f"{said} comes first and finds victims")
+
+
+def attempts_due(setting: Setting, most: int = MOST_STATES) -> tuple[tuple[bool, ...], bool]:
+    """Return the attempts that may give victims, and whether that is decided for certain.
+
+    It is the first that finds any; the last, where none does. One of which it is not known
+    whether it finds any counts as if it did.
+    """
+    for borrowing in setting.attempts[:-1]:
+        candidates = candidates_of(setting, borrowing=borrowing)
+        enough = AttemptOrders(setting, candidates, borrowing).enough(most)
         if enough is not False:
-            return Answer(None if enough is None else False, f"{how} comes first and finds victims")
-    return Answer(holds=False, detail="Kueue makes no such attempt")
+            return (borrowing,), enough is not None
+    return setting.attempts[-1:], True
+
+
+def _say_attempt(borrowing: bool | None) -> str:  # noqa: FBT001 - an attempt is named by it
+    return f"the attempt {'with' if borrowing else 'without'} borrowing"
 
 
 def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
