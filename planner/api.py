@@ -105,6 +105,7 @@ def greedy(  # noqa: PLR0913 - the public signature
     rules
         Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or the options as ``planner.state.kep83.Kep83``
         for what KEP-83's algorithm of 2022 would do instead; fair sharing is then not looked at.
+        ``strict`` for Kueue's own rules with its documented precedence, laws ST-01 to ST-05.
 
     Raises
     ------
@@ -206,8 +207,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         where it is proved that there is none; the explanation then says who would preempt whom,
         and which policies at Never would leave a stable plan.
     rules
-        Kueue: as for ``planner.greedy``. Flavors are then those of KEP-83's algorithm, and
-        nothing is said of stability.
+        Kueue: as for ``planner.greedy``. Flavors are then those of KEP-83's algorithm, or with
+        ``strict`` Kueue's own; nothing is said of stability, and ``strict`` has no trees.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of some hundred steps are searched; with

@@ -26,7 +26,7 @@ by step in the replay of the scheduler's own algorithm.
 Sources name files of the schedulers at the commits that were read: Kueue ff69552e, YuniKorn core
 be3bb487. References to design.md and to the semantics pages are to the project's own notes on them.
 """
-IDS = re.compile(r"\b(?:KQ|FS|KF|YK|K83)-\d\d\b")
+IDS = re.compile(r"\b(?:KQ|FS|KF|ST|YK|K83)-\d\d\b")
 
 
 def page() -> str:

@@ -6,17 +6,26 @@ Source: design.md, section 1 (auditors: was the greedy set minimal); user-needs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from planner.auditing.instance import Instance
-from planner.auditing.record import Case, Failure, FindingCode, Judgement, Ratio, StateAudit
+from planner.auditing.record import (
+    Case,
+    Failure,
+    FindingCode,
+    Judgement,
+    Precedence,
+    Ratio,
+    StateAudit,
+)
 from planner.auditing.redundancy import needless
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Plan
 from planner.solver.engine import Deadline
+from planner.solver.kueue.strict import STRICT, StrictPlanning
 from planner.solver.start import AnyPlanning, Given, solve, start
 
 SIZE: Final = PROFILES["min-count"]
@@ -98,11 +107,34 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
         irredundant=None if spared is None else not spared,
         needless=spared or (),
         smallest=fewest,
+        precedence=_precedence(instance, given, question, smallest, greedy)
+        if fewest is False
+        else None,
         judgements=judgements,
         ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
     )
     return case.model_copy(update={"findings": tuple(_findings(case))})
+
+
+def _precedence(
+    instance: Instance, given: Given, question: Question, smallest: AnyPlan, greedy: AnyPlan
+) -> Precedence | None:
+    """Say what documented precedence leaves of fewer victims; only Kueue's is written down."""
+    if not isinstance(smallest, Plan):
+        return None
+    planning = start(instance.state, replace(given, rules=STRICT))
+    if not isinstance(planning, StrictPlanning):
+        return None
+    legal = planning.judged(smallest).legal
+    plan = solve(planning, SIZE, Deadline.after(question.time_limit))
+    fewer = plan.status in {"optimal", "feasible"} and len(plan.keys) < len(greedy.keys)
+    decided = fewer or plan.status in {"optimal", "infeasible"}
+    return Precedence(
+        smallest=legal,
+        fewer=fewer if decided else None,
+        victims=plan.keys if plan.status in {"optimal", "feasible"} else (),
+    )
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:

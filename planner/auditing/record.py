@@ -56,14 +56,27 @@ class Judgement(Record):
     best: bool | None
 
 
+class Precedence(Record):
+    """What is left of the finding ``count`` where documented precedence is kept, too: ``strict``.
+
+    ``smallest`` says whether the set with which it was found keeps to ST-01 to ST-05, ``fewer``
+    whether any set does that has fewer victims than the scheduler's own answer: ``None`` where
+    the judgement reached its bound, or time was up. ``victims`` are the fewest that were found.
+    """
+
+    smallest: bool | None
+    fewer: bool | None
+    victims: tuple[str, ...] = ()
+
+
 class Case(Record):
     """One pending workload or ask of one state.
 
     ``status`` and ``victims`` are the scheduler's own answer, ``terms`` what it costs, and
     ``outside_rules`` the laws it breaks. ``irredundant`` says that no proper subset of its
     victims would do, and ``smallest`` that no fewer victims would: ``None`` where there are none
-    to judge, or time was up. ``needless`` are those that a smallest subset spares. ``proved``
-    says that every optimum is.
+    to judge, or time was up. ``needless`` are those that a smallest subset spares. ``precedence``
+    is given where fewer victims of Kueue's would do. ``proved`` says that every optimum is.
     """
 
     state: str
@@ -76,6 +89,7 @@ class Case(Record):
     irredundant: bool | None = None
     needless: tuple[str, ...] = ()
     smallest: bool | None = None
+    precedence: Precedence | None = None
     judgements: tuple[Judgement, ...]
     ratios: tuple[Ratio, ...] = ()
     findings: tuple[FindingCode, ...] = ()
@@ -131,6 +145,20 @@ class Verdicts(Record):
     not_best: int
 
 
+class PrecedenceCount(Record):
+    """How many findings ``count`` of Kueue are left where documented precedence is kept, too.
+
+    Of ``judged`` findings, ``fewer`` are those in which some set keeps to it and has fewer
+    victims than Kueue's own answer, ``smallest`` those in which the set shown does. Of
+    ``undecided`` it is not known whether some set does.
+    """
+
+    judged: int = 0
+    fewer: int = 0
+    smallest: int = 0
+    undecided: int = 0
+
+
 class Summary(Record):
     """Totals.
 
@@ -148,6 +176,7 @@ class Summary(Record):
     unproved: int
     failures: int
     findings: dict[FindingCode, int]
+    precedence: PrecedenceCount = PrecedenceCount()
     verdicts: tuple[Verdicts, ...]
     gaps: tuple[Gap, ...]
 

@@ -11,6 +11,7 @@ from planner.auditing.record import (
     FindingCode,
     Gap,
     Judgement,
+    PrecedenceCount,
     Summary,
     Verdicts,
 )
@@ -48,6 +49,7 @@ class Tally:
     states: int = 0
     _counts: Counter[str] = field(default_factory=Counter)
     _findings: Counter[FindingCode] = field(default_factory=Counter)
+    _precedence: Counter[str] = field(default_factory=Counter)
     _verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _gaps: dict[tuple[str, str], _Difference] = field(default_factory=dict)
 
@@ -59,6 +61,11 @@ class Tally:
         self._counts["unproved"] += not case.proved
         self._counts["infeasible"] += case.judgements[0].status == "infeasible"
         self._findings.update(case.findings)
+        if (kept := case.precedence) is not None:
+            self._precedence["judged"] += 1
+            self._precedence["fewer"] += kept.fewer is True
+            self._precedence["smallest"] += kept.smallest is True
+            self._precedence["undecided"] += kept.fewer is None
         for judgement in case.judgements:
             self._judge(case, judgement)
 
@@ -89,6 +96,9 @@ class Tally:
             unproved=self._counts["unproved"],
             failures=self._counts["failures"],
             findings=dict(sorted(self._findings.items())),
+            precedence=PrecedenceCount(
+                **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
+            ),
             verdicts=tuple(self._verdict(profile.name) for profile in self.objectives),
             gaps=tuple(
                 Gap(

@@ -115,6 +115,8 @@ def rules(text: str) -> str:
     from planner.errors import SchemaError
     from planner.state.kep83 import parse_rules
 
+    if text == "strict":
+        return text
     try:
         return parse_rules(text).text
     except SchemaError as error:
@@ -220,7 +222,8 @@ rules_option = click.option(
     metavar="RULES",
     type=rules,
     help="Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
-    "kep83:NAME=VALUE,... with the options below.",
+    "kep83:NAME=VALUE,... with the options below. Or strict: only what its documented precedence "
+    "leads to.",
 )
 costs_option = click.option(
     "--costs",

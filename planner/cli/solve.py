@@ -58,6 +58,7 @@ Examples:
   planner solve cluster.json --format html -o plan.html
   planner solve cluster.json --format json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
+  planner solve cluster.json --rules strict
   planner solve instances/yunikorn/quickstart --laws code
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 

@@ -7,6 +7,7 @@ law.py       what a law is
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-11
 kep83.py     K83-01 to K83-08
+strict.py    ST-01 to ST-05, beside Kueue's
 """
 
 from typing import Final
@@ -44,6 +45,16 @@ from planner.laws.kueue import (
     KUEUE_FLAVORS,
 )
 from planner.laws.law import Law
+from planner.laws.strict import (
+    ST_ATTEMPTS,
+    ST_HIGHEST_SHARE,
+    ST_ONE_PER_QUEUE,
+    ST_STOPS,
+    ST_STRATEGIES,
+    STRICT,
+    STRICT_CLASSICAL,
+    STRICT_FAIR,
+)
 from planner.laws.yunikorn import (
     YK_FENCE,
     YK_FITS_NODE,
@@ -73,10 +84,12 @@ RULE_SETS: Final = {
     "yunikorn-code": YUNIKORN_CODE,
     "yunikorn-required-node": YUNIKORN_REQUIRED_NODE,
     "kep83": KEP83,
+    "strict": STRICT,
 }
 """The laws of each rule set, in the order in which they are reported.
 
-``flavors`` is no rule set of its own: where flavors were chosen, it comes on top of Kueue's.
+``flavors`` and ``strict`` are no rule sets of their own: where flavors were chosen, the one comes
+on top of Kueue's, and where documented precedence is asked for, the other does.
 """
 
 __all__ = [
@@ -108,6 +121,14 @@ __all__ = [
     "KUEUE_CLASSICAL",
     "KUEUE_FAIR",
     "RULE_SETS",
+    "STRICT",
+    "STRICT_CLASSICAL",
+    "STRICT_FAIR",
+    "ST_ATTEMPTS",
+    "ST_HIGHEST_SHARE",
+    "ST_ONE_PER_QUEUE",
+    "ST_STOPS",
+    "ST_STRATEGIES",
     "YK_FENCE",
     "YK_FITS_NODE",
     "YK_LAST_TIER",

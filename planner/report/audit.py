@@ -29,6 +29,9 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 }
 """What a finding says of the scheduler's own answer."""
 
+IN_TURN: Final = "In turn"
+STRICT: Final = "documented precedence, ST-01 to ST-05"
+
 WORST: Final = 20
 """How many cases a table shows; the other formats have all."""
 
@@ -42,6 +45,7 @@ CSV_COLUMNS: Final = (
     "victims",
     "irredundant",
     "smallest",
+    "fewer_in_turn",
     "findings",
     "objective",
     "optimum_status",
@@ -90,12 +94,21 @@ def _header(audit: Audit) -> Table:
         ("Evicting", f"{summary.with_victims:,} by the scheduler itself"),
         ("Infeasible", f"{summary.infeasible:,} proved"),
         *((_objective(one), _said(one)) for one in summary.verdicts),
+        *((IN_TURN, said) for said in in_turn(audit)),
     ]
     if summary.unproved:
         facts.append(("Not proved", plural(summary.unproved, "case")))
     if summary.failures:
         facts.append(("Failed", plural(summary.failures, "time")))
     return grid([(label, Text(fact)) for label, fact in facts])
+
+
+def in_turn(audit: Audit) -> Iterator[str]:
+    """Yield what documented precedence leaves of the finding that fewer victims would do."""
+    kept = audit.summary.precedence
+    if kept.judged:
+        said = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases ({STRICT})"
+        yield said + (f", {kept.undecided:,} not decided" if kept.undecided else "")
 
 
 def _objective(verdicts: Verdicts) -> str:
@@ -206,6 +219,9 @@ def _lines(audit: Audit) -> Iterator[str]:
     for code, count in audit.summary.findings.items():
         yield line("finding", code, str(count))
     summary = audit.summary
+    if summary.precedence.judged:
+        counted = summary.precedence.model_dump().items()
+        yield line("precedence", *(f"{name}={count}" for name, count in counted))
     names = ("states", "cases", "with_victims", "infeasible", "clean", "unproved", "failures")
     yield line("total", *(f"{name}={getattr(summary, name)}" for name in names))
 
@@ -231,6 +247,10 @@ def _case_lines(case: Case) -> Iterator[str]:
             f"victims={len(one.victims)}",
             f"best={_known(one.best)}",
         )
+    if (kept := case.precedence) is not None:
+        counted = f"fewest={len(kept.victims)}" if kept.victims else "fewest=none"
+        found = f"smallest={_known(kept.smallest)}", f"fewer={_known(kept.fewer)}"
+        yield line("in_turn", *where, *found, counted)
     if case.needless:
         yield line("needless", *where, *(word(name) for name in case.needless))
     for law in case.outside_rules:
@@ -256,7 +276,9 @@ def _csv(audit: Audit) -> str:
 
 def _csv_row(case: Case, one: Judgement, terms: Sequence[str]) -> Iterator[object]:
     yield from (case.state, case.pending, case.rules, case.status, len(case.victims))
-    yield from (_known(case.irredundant), _known(case.smallest), " ".join(case.findings))
+    kept = _known(case.precedence.fewer) if case.precedence else ""
+    yield from (_known(case.irredundant), _known(case.smallest), kept)
+    yield " ".join(case.findings)
     yield from (one.objective, one.status, len(one.victims), _known(one.best))
     for term in terms:
         yield case.terms.get(term, "")

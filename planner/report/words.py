@@ -31,6 +31,7 @@ RULES: Final = {
     "yunikorn-code": "laws as coded",
     "yunikorn-required-node": "required node",
     "kep83": "Kueue as proposed in 2022",
+    "strict": "documented precedence",
 }
 VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
 NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}

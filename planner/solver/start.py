@@ -19,6 +19,7 @@ from planner.solver.kep83.planning import Kep83Planning
 from planner.solver.kueue.flavors import Flavors
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
+from planner.solver.kueue.strict import STRICT, StrictPlanning
 from planner.solver.pending import only_pending
 from planner.solver.yunikorn.planning import YuniKornPlanning, pending_asks, plan_ask
 from planner.solver.yunikorn.solve import solve_yunikorn
@@ -28,7 +29,8 @@ from planner.state.kep83 import Kep83, read_rules
 AnyPlanning = Planning | YuniKornPlanning
 AssignmentInput = Assignment | Mapping[str, Any]
 RulesInput = Kep83 | str
-"""Rules to plan by instead of the scheduler's own: options of KEP-83's, or text that holds them."""
+"""Rules to plan by: options of KEP-83's, or text that holds them; or ``strict``, Kueue's own with
+documented precedence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ def clock_of(now: datetime | str | None) -> datetime | None:
 
 
 def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
-    options = None if given.rules is None else read_rules(given.rules)
+    strict = given.rules == STRICT
+    options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
         state = _without_fair_sharing(state)
     now = clock_of(given.now)
@@ -135,7 +138,8 @@ def _start_kueue(state: State, given: Given, costs: Mapping[str, int] | None) ->
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is not None:
         return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
-    return Planning(state, snapshot, preemptor, costs, fixed)
+    kind = StrictPlanning if strict else Planning
+    return kind(state, snapshot, preemptor, costs, fixed)
 
 
 def _without_fair_sharing(state: State) -> State:
@@ -190,7 +194,9 @@ def check_rules(flavors: Flavors, *, stability: bool) -> None:
         If flavors are to be chosen, or stability is asked for.
     """
     if flavors != "kueue":
-        raise InputError("flavors", "KEP-83 chooses its flavors itself", hint="leave it out")
+        raise InputError(
+            "flavors", "flavors are chosen by Kueue's own rules only", hint="leave it out"
+        )
     if stability:
-        what = "what victims do next is for Kueue's own rules, not for KEP-83"
+        what = "what victims do next is for Kueue's own rules, not for others"
         raise InputError("stability", what, hint="leave it out")

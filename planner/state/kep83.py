@@ -150,4 +150,6 @@ _VALUES: Final = {
     "order": f"{', '.join(get_args(Criterion))}, joined by +",
     "wait": f"whole seconds from 0 to {MAX_WAIT_S}",
 }
-_EXPECTED: Final = f"{NAME}, or {NAME}:NAME=VALUE,... with {', '.join(_VALUES)}, each once at most"
+_EXPECTED: Final = (
+    f"strict, {NAME}, or {NAME}:NAME=VALUE,... with {', '.join(_VALUES)}, each once at most"
+)

@@ -114,7 +114,7 @@ def test_front_by_these_rules() -> None:
 
 def test_what_is_for_kueue_alone() -> None:
     state = borrowed()
-    with pytest.raises(InputError, match="KEP-83 chooses its flavors itself"):
+    with pytest.raises(InputError, match="flavors are chosen by Kueue's own rules only"):
         planner.solve(state, PENDING, rules="kep83", flavors="optimal")
     with pytest.raises(InputError, match="Kueue's own rules"):
         planner.solve(state, PENDING, rules="kep83", stability=True)

@@ -65,17 +65,19 @@ class Shares:
 
 def fair(question: Question) -> Legal:
     """Return candidates and legal sets."""
+    taken, search = candidates(question), Search(question)
+    found = {
+        gone for gone in reachable(taken, search.allowed) if question.tree.fits(gone, borrow=True)
+    }
+    return Legal(question, taken, frozenset(found))
+
+
+def candidates(question: Question) -> tuple[int, ...]:
+    """Return who may go at all, in Kueue's order."""
     held = question.cluster.held
     taken = [index for index in range(len(held)) if _is_candidate(question, index)]
     key = in_order(question, own_last=True)
-    taken.sort(key=lambda index: key(held[index]))
-    search = _Search(question)
-    found = {
-        gone
-        for gone in reachable(tuple(taken), search.allowed)
-        if question.tree.fits(gone, borrow=True)
-    }
-    return Legal(question, tuple(taken), frozenset(found))
+    return tuple(sorted(taken, key=lambda index: key(held[index])))
 
 
 def _is_candidate(question: Question, index: int) -> bool:
@@ -92,7 +94,7 @@ def _is_candidate(question: Question, index: int) -> bool:
     return any(tree.usage(queue, at, 0) > nominal.get(at, 0) for at in question.contested)
 
 
-class _Search:
+class Search:
     """What fair sharing asks of one removal."""
 
     def __init__(self, question: Question) -> None:
@@ -118,14 +120,24 @@ class _Search:
         queue = "queue", held.queue
         if queue == self.question.queue:
             return True
-        ancestor = next(node for node in self.tree.above(queue) if node in self.path)
+        ancestor = self._ancestor(queue)
         nodes = side(self.tree, held, ancestor)
         if not all(self.shares.borrows(node, gone) for node in nodes):
             return False
         if self.within_nominal:
             return True
-        preemptor = self.shares.share(self.path[self.path.index(ancestor) - 1], gone)
+        preemptor, _ = self.sides(queue, gone)
         before = self.shares.share(nodes[-1], gone)
         after = self.shares.share(nodes[-1], gone | 1 << index)
         tests = {FINAL: preemptor <= after, INITIAL: preemptor < before}
         return any(tests[strategy] for strategy in self.strategies)
+
+    def sides(self, queue: NodeId, gone: int) -> tuple[Share, NodeId]:
+        """Return the share of the preemptor's side, and the top of the other queue's."""
+        ancestor = self._ancestor(queue)
+        mine = self.path[self.path.index(ancestor) - 1]
+        path = [queue, *self.tree.above(queue)]
+        return self.shares.share(mine, gone), path[path.index(ancestor) - 1]
+
+    def _ancestor(self, queue: NodeId) -> NodeId:
+        return next(node for node in self.tree.above(queue) if node in self.path)

