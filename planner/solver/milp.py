@@ -40,6 +40,9 @@ _FOREVER = 2**62
 _EXACT: Final = 2**50
 """Up to here the numbers of a row, and sums of a few of them, are integers in doubles, too."""
 
+_SHORT: Final = 2**31
+"""SCIP can go on beyond any limit of time where numbers of a row are longer (seen at 2^39)."""
+
 _TOLERANCE: Final = 1e-9
 """The least that the engines accept: rows are large integers, and literals are exact."""
 
@@ -63,11 +66,13 @@ Kind = Literal["SCIP", "HiGHS"]
 class Milp:
     """A program, whose first columns are the variables of the model it says the same as.
 
-    ``exact`` tells whether all of its numbers are short enough for doubles.
+    ``exact`` tells whether all of its numbers are short enough for doubles, ``short`` whether
+    they are so for SCIP to end.
     """
 
     proto: ModelProto
     exact: bool
+    short: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +86,11 @@ class Said:
 def ask(milp: Milp, kind: Kind, seconds: float | None) -> Said:
     """Let an engine look for a solution; the values are rounded and may be none.
 
-    "Infeasible" is not passed on where the program is not exact in doubles.
+    "Infeasible" is not passed on where the program is not exact in doubles; SCIP is not asked
+    where numbers are long.
     """
+    if kind == "SCIP" and not milp.short:
+        return Said(infeasible=False)
     parameters = SolveParametersProto(random_seed=SEED)
     if seconds is not None:
         parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
@@ -189,8 +197,8 @@ class _Program:
             row = _plus(terms, false, high - most)
             self.add(row, None, high - (high - most) * count)
 
-    def is_exact(self, objective: Terms) -> bool:
-        """Say whether all numbers are short enough for doubles."""
+    def is_within(self, largest: int, objective: Terms) -> bool:
+        """Say whether no number is larger."""
         numbers = (
             *self.lower,
             *self.upper,
@@ -199,7 +207,7 @@ class _Program:
             *self.coefficients,
             *objective.values(),
         )
-        return all(number is None or abs(number) <= _EXACT for number in numbers)
+        return all(number is None or abs(number) <= largest for number in numbers)
 
     def proto(self, objective: Terms) -> ModelProto:
         """Return the program that minimises an expression."""
@@ -237,7 +245,8 @@ def translate(model: CpModelProto) -> Milp:
     for row in model.constraints:
         _translate_row(program, row)
     objective = _terms(model.objective.vars, model.objective.coeffs)
-    return Milp(program.proto(objective), program.is_exact(objective))
+    exact, short = (program.is_within(most, objective) for most in (_EXACT, _SHORT))
+    return Milp(program.proto(objective), exact, short)
 
 
 def _translate_row(program: _Program, row: ConstraintProto) -> None:

@@ -52,7 +52,7 @@ def case(victims: int, gaps: tuple[int, int], *findings: FindingCode, state: str
 def audit_of(*cases: Case) -> Audit:
     """Return an audit of some cases."""
     counts = dict.fromkeys(("with_victims", "infeasible", "clean", "unproved", "failures"), 0)
-    totals = {**counts, "states": len(cases), "cases": len(cases)}
+    totals: dict[str, Any] = {**counts, "states": len(cases), "cases": len(cases)}
     summary = Summary(**totals, findings={}, verdicts=(), gaps=())
     return Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -116,6 +117,7 @@ def test_text_of_nothing() -> None:
 
 def test_state_is_that_of_the_original(kubectl: StandIn) -> None:
     original = read_objects(cluster(), where="taken", digest="0")
+    assert isinstance(original.now, datetime)
     dump = replace(take(), taken_at=original.now)
     taken = read_objects(dump.value(), where="taken", digest="0")
     assert kubectl.calls()
