@@ -137,7 +137,6 @@ def stuck() -> None:
 
 
 @pytest.mark.skipif(not THOROUGH, reason="takes a core for as long as it waits")
-@pytest.mark.xfail(strict=True, reason="known fault: SCIP, asked for another opinion, never ends")
 def test_a_time_limit_ends_it() -> None:
     planning = multiprocessing.get_context("spawn").Process(target=stuck)
     planning.start()
