@@ -22,6 +22,10 @@ class PlannerError(Exception):
 
     exit_code: ClassVar[int] = 70
 
+    def __str__(self) -> str:
+        """Its message, harmless on any terminal: it may quote what anybody wrote."""
+        return "\n".join(map(_printable, super().__str__().split("\n")))
+
 
 class InputError(PlannerError):
     """Input which cannot be used: says where, what was found, what was expected, and a hint.
@@ -54,7 +58,7 @@ class InputError(PlannerError):
             lines.append(f"  expected {self.expected}")
         if self.hint:
             lines.append(f"  hint: {self.hint}")
-        return "\n".join(lines)
+        return "\n".join(map(_printable, lines))
 
 
 class ParseError(InputError):
@@ -77,3 +81,10 @@ class InternalError(PlannerError):
     """A bug of ours: for instance a plan that failed its own verification."""
 
     exit_code: ClassVar[int] = 70
+
+
+def _printable(line: str) -> str:
+    """Write what a terminal would obey as an escape: control characters, marks that turn text."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+ABSENT = "no recorded answers"
+"""How the reason begins for which a test is skipped where they are not."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 """Whether all recorded answers and random cases are tried, and not only a good sample."""
 
@@ -32,6 +34,21 @@ def recorded_root() -> Path | None:
         message = f"PLANNER_CONFORMANCE is not a folder: {named}"
         raise NotADirectoryError(message)
     return None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say in the very last line that the strongest tests did not run, if they did not."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    if recorded_root() is None:
+        skipped = [one for one in reporter.stats.get("skipped", ()) if ABSENT in str(one.longrepr)]
+        reporter.write_line(
+            f"NOT TESTED against the real schedulers: {ABSENT} (skipped tests: {len(skipped)}; "
+            "others saw only a sample); set PLANNER_CONFORMANCE to their folder",
+            red=True,
+        )
 
 
 @pytest.fixture(scope="session")

@@ -35,8 +35,8 @@ Examples:
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
 
 kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, one
-kind of objects after the other, and Secrets are never asked for. The inside of containers (env,
-command, args, all that is not their resources) and managed fields are left out.
+kind of objects after the other, and Secrets are never asked for. Of all objects only the fields
+that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
 
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.

@@ -1,4 +1,4 @@
-"""Counting what was ignored: fields and kinds which the planner does not read."""
+"""What is ignored, fields and kinds which the planner does not read: counted, or left out."""
 
 from __future__ import annotations
 
@@ -49,6 +49,24 @@ def unknown_fields(items: Iterable[tuple[Kind, Item]]) -> Counter[str]:
     for kind, item in items:
         counts.update(_unknown(kind.name, kind.model, item.value))
     return counts
+
+
+def known_part(model: type[BaseModel], value: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the fields that are read, at any depth; the metadata stays whole."""
+    known = _known(model)
+    return {
+        key: _part(known.names.get(key), each)
+        for key, each in value.items()
+        if key in known.names or key in known.other
+    }
+
+
+def _part(model: type[BaseModel] | None, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if model is None:
+        return value
+    if isinstance(value, list):
+        return [_part(model, each) for each in value]
+    return known_part(model, value) if isinstance(value, dict) else value
 
 
 def _unknown(path: str, model: type[BaseModel], value: object) -> Iterator[str]:
