@@ -64,7 +64,7 @@ def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
         compared += 1
         plan = truth.solve(profile)
         assert plan.greedy is not None
-        expected = truth.measured().canonical(PROFILES[profile], plan.greedy)
+        expected = truth.measured(PROFILES[profile]).canonical(PROFILES[profile], plan.greedy)
         assert frozenset(plan.keys) == expected, truth.id
     assert compared
 

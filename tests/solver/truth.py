@@ -9,7 +9,7 @@ import planner
 from planner.api import AssignmentInput
 from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.models.kueue.candidates import eligible
-from planner.objective.adoption import spelled_out
+from planner.objective.adoption import adopt, spelled_out
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
@@ -70,10 +70,11 @@ class Truth:
         assignment = read_assignment(self._assignment, preemptor)
         return build_problem(snapshot, preemptor, assignment), snapshot, preemptor, assignment
 
-    def measured(self) -> Measured:
-        """Return the legal sets with their terms."""
+    def measured(self, profile: Profile | None = None) -> Measured:
+        """Return the legal sets with their terms, and with those that only a profile counts."""
         problem, snapshot, *_ = self.setting()
-        return Measured(self, problem, term_table(problem, snapshot, eligible(problem)))
+        table = term_table(problem, snapshot, eligible(problem))
+        return Measured(self, problem, adopt(profile, table, dict) if profile else table)
 
 
 class Measured:
@@ -82,7 +83,7 @@ class Measured:
     def __init__(self, truth: Truth, problem: Problem, table: TermTable) -> None:
         self.position = {workload.key: i for i, workload in enumerate(problem.workloads)}
         self.order: list[int] = problem.order.tolist()
-        self.table = table = table.counting(table.priorities)
+        self.table = table
         self.terms: dict[Victims, Terms] = {
             victims: table.evaluate([self.position[key] for key in victims])
             for victims in truth.legal

@@ -104,19 +104,19 @@ class YuniKornTruth:
         chance = random.Random(f"{self.id}/{seed}")  # noqa: S311 - test data
         return {key: chance.randint(0, 9) for key in self.keys}
 
-    def measured(self) -> Measured:
-        """Return the legal sets with their terms."""
-        return Measured(self)
+    def measured(self, profile: Profile | None = None) -> Measured:
+        """Return the legal sets with their terms, and with those that only a profile counts."""
+        return Measured(self, profile)
 
 
 class Measured:
     """The legal sets of a line with every term; the terms themselves are tested elsewhere."""
 
-    def __init__(self, truth: YuniKornTruth) -> None:
+    def __init__(self, truth: YuniKornTruth, profile: Profile | None = None) -> None:
         planning = truth.planning()
         keys = [one.allocation_key for one in planning.problem.allocations]
+        self.table = adopt(profile, planning.table, dict) if profile else planning.table
         self.last_tier, self.opted_out = truth.last_tier, truth.opted_out
-        self.table = planning.table.counting(planning.table.priorities)
         self.order = {key: int(planning.problem.order[i]) for i, key in enumerate(keys)}
         self.terms: dict[Victims, Terms] = {
             victims: self.table.evaluate([keys.index(key) for key in victims])
