@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.plan import AnyPlan, Certificate, Victim, YuniKornVictim
-from planner.report.contrast import contrast
+from planner.report.contrast import contrast, if_ever
 from planner.report.paper import Cell, Column, grid, table_of
 from planner.report.proof import proof_in_words
 from planner.report.text import clean, clean_lines, decimal, hours, moment, plural, short
@@ -105,7 +105,7 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), NOUNS[plan.scheduler])
     if not parts.spared and not parts.instead:
-        return Text(SAME.format(theirs=theirs, **words))
+        return Text(if_ever(greedy) + SAME.format(theirs=theirs, **words))
     names = victim_names(greedy) | victim_names(plan)
     lists = (
         (BOTH, parts.common, ""),
@@ -116,7 +116,7 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
     title = DIFFERENT.format(
         theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
     )
-    return Group(Text(title), grid(facts))
+    return Group(Text(if_ever(greedy) + title), grid(facts))
 
 
 def listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:
