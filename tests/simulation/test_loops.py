@@ -171,7 +171,7 @@ def test_an_admission_wakes_a_tree_that_has_a_cohort_object(named_only: bool) ->
     5  second follows. asks found nobody in this cycle, because first alone is within b's quota.
     6  A Cohort object woke asks, and all begins anew.
     """
-    mine = {"reclaim": "LowerPriority", "borrow": "LowerPriority"}
+    mine: dict[str, Any] = {"reclaim": "LowerPriority", "borrow": "LowerPriority"}
     answer = went(
         queue("a", 0, "org", **mine),
         queue("b", 4, "org", reclaim="Any"),

@@ -24,8 +24,9 @@ def blocked_by_its_own_queue(kind: Any = strict) -> list[list[Object]]:
 
 def blocked_by_another_queue(kind: Any = strict) -> list[list[Object]]:
     """Return a queue that lends its quota, may not take it back, and keeps it all the same."""
+    lower: dict[str, Any] = dict.fromkeys(("within", "reclaim", "borrow"), "LowerPriority")
     return [
-        queue("a", 4, "pool", within="LowerPriority"),
+        queue("a", 4, "pool", **lower),
         kind("b", 4, "pool"),
         running("low", "a", 8),
         waits("first", "b", 4, 10),
@@ -46,7 +47,7 @@ def test_the_plan_says_who_is_in_the_way(parts: Any) -> None:
     plan = solve(parts())
     assert plan.greedy is not None
     assert plan.greedy.in_the_way == (FIRST,)
-    (note,) = plan.notes
+    note = plan.notes[-1]
     assert note == plan.greedy.explanation
     assert note.startswith(f"Kueue itself evicts nobody for {P}, as long as nothing changes: ")
     assert FIRST in note
@@ -58,7 +59,8 @@ def test_best_effort_passes_over_who_finds_nobody() -> None:
     for parts in (blocked_by_its_own_queue(queue), blocked_by_another_queue(queue)):
         plan = solve(parts)
         assert plan.greedy is not None
-        assert (plan.greedy.in_the_way, plan.notes) == ((), ())
+        assert plan.greedy.in_the_way == ()
+        assert not any("nobody for" in note for note in plan.notes)
 
 
 def test_whoever_moves_first_blocks_nobody() -> None:
