@@ -16,6 +16,7 @@ from planner.solver.kueue.flavors import Flavors, solve_flavors
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import solve_stable, with_stability
+from planner.solver.kueue.turn import with_turn
 from planner.solver.pareto import sweep
 from planner.solver.start import (
     AssignmentInput,
@@ -236,10 +237,11 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         return solve_started(planning, profile, deadline)
     solve_kueue = solve_flavors if flavors == "optimal" else solve_planning
     if stable:
-        return with_stability(
-            planning, solve_stable(solve_kueue, planning, profile, deadline), deadline
-        )
+        plan = with_turn(planning, solve_stable(solve_kueue, planning, profile, deadline), deadline)
+        return with_stability(planning, plan, deadline)
     plan, unasked = solve_kueue(planning, profile, deadline), stability is None and rules is None
+    if rules is None:
+        plan = with_turn(planning, plan, deadline)
     wanted = stability or profile.counts("D11")
     if not (wanted or unasked):
         return plan

@@ -139,6 +139,8 @@ class Plan(Record):
     is there if the flavors were chosen for least disruption; elsewhere they are Kueue's own, or
     were given. Ranks are then counted among all workloads that are candidates under any
     permitted flavors, here, in ``greedy`` and in ``flavors``.
+    ``in_the_way`` stands in the scheduler's own plan: the workloads because of which it would never
+    come to the preemptor, as long as nothing changes. Looked for in small states.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
     ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
@@ -170,6 +172,7 @@ class Plan(Record):
     greedy: Plan | None = None
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
+    in_the_way: tuple[str, ...] = ()
     kep83: Kep83 | None = None
     notes: tuple[str, ...] = ()
 

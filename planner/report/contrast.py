@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +27,8 @@ def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
         spared=tuple(key for key in greedy.keys if key not in ours),
         instead=tuple(key for key in plan.keys if key not in theirs),
     )
+
+
+def if_ever(greedy: AnyPlan) -> str:
+    """Return words to begin with where the scheduler would never come to the preemptor."""
+    return "If the turn came, " if isinstance(greedy, Plan) and greedy.in_the_way else ""

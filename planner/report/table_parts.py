@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.plan import AnyPlan, Certificate, Victim, YuniKornVictim
-from planner.report.contrast import contrast
+from planner.report.contrast import contrast, if_ever
 from planner.report.paper import Cell, Column, grid, table_of
 from planner.report.proof import proof_in_words
 from planner.report.text import clean, clean_lines, decimal, hours, moment, plural, short
@@ -107,7 +107,7 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), NOUNS[plan.scheduler])
     if not parts.spared and not parts.instead:
-        return Text(SAME.format(theirs=theirs, **words))
+        return Text(if_ever(greedy) + SAME.format(theirs=theirs, **words))
     names = victim_names(greedy) | victim_names(plan)
     lists = (
         (BOTH, parts.common, ""),
@@ -119,7 +119,8 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
         theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
     )
     more = more_than_greedy(plan)
-    return Group(Text(title), grid(facts), *([Text(more, "yellow")] if more else []))
+    said = [Text(more, "yellow")] if more else []
+    return Group(Text(if_ever(greedy) + title), grid(facts), *said)
 
 
 def listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:

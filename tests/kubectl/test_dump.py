@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime
 
 import pytest
 
@@ -13,6 +12,7 @@ from planner.kubectl.resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written
+from planner.state import State
 from tests.cli.running import cluster
 from tests.kubectl import stand_in
 from tests.kubectl.stand_in import CONFIGURATION, StandIn, forbidden, no_such_type
@@ -117,7 +117,7 @@ def test_text_of_nothing() -> None:
 
 def test_state_is_that_of_the_original(kubectl: StandIn) -> None:
     original = read_objects(cluster(), where="taken", digest="0")
-    assert isinstance(original.now, datetime)
+    assert isinstance(original, State)
     dump = replace(take(), taken_at=original.now)
     taken = read_objects(dump.value(), where="taken", digest="0")
     assert kubectl.calls()

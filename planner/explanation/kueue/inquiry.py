@@ -16,6 +16,7 @@ from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.solver.engine import Deadline
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
+from planner.solver.kueue.turn import in_words, who_is_in_the_way
 from planner.solver.search import Counts
 from planner.solver.start import Given, start
 from planner.state import State
@@ -143,12 +144,15 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         )
 
     def explanation(self, answer: Answer[Standing, Clash]) -> Explanation:
-        """Put an answer together."""
-        plan = self._plan
+        """Put an answer together; it says so where Kueue would never come to the preemptor."""
+        plan, said = self._plan, answer.text
+        found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
+        if found is not None:
+            said = f"{said}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
         return Explanation(
             rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
             question=answer.question,
-            answer=answer.text,
+            answer=said,
             preemptor=plan.preemptor,
             cluster_queue=plan.cluster_queue,
             priority=plan.priority,

@@ -7,7 +7,7 @@ from typing import Final
 
 from planner.plan import AnyPlan, Certificate, SolverFreeBound, Verdict, YuniKornPlan
 from planner.report.caution import cautions
-from planner.report.contrast import contrast
+from planner.report.contrast import contrast, if_ever
 from planner.report.document import kueue, yunikorn
 from planner.report.document.block import (
     Block,
@@ -152,12 +152,13 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     if parts.spared or parts.instead:
         aside = attempt_name(greedy)
         theirs = f"{theirs} ({aside})" if aside else theirs
-        yield Paragraph(DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words))
+        said = DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words)
+        yield Paragraph(if_ever(greedy) + said)
         names = victim_names(greedy) | victim_names(plan)
         for label, keys, tone in _lists(parts.spared, parts.common, parts.instead):
             yield Names(label, tuple(names[key] for key in keys), tone)
     else:
-        yield Paragraph(SAME.format(theirs=theirs, **words))
+        yield Paragraph(if_ever(greedy) + SAME.format(theirs=theirs, **words))
     if more := more_than_greedy(plan):
         yield Paragraph(more, "warn")
     yield from (Paragraph(said, "warn") for _, said in outside_rules(greedy))
