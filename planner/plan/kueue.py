@@ -141,7 +141,8 @@ class Plan(Record):
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
-    of the KEP's algorithm.
+    of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
+    this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -168,6 +169,7 @@ class Plan(Record):
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
     kep83: Kep83 | None = None
+    strict: bool = False
     notes: tuple[str, ...] = ()
 
     @property
