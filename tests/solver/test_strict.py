@@ -7,7 +7,7 @@ import pytest
 import planner
 from planner.errors import InputError
 from planner.solver.kueue import strict
-from planner.verifier.strict import Strict
+from planner.verifier.strict import Strict, judge_strictly
 from tests import recorded
 from tests.conftest import recorded_root
 from tests.oracle.cluster import Cluster, UnsupportedError
@@ -56,7 +56,7 @@ def test_a_set_whose_turn_does_not_come_is_cut_off() -> None:
 
 def test_what_is_not_decided_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets that the judgement does not decide are left out, and then nothing is optimal."""
-    judge = strict.judge_strictly
+    judge = judge_strictly
 
     def forgetful(case: object) -> Strict:
         found = judge(case)  # type: ignore[arg-type]

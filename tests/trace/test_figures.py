@@ -53,7 +53,8 @@ def case(
 
 def audit_of(*cases: Case) -> Audit:
     """Return an audit of some cases."""
-    counts = {"states": 4, "cases": 4, "with_victims": 3, "infeasible": 1, "clean": 2}
+    counts: dict[str, Any] = {"states": 4, "cases": 4, "with_victims": 3}
+    counts |= {"infeasible": 1, "clean": 2}
     summary = Summary(**counts, unproved=0, failures=0, findings={}, verdicts=(), gaps=())
     return Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
 
