@@ -146,7 +146,8 @@ class Plan(Record):
     ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
     takes more than ``greedy``; it follows from the rest, and is not read again.
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
-    of the KEP's algorithm.
+    of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
+    this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -174,6 +175,7 @@ class Plan(Record):
     stability: tuple[Cascade, ...] | None = None
     in_the_way: tuple[str, ...] = ()
     kep83: Kep83 | None = None
+    strict: bool = False
     notes: tuple[str, ...] = ()
 
     @property

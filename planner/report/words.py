@@ -211,6 +211,8 @@ def scheduler_name(plan: AnyPlan) -> str:
 def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words, with its options where some are not by default."""
     name = RULES[plan.rules]
+    if isinstance(plan, Plan) and plan.strict:
+        return f"{name}, {RULES['strict']}"
     options = plan.kep83.text if isinstance(plan, Plan) and plan.kep83 else ""
     return f"{name} ({options})" if ":" in options else name
 

@@ -38,6 +38,7 @@ from planner.verifier.flavors import permitted_flavors
 from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.setting import Setting
+from planner.verifier.strict import judge_strictly
 from planner.verifier.wording import judge
 
 __all__ = ["match_plan", "setting_for", "verify_case", "verify_plan"]
@@ -54,6 +55,7 @@ def verify_plan(
 
     It is accepted if all laws hold. A plan that was proved infeasible or not found claims no
     victims, so there is nothing to judge: it is accepted, without verdicts, if it names none. A
+    strict plan is also judged by ST-01 to ST-05, if the laws of its rule set hold. A
     plan by other rules than the Configuration asks for breaks KQ-08 or FS-07, victims or not.
 
     Parameters
@@ -83,7 +85,7 @@ def verify_plan(
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
-    found = verify_case(case)
+    found = _with_precedence(case, verify_case(case)) if plan.strict else verify_case(case)
     if plan.flavors is None:
         return found
     flavors = permitted_flavors(case.setting, plan.assignment)
@@ -92,6 +94,18 @@ def verify_plan(
             "accepted": found.accepted and flavors.holds,
             "verdicts": (*found.verdicts, flavors),
         }
+    )
+
+
+def _with_precedence(case: Case, found: Verification) -> Verification:
+    """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
+    if not found.accepted:
+        return found
+    strict = judge_strictly(case)
+    return Verification(
+        accepted=strict.legal is True,
+        verdicts=(*found.verdicts, *strict.verdicts),
+        removal_order=strict.order,
     )
 
 

@@ -46,7 +46,12 @@ def test_a_set_whose_turn_does_not_come_is_cut_off() -> None:
     assert set(plan.keys) == {"team/small1", "team/small2"}
     assert plan.certificate is not None
     assert plan.certificate.cut_off >= 1
-    assert any("ST-01 to ST-05" in note for note in plan.notes)
+    assert plan.strict
+    assert {"ST-02", "ST-03"} <= {verdict.law for verdict in plan.certificate.verdicts}
+    assert set(plan.certificate.removal_order) == set(plan.keys)
+    assert planner.verify(STATE, plan).accepted
+    assert not planner.verify(STATE, today.model_copy(update={"strict": True})).accepted
+    assert not today.strict
 
 
 def test_what_is_not_decided_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +67,8 @@ def test_what_is_not_decided_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> N
     assert plan.status == "feasible"
     assert set(plan.keys) == {"team/small1", "team/small2"}
     monkeypatch.setattr(strict, "judge_strictly", lambda _: Strict(legal=None))
-    assert planner.solve(STATE, objective="min-count", rules="strict").status == "unknown"
+    nothing = planner.solve(STATE, objective="min-count", rules="strict")
+    assert (nothing.status, nothing.strict) == ("unknown", True)
 
 
 def test_the_schedulers_own_answer_is_judged_too() -> None:

@@ -289,6 +289,10 @@ class Planning:
         """Return what is proved of an answer; rules that may be undecided take some back."""
         return proved
 
+    def by_its_rules(self, plan: Plan) -> Plan:
+        """Return a plan that says by which rules it was made, besides those of its rule set."""
+        return plan
+
     def accepted(self, plan: Plan) -> Plan:
         """Verify a plan and what its certificate claims, and put the verdicts into it.
 

@@ -80,7 +80,8 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         greedy = planning.greedy_plan()
         answer_at_once = settled(planning)
         if answer_at_once is not None:
-            return without_solver(planning, profile, greedy, *answer_at_once)
+            at_once = without_solver(planning, profile, greedy, *answer_at_once)
+            return planning.by_its_rules(at_once)
         prepared = prepare(planning, profile, deadline, greedy)
     answer = solve_levels(prepared.search, profile.levels)
     with without_garbage_collection():
@@ -123,7 +124,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     )
     if proved.victims is None:
         why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
-        return no_plan(planning, profile, greedy, certificate, why)
+        return planning.by_its_rules(no_plan(planning, profile, greedy, certificate, why))
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:

@@ -83,10 +83,10 @@ class StrictPlanning(Planning):
         """
         plan = super().greedy_plan()
         if not plan.victims or plan.outside_rules:
-            return plan
+            return plan.model_copy(update={"strict": True})
         found = self.judged(plan)
         said = (UNDECIDED,) if found.legal is None else broken(found.verdicts)
-        return plan.model_copy(update={"outside_rules": said})
+        return plan.model_copy(update={"outside_rules": said, "strict": True})
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Take back what rests on sets that were left out without being judged."""
@@ -94,15 +94,13 @@ class StrictPlanning(Planning):
             return proved
         return replace(proved, outcome="feasible" if proved.victims is not None else "unknown")
 
+    def by_its_rules(self, plan: Plan) -> Plan:
+        """Return a plan that says that precedence is a law for it."""
+        return plan.model_copy(update={"strict": True})
+
     def accepted(self, plan: Plan) -> Plan:
-        """Verify a plan and note in which order precedence permits its victims to go."""
-        plan = super().accepted(plan)
-        if not plan.victims:
-            return plan
-        found = self.judged(plan)
-        order = ", ".join(found.order)
-        note = f"documented precedence is kept (ST-01 to ST-05): in the order {order}"
-        return plan.model_copy(update={"notes": (*plan.notes, note)})
+        """Verify a plan by all laws, those of precedence among them."""
+        return super().accepted(self.by_its_rules(plan))
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> StrictPlanning:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
