@@ -90,7 +90,7 @@ def test_a_trimmed_state_is_the_same(path: Path) -> None:
     documents = [one for text in load(path, MAX_BYTES).texts for one in parse(text)]
     items = [item.value for document in documents for item in items_of(document)]
     ignored = Ignored()
-    given = {"where": "x", "digest": "", "now": "2026-05-01T13:00:00Z"}
+    given: dict[str, Any] = {"where": "x", "digest": "", "now": "2026-05-01T13:00:00Z"}
     whole = read_objects(deepcopy(items), **given)
     trimmed = read_objects([trim(item) for item in items], ignored=ignored, **given)
     assert trimmed == whole
