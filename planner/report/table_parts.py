@@ -119,8 +119,8 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
         theirs=f"{theirs} ({aside})" if aside else theirs, ours=len(plan.victims), **words
     )
     more = more_than_greedy(plan)
-    said = [Text(more, "yellow")] if more else []
-    return Group(Text(if_ever(greedy) + title), grid(facts), *said)
+    extra = [Text(more, "yellow")] if more else []
+    return Group(Text(if_ever(greedy) + title), grid(facts), *extra)
 
 
 def listed(keys: Sequence[str], names: Mapping[str, str], style: str) -> Text:
