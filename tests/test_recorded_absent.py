@@ -52,8 +52,9 @@ def test_nothing_is_said_where_they_are(tmp_path: Path) -> None:
     assert "2 passed" in last_line(tmp_path / "project", tmp_path)
 
 
-def test_ci_fails_at_once(tmp_path: Path) -> None:
+def test_ci_fails_at_once_where_they_are_to_be_expected(tmp_path: Path) -> None:
     (tmp_path / "project" / ".ci").mkdir(parents=True)
+    (tmp_path / "shared").mkdir()
     run = shutil.copy(ROOT / ".ci" / "run", tmp_path / "project" / ".ci")
     done = subprocess.run(
         [run],
