@@ -25,7 +25,6 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
 from __future__ import annotations
 
 import json
-import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final
@@ -33,6 +32,7 @@ from typing import Annotated, Final
 from pydantic import Field, Strict, ValidationError, model_validator
 
 from planner.errors import InputError, ParseError, SchemaError
+from planner.objective.toml_text import parse_toml
 from planner.plan.base import Record
 
 MAX_BYTES: Final = 16 * 2**20
@@ -160,7 +160,7 @@ def _load(path: Path) -> object:
     is_json = path.suffix == ".json"
     try:
         text = data.decode("utf-8")
-        return json.loads(text) if is_json else tomllib.loads(text)
+        return json.loads(text) if is_json else parse_toml(text)
     except (ValueError, RecursionError) as error:
         kind = "JSON" if is_json else "TOML"
         raise ParseError(str(path), f"not {kind}: {error}") from None
