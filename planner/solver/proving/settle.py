@@ -191,7 +191,9 @@ class Settling:
 
         ``limits`` are the true values of the levels before, D11 included.
         """
-        alive = self._possible(earlier, measure, most)
+        alive = None
+        with suppress(UnsupportedError):  # amounts that no rows can add up narrow nothing
+            alive = self._possible(earlier, measure, most)
         return self.witnesses.ask(self.search, limits, measure, most, alive)
 
     def _possible(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> list[int]:
