@@ -117,16 +117,27 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
     return case.model_copy(update={"findings": tuple(_findings(case))})
 
 
+FEW: Final = 60
+"""Candidates up to which documented precedence is looked at."""
+
+
 def _precedence(
     instance: Instance, given: Given, question: Question, smallest: AnyPlan, greedy: AnyPlan
 ) -> Precedence | None:
-    """Say what documented precedence leaves of fewer victims; only Kueue's is written down."""
+    """Say what documented precedence leaves of fewer victims; only Kueue's is written down.
+
+    Larger states are left out: there the sets that do not keep it are too many to cut off.
+    """
     if not isinstance(smallest, Plan):
         return None
     planning = start(instance.state, replace(given, rules=STRICT))
     if not isinstance(planning, StrictPlanning):
         return None
+    if int(planning.eligible.sum()) > FEW:
+        return None
     legal = planning.judged(smallest).legal
+    if legal:
+        return Precedence(smallest=True, fewer=True, victims=smallest.keys)
     plan = solve(planning, SIZE, Deadline.after(question.time_limit))
     fewer = plan.status in {"optimal", "feasible"} and len(plan.keys) < len(greedy.keys)
     decided = fewer or plan.status in {"optimal", "infeasible"}

@@ -66,10 +66,8 @@ def yunikorn_term_table(
         The problem.
     now
         The clock in nanoseconds.
-    eligible
-        (A,) the candidates: ranks are counted among their priorities.
-    adjusted
-        (A,) priorities with the offsets of the queues.
+    eligible, adjusted
+        (A,) the candidates, among whose priorities ranks are counted, with the queues' offsets.
     costs
         Cost per allocation key for the term ``cost``; an allocation not named costs 1.
 

@@ -163,7 +163,7 @@ def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str) -> None:
 def test_other_laws_than_these_two() -> None:
     result = call("solve", QUICKSTART, "--laws", "spirit")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "'spirit' is not one of 'design', 'code'" in result.stderr
+    assert "'spirit' is not one of 'design', 'written', 'code'" in result.stderr
 
 
 def test_several_asks_are_listed(dump: Path) -> None:
