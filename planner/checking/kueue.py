@@ -25,6 +25,7 @@ from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.reference.cycle.turn import in_the_way
 from planner.reference.decision import Decision, decide
 from planner.reference.kep83 import decide_kep83
 from planner.state import State
@@ -137,11 +138,21 @@ class _Checking:
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
         search = self._decision.search
+        if greedy.strict != self.plan.strict:
+            yield "documented precedence is a law for one of the two only"
+        if greedy.in_the_way:
+            yield from compare("who is in the way", greedy.in_the_way, self._in_the_way())
         if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:
             yield "it has other flavors, or rules, than the plan"
         for victim, target in zip(greedy.victims, search.targets, strict=False):
             yield from compare(f"reason of {victim.workload}", victim.reason, target.reason)
         yield from compare("its attempt", greedy.borrowing, search.borrowing)
+
+    def _in_the_way(self) -> tuple[str, ...]:
+        """Return who keeps the scheduler from the preemptor as long as nothing changes."""
+        preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
+        found = in_the_way(self.state, self.snapshot, preemptor.key, preemptor.queue, lambda: False)
+        return () if found is None else tuple(found.workloads)
 
     @cached_property
     def facts(self) -> Facts:

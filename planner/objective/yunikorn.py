@@ -56,9 +56,7 @@ def yunikorn_term_table(
     adjusted: Sequence[int],
     costs: Mapping[str, int] | None = None,
 ) -> TermTable:
-    """Compute the terms of a problem.
-
-    Last-tier victims are those that opted out of preemption and the originators of applications.
+    """Compute the terms of a problem; opted-out pods and originators are its last tier.
 
     Parameters
     ----------
@@ -79,9 +77,8 @@ def yunikorn_term_table(
         If an allocation is too large to add its cost up exactly.
     """
     keys = [allocation.allocation_key for allocation in problem.allocations]
-    known = set(keys)
     for name in costs or {}:
-        if name not in known:
+        if name not in keys:
             raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
     priority = np.array(adjusted, dtype=np.int64)
