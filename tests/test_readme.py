@@ -30,7 +30,7 @@ from tests.page import Block, blocks, check_printed, run
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SECONDS_PER_NOTEBOOK = 120
+SECONDS_PER_NOTEBOOK = 900
 KINDS = (
     *("classical-flat", "classical-hier", "classical-nocohort"),
     *("edge", "fair-flat", "fair-hier", "flavors"),

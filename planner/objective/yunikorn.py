@@ -77,9 +77,8 @@ def yunikorn_term_table(
         If an allocation is too large to add its cost up exactly.
     """
     keys = [allocation.allocation_key for allocation in problem.allocations]
-    for name in costs or {}:
-        if name not in keys:
-            raise LookupFailed("costs", f"there is no allocation {name}")
+    for name in sorted({*(costs or {})}.difference(keys)):
+        raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
