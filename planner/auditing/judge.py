@@ -117,7 +117,7 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
     return case.model_copy(update={"findings": tuple(_findings(case))})
 
 
-FEW: Final = 60
+FEW: Final = 12
 """Candidates up to which documented precedence is looked at."""
 
 
