@@ -6,18 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from planner.auditing.instance import Instance
 from planner.auditing.judge import Question, audit_instance
 from planner.auditing.record import Audit, Case, Failure, StateAudit
-from planner.auditing.sweep import HERE, Settings, sweep
+from planner.auditing.sweep import HERE, Settings, heading, sweep
 from planner.auditing.tally import Tally
 from planner.batch import Limits, Row
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
@@ -109,17 +107,13 @@ def _read_row(row: Row) -> StateAudit:
 
 
 def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[str, Any]:
-    """Return all that the rows depend on, but what the files hold."""
-    now = question.now
-    return {
-        "schema": SCHEMA_VERSION,
-        "kind": "audit",
-        "version": version("preemption-planner"),
-        "states": list(paths),
-        "objectives": [repr(profile) for profile in question.asked],
-        "time_limit": question.time_limit,
-        "limits": asdict(limits),
-        "now": None if now is None else now.isoformat(),
-        "laws": question.laws,
-        "pending": question.pending,
-    }
+    return heading(
+        "audit",
+        paths,
+        question.now,
+        objectives=[repr(profile) for profile in question.asked],
+        time_limit=question.time_limit,
+        limits=asdict(limits),
+        laws=question.laws,
+        pending=question.pending,
+    )

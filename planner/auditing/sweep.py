@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 from planner.auditing.instance import Instance, Packed, count_states, open_packed, packed_states
 from planner.batch import Limits, Progress, Row, Task, run
 from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION
+
+_VERSION: Final = version("preemption-planner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,20 @@ def sweep(
         watch=settings.watch,
         changed=settings.changed,
     )
+
+
+def heading(
+    kind: str, paths: Sequence[str], now: datetime | None, **asked: object
+) -> dict[str, Any]:
+    """Return all that the rows of a results file depend on, but what the states' files hold."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "kind": kind,
+        "version": _VERSION,
+        "states": list(paths),
+        "now": None if now is None else now.isoformat(),
+        **asked,
+    }
 
 
 def _answer(work: Callable[[Instance], Record], packed: Packed) -> Mapping[str, Any]:

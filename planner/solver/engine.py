@@ -37,6 +37,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.solver.exact import Exact
 
 SEED: Final = 0
+_VERSION: Final = version("ortools")
 
 
 class Attempt(NamedTuple):
@@ -344,4 +345,4 @@ def _thorough(deadline: Deadline) -> SatParameters:
 
 def solver_name() -> str:
     """Return the solver's name and version for the certificate."""
-    return f"OR-Tools CP-SAT {version('ortools')}"
+    return f"OR-Tools CP-SAT {_VERSION}"

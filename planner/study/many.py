@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from planner.auditing.instance import Instance
 from planner.auditing.record import Failure
-from planner.auditing.sweep import HERE, Settings, sweep
+from planner.auditing.sweep import HERE, Settings, heading, sweep
 from planner.batch import Row as BatchRow
-from planner.plan.record import SCHEMA_VERSION
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState, State, YuniKornState
@@ -111,16 +109,12 @@ def _read_row(row: BatchRow) -> StateComparison:
 
 
 def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
-    """Return all that the rows depend on, but what the files hold."""
-    now = question.now
-    return {
-        "schema": SCHEMA_VERSION,
-        "kind": "comparison",
-        "version": version("preemption-planner"),
-        "states": list(paths),
-        "algorithms": [repr(algorithm) for algorithm in question.algorithms],
-        "time_limit": question.time_limit,
-        "now": None if now is None else now.isoformat(),
-        "laws": question.laws,
-        "pending": question.pending,
-    }
+    return heading(
+        "comparison",
+        paths,
+        question.now,
+        algorithms=[repr(algorithm) for algorithm in question.algorithms],
+        time_limit=question.time_limit,
+        laws=question.laws,
+        pending=question.pending,
+    )
