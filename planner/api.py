@@ -212,8 +212,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         ``strict`` Kueue's own; nothing is said of stability, and ``strict`` has no trees.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
-        checks without a solver. By default only trees of some hundred steps are searched; with
-        ``False`` none are, and two engines have to agree on every level.
+        checks without a solver. By default only trees of up to two thousand steps are searched;
+        with ``False`` none are, and two engines have to agree on every level.
 
     Raises
     ------

@@ -30,6 +30,8 @@ from planner.solver.start import AnyPlanning, Given, solve, start
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
+FEW: Final = 12
+"""Candidates up to which documented precedence is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
         irredundant=None if spared is None else not spared,
         needless=spared or (),
         smallest=fewest,
-        precedence=_precedence(instance, given, question, smallest, greedy)
+        precedence=_precedence(planning, instance, given, question, smallest)
         if fewest is False
         else None,
         judgements=judgements,
@@ -117,34 +119,28 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
     return case.model_copy(update={"findings": tuple(_findings(case))})
 
 
-FEW: Final = 12
-"""Candidates up to which documented precedence is looked at."""
-
-
 def _precedence(
-    instance: Instance, given: Given, question: Question, smallest: AnyPlan, greedy: AnyPlan
+    asked: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
 ) -> Precedence | None:
     """Say what documented precedence leaves of fewer victims; only Kueue's is written down.
 
     Larger states are left out: there the sets that do not keep it are too many to cut off.
     """
-    if not isinstance(smallest, Plan):
+    if not isinstance(smallest, Plan) or int(asked.eligible.sum()) > FEW:
         return None
     planning = start(instance.state, replace(given, rules=STRICT))
     if not isinstance(planning, StrictPlanning):
         return None
-    if int(planning.eligible.sum()) > FEW:
-        return None
-    legal = planning.judged(smallest).legal
-    if legal:
+    if planning.judged(smallest).legal:
         return Precedence(smallest=True, fewer=True, victims=smallest.keys)
     plan = solve(planning, SIZE, Deadline.after(question.time_limit))
-    fewer = plan.status in {"optimal", "feasible"} and len(plan.keys) < len(greedy.keys)
+    found = plan.status in {"optimal", "feasible"}
+    fewer = found and len(plan.keys) < len(asked.greedy_plan().keys)
     decided = fewer or plan.status in {"optimal", "infeasible"}
     return Precedence(
-        smallest=legal,
+        smallest=False,
         fewer=fewer if decided else None,
-        victims=plan.keys if plan.status in {"optimal", "feasible"} else (),
+        victims=plan.keys if found else (),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from planner.plan.base import Record
 
@@ -26,19 +26,35 @@ class Excess(Record):
     priority: int | None = None
 
 
-def excesses(
-    terms: Mapping[str, int],
-    greedy_terms: Mapping[str, int],
-    priorities: Sequence[int],
-    greedy_priorities: Sequence[int],
-) -> Iterator[Excess]:
-    """Yield what a plan has more of; priorities are those of the victims that go for it."""
+class Measured(Protocol):
+    """A plan whose victims are measured."""
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The victims."""
+        ...
+
+    @property
+    def terms(self) -> Mapping[str, int]:
+        """What they cost."""
+        ...
+
+    @property
+    def priorities(self) -> Sequence[int]:
+        """The priorities of those that go for the plan only."""
+        ...
+
+
+def excesses(plan: Measured, greedy: Measured | None) -> Iterator[Excess]:
+    """Yield what a plan takes more of than the scheduler's own, where that evicts anybody."""
+    if greedy is None or not greedy.keys:
+        return
     for measure, term in _TERMS:
-        ours, theirs = terms.get(term, 0), greedy_terms.get(term, 0)
+        ours, theirs = plan.terms.get(term, 0), greedy.terms.get(term, 0)
         if ours > theirs:
             yield Excess(measure=measure, plan=ours, greedy=theirs)
-    highest = max([*priorities, *greedy_priorities], default=0)
-    ours, theirs = priorities.count(highest), greedy_priorities.count(highest)
+    highest = max([*plan.priorities, *greedy.priorities], default=0)
+    ours, theirs = plan.priorities.count(highest), greedy.priorities.count(highest)
     if ours > theirs:
         yield Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest)
 

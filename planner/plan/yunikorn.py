@@ -131,10 +131,7 @@ class YuniKornPlan(Record):
     @property
     def more_than_greedy(self) -> tuple[Excess, ...]:
         """What this plan takes more of than the scheduler's own, where that evicts anybody."""
-        greedy = self.greedy
-        if greedy is None or not greedy.victims:
-            return ()
-        return tuple(excesses(self.terms, greedy.terms, self.priorities, greedy.priorities))
+        return tuple(excesses(self, self.greedy))
 
     @property
     def priorities(self) -> list[int]:

@@ -23,12 +23,17 @@ class Holders(NamedTuple):
 
     @property
     def unit(self) -> int:
-        """Return the common divisor of all that is held, 1 if nothing is.
+        """Return the common divisor of all that is held, 1 if nothing is."""
+        return unit_of(self.held)
 
-        Whatever some of them hold together is a multiple of it: a bound is as good in whole units,
-        and in a linear program far better.
-        """
-        return max(1, int(np.gcd.reduce(self.held)))
+
+def unit_of(held: NDArray[np.int64]) -> int:
+    """Return the common divisor of amounts, 1 if all are zero.
+
+    Whatever some of them hold together is a multiple of it: a bound is as good in whole units,
+    and in a linear program far better.
+    """
+    return max(1, int(np.gcd.reduce(held)))
 
 
 def all_but_last(

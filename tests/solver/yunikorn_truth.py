@@ -80,13 +80,13 @@ class YuniKornTruth:
         planning.table = adopt(PROFILES[objective], planning.table, dict)
         profile = spelled_out(PROFILES[objective], planning.table)
         greedy = planning.greedy_plan()
-        found = search_yunikorn(planning, profile, Deadline(), greedy)
+        ready, answer = search_yunikorn(planning, profile, Deadline(), greedy)
         positions: Sequence[int] = ()
-        if found.search.incumbent is not None:
-            positions = found.search.classes.take(found.search.incumbent)
+        if ready.search.incumbent is not None:
+            positions = ready.search.classes.take(ready.search.incumbent)
         victims = [planning.problem.allocations[one].allocation_key for one in positions]
-        levels = describe_levels(found.answer.levels)
-        return Found(found.answer.outcome, frozenset(victims), greedy, levels)
+        levels = describe_levels(answer.levels)
+        return Found(answer.outcome, frozenset(victims), greedy, levels)
 
     def planning(self, costs: Mapping[str, int] | None = None) -> YuniKornPlanning:
         """Return the problem of the ask with its terms, as if it might preempt."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from planner.proof.all_but_last import Holders, all_but_last
+from planner.proof.all_but_last import Holders, all_but_last, unit_of
 from planner.proof.box import Box, Row
 from planner.proof.kueue.frame import Frame, IntArray
 from planner.quantity import UNLIMITED
@@ -138,7 +138,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     rows: dict[str, Row] = {}
     for fr in watched:
         held = frame.held(fr)[below]
-        unit = max(1, int(np.gcd.reduce(held)))
+        unit = unit_of(held)
         held, left = held // unit, most[below]
         room = (frame.before.amount[node][fr] - frame.enough(node, fr) - 1) // unit
         room += int(held[left > 0].max(initial=0))

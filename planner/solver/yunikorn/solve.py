@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,13 +58,6 @@ class PreparedAsk:
     within: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Found(PreparedAsk):
-    """A finished search."""
-
-    answer: Answer
-
-
 def solve_yunikorn(
     planning: YuniKornPlanning, profile: Profile, deadline: Deadline
 ) -> YuniKornPlan:
@@ -83,11 +76,11 @@ def solve_yunikorn(
     settled = settled_ask(planning)
     if settled is not None:
         return without_solver(planning, profile, greedy, *settled)
-    found = search_yunikorn(planning, profile, deadline, greedy)
-    proved, resort = _proved(planning, profile, found)
+    found, answer = search_yunikorn(planning, profile, deadline, greedy)
+    proved, resort = _proved(planning, profile, found, answer)
     if resort.victims is not None:  # some legal set spares them after all: from there on anew
-        found = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
-        proved, resort = _proved(planning, profile, found)
+        found, answer = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
+        proved, resort = _proved(planning, profile, found, answer)
     search = found.search
     certificate = certify(
         planning.state.digest, proved.levels, started, proved=proved, caps=search.caps
@@ -123,19 +116,18 @@ def search_yunikorn(
     deadline: Deadline,
     greedy: YuniKornPlan,
     known: Sequence[int] | None = None,
-) -> _Found:
+) -> tuple[PreparedAsk, Answer]:
     """Search the least disruptive set; last resorts are spared if any legal set spares them."""
     ready = prepare_ask(planning, profile, deadline, greedy, known=known)
-    answer = solve_levels(ready.search, profile.levels)
-    return _Found(**{each.name: getattr(ready, each.name) for each in fields(ready)}, answer=answer)
+    return ready, solve_levels(ready.search, profile.levels)
 
 
 def _proved(
-    planning: YuniKornPlanning, profile: Profile, found: _Found
+    planning: YuniKornPlanning, profile: Profile, found: PreparedAsk, answer: Answer
 ) -> tuple[Proved, LastResort]:
     """Prove an answer, and where it has who opted out, that no legal set does without."""
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
-    proved = Settling(claims, found.search, profile.levels, planning.certify).prove(found.answer)
+    proved = Settling(claims, found.search, profile.levels, planning.certify).prove(answer)
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # Where time did not tell whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, Protocol, TypeVar
 
+from planner.quota.amount import add
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
 from planner.verifier.setting import Setting
@@ -92,7 +93,7 @@ def fits(setting: Setting, usage: Usage, *, borrowing: bool) -> bool:
     """Say whether the preemptor fits (semantics, 5.1 ``workloadFits``)."""
     queue, tree = setting.queue, setting.snapshot.tree
     for fr, asked in setting.request.items():
-        within = usage.amount[queue][fr] + asked <= tree.nominal(queue, fr)
+        within = add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr)
         if not (borrowing or within) or asked > max(0, usage.available(queue, fr)):
             return False
     return True
