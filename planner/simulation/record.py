@@ -137,8 +137,9 @@ class Simulation(Record):
     """What happened cycle after cycle.
 
     ``start`` is the clock of the state, ``duration_s`` how long was simulated, until it settled or
-    a limit was reached. ``eviction_s`` is how long a victim kept what it held, ``storm`` how many
-    evictions are no storm yet. ``unproved`` counts decisions of the optimum that were not proved
+    a limit was reached. ``eviction_s`` is how long a victim kept what it held, ``apart_s`` how
+    much longer each victim of a decision did than the one before, ``storm`` how many evictions are
+    no storm yet. ``unproved`` counts decisions of the optimum that were not proved
     best in time. Loops are sorted by the length of their rounds, the shortest first; storms by
     evictions, the most first.
     """
@@ -153,6 +154,7 @@ class Simulation(Record):
     cycles: int
     ended: Ended
     eviction_s: int
+    apart_s: int = 0
     storm: int
     unproved: int = 0
     totals: Totals

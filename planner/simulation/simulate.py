@@ -112,6 +112,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         cycles=world.cycles,
         ended=outcome.ended,
         eviction_s=eviction_s,
+        apart_s=apart_s,
         storm=storm,
         unproved=unproved(),
         totals=totals_of(fates),

@@ -49,7 +49,9 @@ def test_victims_leave_one_after_another() -> None:
     """The second of a decision takes 3 s longer than the first; or as long as the script says."""
     parts = (A, running("x", "a", 2), running("y", "a", 2), waits("high", "a", 4, 10))
     evictions = ["0 x preempted by high", "0 y preempted by high"]
-    assert told(went(*parts, apart_s=3).timeline) == [
+    answer = went(*parts, apart_s=3)
+    assert (answer.eviction_s, answer.apart_s) == (1, 3)
+    assert told(answer.timeline) == [
         *evictions,
         "1 x requeued",
         "4 y requeued",
