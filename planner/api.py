@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Final, overload
 
 from planner.errors import InputError
 from planner.explanation import DEFAULT_LIMIT
@@ -12,27 +12,20 @@ from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
-from planner.solver.kueue.flavors import Flavors, solve_flavors
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import solve_planning
-from planner.solver.kueue.stability import solve_stable, with_stability
-from planner.solver.kueue.turn import with_turn
-from planner.solver.pareto import sweep
-from planner.solver.start import (
+from planner.scheduler import Part
+from planner.solver.given import (
     AssignmentInput,
+    Flavors,
     Given,
     RulesInput,
-    check_flavors,
-    check_rules,
+    Wanted,
     deadline_after,
-    pending_workloads,
-    start,
 )
+from planner.solver.pareto import sweep
+from planner.solver.start import PLANNER, pending_workloads, start
 from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
-from planner.verifier import verify_plan
-from planner.verifier.yunikorn import verify_yunikorn_plan
 
 if TYPE_CHECKING:
     from planner.explanation.kueue.record import Explanation
@@ -48,6 +41,9 @@ __all__ = [
     "solve",
     "verify",
 ]
+
+VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
+"""What checks a plan of a scheduler law by law."""
 
 
 @overload
@@ -226,26 +222,14 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
-    check_flavors(state, flavors, assignment)
-    if rules is not None:
-        check_rules(flavors, stability=bool(stability) or stable)
-    planning = start(state, Given(pending, assignment, now, laws, rules, certify), checked)
-    if not isinstance(planning, Planning):
-        if stability or stable:
-            asked = "stability" if stability else "stable"
-            raise InputError(asked, "only Kueue's victims queue again", hint="leave it out")
-        return solve_started(planning, profile, deadline)
-    solve_kueue = solve_flavors if flavors == "optimal" else solve_planning
-    if stable:
-        plan = with_turn(planning, solve_stable(solve_kueue, planning, profile, deadline), deadline)
-        return with_stability(planning, plan, deadline)
-    plan, unasked = solve_kueue(planning, profile, deadline), stability is None and rules is None
-    if rules is None:
-        plan = with_turn(planning, plan, deadline)
-    wanted = stability or profile.counts("D11")
-    if not (wanted or unasked):
-        return plan
-    return with_stability(planning, plan, deadline, cheaply=not wanted)
+    given, wanted = (
+        Given(pending, assignment, now, laws, rules, certify),
+        Wanted(flavors, stability, stable),
+    )
+    planner = PLANNER.of(state)
+    planner.check(given, wanted)
+    planning = planner.start(state, given, checked)
+    return planner.answer(planning, profile, deadline, wanted)
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature
@@ -367,17 +351,14 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification.
     """
     # An eighth of the time that a small plan takes to start.
-    from planner.explanation.answer import answered  # noqa: PLC0415
-    from planner.explanation.kueue.inquiry import KueueInquiry  # noqa: PLC0415
-    from planner.explanation.yunikorn.inquiry import YuniKornInquiry  # noqa: PLC0415
+    from planner.explanation.answer import INQUIRY, answered  # noqa: PLC0415
 
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)
     given = Given(pending, assignment, now, laws)
-    if isinstance(state, YuniKornState):
-        ask = YuniKornInquiry(state, given, profile, checked, deadline)
-        return answered(ask, victim, limit)
-    return answered(KueueInquiry(state, given, profile, checked, deadline), victim, limit)
+    inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
+    found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
+    return found
 
 
 def verify(state: AnyState, plan: AnyPlan) -> Verification:
@@ -388,8 +369,6 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     InputError
         If the plan is for another scheduler than the state, or for what is not pending there.
     """
-    if isinstance(state, YuniKornState) and isinstance(plan, YuniKornPlan):
-        return verify_yunikorn_plan(state, plan)
-    if isinstance(state, State) and isinstance(plan, Plan):
-        return verify_plan(state, plan)
-    raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
+    if plan.scheduler != state.scheduler:
+        raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
+    return VERIFIER.of(state)(state, plan)

@@ -86,11 +86,13 @@ def format_quantity(nano: int) -> str:
 
     Whole units are plain digits, such as ``8``; others are in milli-, micro- or nano-units.
     """
-    for suffix, exponent in (("", 0), ("m", -3), ("u", -6), ("n", -9)):
+    for suffix, exponent in (("", 0), ("m", -3), ("u", -6)):
         units, rest = divmod(abs(nano), 10 ** (9 + exponent))
         if not rest:
             text = f"{units}{suffix}"
             break
+    else:
+        text = f"{abs(nano)}n"
     if len(text) >= _LONGEST:  # beyond what can be counted, but written shortly
         text = min(_short_forms(str(abs(nano))), key=len)
     return f"-{text}" if nano < 0 else text

@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
+        "scheduler": "errors",
         "reference": "errors quantity state quota assignment",
         "problem": "errors quantity state quota assignment",
         "objective": "errors problem quota state",
@@ -43,32 +44,33 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "plan": "errors laws state assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "proof": "errors laws quantity state quota objective plan verifier",
-        "solver": "errors garbage quantity laws state quota assignment reference problem objective"
-        " models plan verifier proof",
+        "solver": "errors garbage quantity laws state quota assignment reference problem"
+        " objective models plan verifier proof scheduler",
         "checking": "errors laws state quota assignment reference problem objective plan verifier"
-        " proof",
-        "scenario": "errors state reader quota plan",
+        " proof scheduler",
+        "scenario": "errors state reader quota plan scheduler",
         "boosting": "errors quantity state quota assignment reference plan",
-        "exposure": "errors objective plan quota scenario solver state",
-        "simulation": "errors quantity plan quota assignment objective reference solver state",
-        "linting": "errors quantity state reader quota reference plan solver simulation",
+        "exposure": "errors objective plan quota scenario solver state scheduler",
+        "simulation": "errors quantity plan quota assignment objective reference solver state"
+        " scheduler",
+        "linting": "errors quantity state reader quota reference plan solver simulation scheduler",
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
         "auditing": "errors batch objective plan reader replay solver state",
         "study": "errors assignment auditing batch objective plan reader solver state verifier",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
-        " solver scenario",
+        " solver scenario scheduler",
         "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
-        " checking explanation exposure study simulation linting",
+        " checking explanation exposure study simulation linting scheduler",
         "api": "errors quantity laws checking state reader quota assignment reference problem"
-        " objective models plan verifier solver replay explanation",
+        " objective models plan verifier solver replay explanation scheduler",
         "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
         " objective models plan verifier solver replay report batch auditing scenario boosting"
         " explanation exposure simulation checking api kubectl study trace generation joint"
         " linting",
-        FACE: "errors state checking reader plan auditing exposure simulation generation api joint"
-        " linting",
+        FACE: "errors state checking reader plan auditing exposure simulation generation api"
+        " joint linting",
     }.items()
 }
 
@@ -76,7 +78,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 INDEPENDENT = ("reference", "models", "verifier")
 
 ORTOOLS_ROOMS = {"models", "solver"}
-DYNAMIC_IMPORT_ROOMS = {FACE, "cli"}  # both load on first use
+DYNAMIC_IMPORT_ROOMS = {FACE, "cli", "scheduler"}  # they load on first use
 
 LINES_PER_FILE = 400
 LINES_PER_FUNCTION = 40

@@ -25,8 +25,9 @@ from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Plan
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.kueue.strict import STRICT, StrictPlanning
-from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.solver.start import AnyPlanning, solve, start
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -207,7 +208,7 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
         return
     has_plan = plan.status in {"optimal", "feasible"}
     theirs, ours = evicted(greedy), evicted(plan)
-    for place, asked in requested(greedy).items():
+    for place, asked in greedy.requested.items():
         yield Ratio(
             flavor=place[0],
             resource=place[1],
@@ -217,27 +218,9 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
         )
 
 
-def requested(plan: AnyPlan) -> dict[tuple[str, str], int]:
-    """Return what the preemptor asks for by flavor and resource; YuniKorn's flavor is empty."""
-    if isinstance(plan, Plan):
-        asked = {(one.flavor, one.resource): one.requested for one in plan.demand}
-    else:
-        asked = {("", one.resource): one.asked for one in plan.room}
-    return {place: amount for place, amount in asked.items() if amount}
-
-
 def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
     """Return how much the victims hold that are not being evicted already."""
     total: dict[tuple[str, str], int] = {}
-    if isinstance(plan, Plan):
-        held = (
-            ((one.flavor, one.resource), one.units)
-            for victim in plan.victims
-            if not victim.evicted
-            for one in victim.usage
-        )
-    else:
-        held = ((("", one.resource), one.units) for victim in plan.victims for one in victim.usage)
-    for place, units in held:
+    for place, units in plan.freed:
         total[place] = total.get(place, 0) + units
     return total

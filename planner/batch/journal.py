@@ -161,7 +161,7 @@ class Journal:
                 self._new = False
             except OSError as error:
                 raise _unwritable(self._path, error) from None
-        counts = Counter(place.outcome for place in self._places.values())
+        counts: Counter[Outcome] = Counter(place.outcome for place in self._places.values())
         return Results(self._header, dict(counts), source)
 
     def close(self) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
-from planner.checking.kueue import check_kueue
 from planner.checking.record import Check
-from planner.checking.yunikorn import check_yunikorn
 from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Profile
-from planner.plan import AnyPlan, Plan, YuniKornPlan
-from planner.state import AnyState, State, YuniKornState
+from planner.plan import AnyPlan
+from planner.scheduler import Part
+from planner.state import AnyState
+
+CHECKER: Final = Part[Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]](
+    "checker"
+)
+"""What checks plans of a scheduler."""
 
 
 def check(
@@ -49,8 +54,6 @@ def check(
     if profile.name != plan.objective:
         expected = f"{plan.objective}, which the plan was made under"
         raise SchemaError("objective", f"it is {profile.name}", expected)
-    if isinstance(state, State) and isinstance(plan, Plan):
-        return check_kueue(state, plan, profile, checked_costs(costs))
-    if isinstance(state, YuniKornState) and isinstance(plan, YuniKornPlan):
-        return check_yunikorn(state, plan, profile, checked_costs(costs))
-    raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
+    if plan.scheduler != state.scheduler:
+        raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
+    return CHECKER.of(state)(state, plan, profile, checked_costs(costs))

@@ -94,7 +94,7 @@ def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
             say("stopped", f"{given['results']} has what is done; --resume goes on with it")
         raise
     finally:
-        if changed:
+        if changed and given["results"] is not None:
             say("note", _changed(changed, given["results"]))
 
 

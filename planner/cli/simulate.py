@@ -21,7 +21,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.simulation import DeciderName, Script, Simulation
+    from planner.simulation import Script, Simulation
     from planner.solver.yunikorn.planning import Laws
 
 CODES: Final = ("loop", "feud", "storm")
@@ -162,7 +162,7 @@ decision of the optimum was not proved best in time; 0 else.
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,
     *,
-    decider: DeciderName | None,
+    decider: str | None,
     script_file: Path | None,
     until: int,
     cycles: int,

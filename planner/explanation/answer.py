@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final
+
 from planner.errors import SchemaError
 from planner.explanation import DEFAULT_LIMIT
 from planner.explanation.counterfactual import alternative, necessary
@@ -9,6 +12,11 @@ from planner.explanation.inquiry import Answer, ClashT, Explainer, ExplanationT,
 from planner.explanation.optima import count_optima
 from planner.explanation.record import Question
 from planner.explanation.words import about_alternative, about_nothing, about_plan, about_standing
+from planner.scheduler import Part
+
+INQUIRY: Final = Part[Callable[..., Explainer[Any, Any, Any]]]("explanation")
+"""What asks about a plan of a scheduler: made of a state, what is given, a profile, costs and a
+deadline."""
 
 
 def answered(

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.exposure.record import Attempt, Exposed, Risk, Skipped
-from planner.exposure.shapes import SHAPES, Hypothetical, Shapes, preemptors
+from planner.exposure.shapes import EXPOSING, SHAPES, Hypothetical, Running, Shapes, preemptors
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import AnyPlan, YuniKornPlan
-from planner.quota.holding import effective_priority
-from planner.quota.preemptor import find_preemptor
-from planner.quota.snapshot import take_snapshot
+from planner.plan import AnyPlan
 from planner.solver.engine import Deadline
-from planner.solver.kueue.planning import Planning
-from planner.solver.start import AnyPlanning, Given, solve, start
-from planner.state import AnyState, YuniKornState
+from planner.solver.start import solve
+from planner.state import AnyState
 
 Progress = Callable[[int, int, str], None]
 """Told before each preemptor: how many are done, how many there are, and which is next."""
 
 _SHARE_DIGITS: Final = 6
-
-
-class _Running(NamedTuple):
-    """What runs: its key, what people call it, its queue, and its priority."""
-
-    key: str
-    name: str
-    queue: str
-    priority: int
 
 
 def risk(  # noqa: PLR0913 - what a user may say
@@ -77,12 +64,13 @@ def risk(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
+    exposing = EXPOSING.of(state)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     _check(shapes, limit, time_limit)
     deadline = Deadline.after(time_limit)
     known, wanted = _wanted(state, pending, shapes)
     asked = wanted if limit is None else wanted[:limit]
-    planning = _planner(known, laws)
+    planning = exposing.planner(known, laws)
     attempts: list[Attempt] = []
     skipped: list[Skipped] = []
     unanswered = 0
@@ -101,11 +89,11 @@ def risk(  # noqa: PLR0913 - what a user may say
                 raise  # none of them can be planned for, and this is why
             skipped.append(Skipped(preemptor=one.key, reason=str(error)))
     return Risk(
-        scheduler="yunikorn" if isinstance(state, YuniKornState) else "kueue",
+        scheduler=state.scheduler,
         objective=profile.name,
         digest=known.digest,
         preemptors=tuple(attempts),
-        running=tuple(_exposed(state, attempts)),
+        running=tuple(_exposed(exposing.running(state), attempts)),
         beyond_limit=len(wanted) - len(asked),
         unanswered=unanswered,
         skipped=tuple(skipped),
@@ -135,31 +123,18 @@ def _wanted(
     return known, wanted
 
 
-def _planner(state: AnyState, laws: str | None) -> Callable[[str], AnyPlanning]:
-    """Return what makes a preemptor ready for planning; of Kueue all share one snapshot."""
-    if isinstance(state, YuniKornState):
-        return lambda key: start(state, Given(key, laws=laws))
-    if laws is not None:
-        raise InputError("laws", f'"{laws}" means nothing for Kueue', hint="leave it out")
-    snapshot = take_snapshot(state)
-    return lambda key: Planning(state, snapshot, find_preemptor(state, snapshot, key))
-
-
 def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
     greedy = plan.greedy
     if greedy is None:
         message = f"the plan for {asked.key} has no plan of the scheduler's own beside it"
         raise InternalError(message)
-    name, queue = (
-        (plan.pod, plan.queue) if isinstance(plan, YuniKornPlan) else (None, plan.cluster_queue)
-    )
     return Attempt(
         preemptor=asked.key,
-        name=asked.name or name or asked.key,
+        name=asked.name or plan.preemptor_name,
         origin=asked.origin,
         like=asked.like,
         alike=asked.alike,
-        queue=queue,
+        queue=plan.preemptor_queue,
         priority=plan.priority,
         greedy_status=greedy.status,
         status=plan.status,
@@ -168,7 +143,7 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
     )
 
 
-def _exposed(state: AnyState, attempts: Sequence[Attempt]) -> list[Exposed]:
+def _exposed(running: Iterable[Running], attempts: Sequence[Attempt]) -> list[Exposed]:
     """Count for everything that runs whose victim it is, the most exposed first."""
     greedy = Counter(key for one in attempts for key in one.greedy)
     optimum = Counter(key for one in attempts for key in one.optimum)
@@ -184,21 +159,6 @@ def _exposed(state: AnyState, attempts: Sequence[Attempt]) -> list[Exposed]:
             greedy_share=round(greedy[one.key] / total, _SHARE_DIGITS),
             optimum_share=round(optimum[one.key] / total, _SHARE_DIGITS),
         )
-        for one in _running(state)
+        for one in running
     ]
     return sorted(rows, key=lambda row: (-row.greedy, -row.optimum))
-
-
-def _running(state: AnyState) -> Iterator[_Running]:
-    """Yield everything that runs, in the order of the dump."""
-    if not isinstance(state, YuniKornState):
-        for workload in state.workloads:
-            if workload.holds_quota:
-                key, priority = workload.key, effective_priority(workload, state.configuration)
-                yield _Running(key, key, workload.admitted_by, priority)
-        return
-    for partition in state.partitions:
-        for application in partition.applications:
-            for held in application.allocations:
-                key, queue = held.allocation_key, application.queue_name
-                yield _Running(key, held.pod or key, queue, held.priority)

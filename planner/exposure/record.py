@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, Status
+from planner.plan.record import SCHEMA_VERSION, SchedulerId, Status
 
 Origin = Literal["pending", "running"]
 """pending: it waits in the state. running: one that runs was submitted once more."""
@@ -68,7 +68,7 @@ class Risk(Record):
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
-    scheduler: Literal["kueue", "yunikorn"]
+    scheduler: SchedulerId
     objective: str
     digest: str
     preemptors: tuple[Attempt, ...]

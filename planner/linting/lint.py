@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from planner.linting import kueue, yunikorn
-from planner.linting.record import Lint
-from planner.state import AnyState, YuniKornState
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from planner.linting.record import Finding, Lint
+from planner.scheduler import Part
+from planner.state import AnyState
+
+RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")
+"""What yields the findings in a state."""
 
 
 def lint(state: AnyState) -> Lint:
@@ -21,7 +27,5 @@ def lint(state: AnyState) -> Lint:
     InputError
         If a workload names a flavor, or an application a queue, that nothing knows.
     """
-    if isinstance(state, YuniKornState):
-        found = yunikorn.findings_in(state)
-        return Lint(scheduler="yunikorn", digest=state.digest, findings=tuple(found))
-    return Lint(scheduler="kueue", digest=state.digest, findings=tuple(kueue.findings_in(state)))
+    found = RULES.of(state)(state)
+    return Lint(scheduler=state.scheduler, digest=state.digest, findings=tuple(found))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Family = Literal["ping-pong", "impossible", "useless"]
 """ping-pong: workloads evict one another, again and again. impossible: a preemption that the
@@ -53,6 +53,6 @@ class Lint(Record):
     """All findings of a state, in the order of their codes."""
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
-    scheduler: Literal["kueue", "yunikorn"]
+    scheduler: SchedulerId
     digest: str
     findings: tuple[Finding, ...]

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from planner.plan.base import Record
 from planner.plan.kueue import Plan
-from planner.plan.record import SCHEMA_VERSION, Status
+from planner.plan.record import SCHEMA_VERSION, SchedulerId, Status
 from planner.plan.yunikorn import YuniKornPlan
 
 Place = Literal["on", "behind", "outside", "open", "none"]
@@ -59,7 +59,7 @@ class Front(Record):
     model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
-    scheduler: Literal["kueue", "yunikorn"]
+    scheduler: SchedulerId
     objective: str
     status: Status
     explanation: str

@@ -63,6 +63,21 @@ class Victim(Record):
     usage: tuple[Amount, ...]
     costs: dict[str, int]
 
+    @property
+    def key(self) -> str:
+        """What plans call it."""
+        return self.workload
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.workload
+
+    @property
+    def runs_in(self) -> str:
+        """The queue it runs in."""
+        return self.cluster_queue
+
 
 class NodeShare(Record):
     """The dominant resource share of a ClusterQueue or cohort that a plan touches.
@@ -182,6 +197,48 @@ class Plan(Record):
     def keys(self) -> tuple[str, ...]:
         """The victims as namespace/name, in the order of the plan."""
         return tuple(victim.workload for victim in self.victims)
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor."""
+        return self.preemptor
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+        return self.cluster_queue
+
+    @property
+    def requested(self) -> dict[tuple[str, str], int]:
+        """What the preemptor asks for, by flavor and resource."""
+        return {(one.flavor, one.resource): one.requested for one in self.demand if one.requested}
+
+    @property
+    def short(self) -> frozenset[tuple[str, str]]:
+        """The flavors and resources of which there is not enough."""
+        return frozenset((one.flavor, one.resource) for one in self.demand if one.contested)
+
+    @property
+    def freed(self) -> list[tuple[tuple[str, str], int]]:
+        """What victims hold by flavor and resource, what is being evicted already left out."""
+        return [
+            ((one.flavor, one.resource), one.units)
+            for victim in self.victims
+            if not victim.evicted
+            for one in victim.usage
+        ]
+
+    @property
+    def attempt(self) -> str:
+        """Which of Kueue's attempts it belongs to; empty under fair sharing, which makes one."""
+        if self.borrowing is None or self.rules == "kueue-fair":
+            return ""
+        return "with borrowing" if self.borrowing else "without borrowing"
+
+    @property
+    def rule_options(self) -> str:
+        """What is said of the rules besides their name; empty if nothing is."""
+        return "strict" if self.strict else self.kep83.text if self.kep83 else ""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from planner.plan.base import Record
 from planner.plan.proof import Tree
@@ -12,6 +14,8 @@ Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 legal victim set exists. unknown: nothing found, nothing proved."""
 
 SCHEMA_VERSION: Final = "planner/v1"
+SchedulerId = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$", examples=["kueue", "yunikorn"])]
+"""What states and plans call a scheduler, such as ``kueue``."""
 
 
 Proof = Literal["certified", "solver"]

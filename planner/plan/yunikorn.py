@@ -49,6 +49,21 @@ class YuniKornVictim(Record):
     usage: tuple[ResourceAmount, ...]
     costs: dict[str, int]
 
+    @property
+    def key(self) -> str:
+        """What plans call it."""
+        return self.allocation
+
+    @property
+    def name(self) -> str:
+        """What people call it: its pod, where that is known."""
+        return self.pod or self.allocation
+
+    @property
+    def runs_in(self) -> str:
+        """The queue it runs in."""
+        return self.queue
+
 
 class NodeRoom(Record):
     """The chosen node in one resource type: what is available now, and once the victims are gone.
@@ -126,6 +141,41 @@ class YuniKornPlan(Record):
     def keys(self) -> tuple[str, ...]:
         """The allocation keys of the victims, in the order of the plan."""
         return tuple(victim.allocation for victim in self.victims)
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor: its pod, where that is known."""
+        return self.pod or self.preemptor
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+        return self.queue
+
+    @property
+    def requested(self) -> dict[tuple[str, str], int]:
+        """What the preemptor asks for by resource; there are no flavors."""
+        return {("", one.resource): one.asked for one in self.room if one.asked}
+
+    @property
+    def short(self) -> frozenset[tuple[str, str]]:
+        """The resources that may be short: all that are requested."""
+        return frozenset(self.requested)
+
+    @property
+    def freed(self) -> list[tuple[tuple[str, str], int]]:
+        """What victims hold by resource."""
+        return [(("", one.resource), one.units) for victim in self.victims for one in victim.usage]
+
+    @property
+    def attempt(self) -> str:
+        """Which of several attempts it belongs to: there is one only."""
+        return ""
+
+    @property
+    def rule_options(self) -> str:
+        """What is said of the rules besides their name: nothing."""
+        return ""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

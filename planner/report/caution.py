@@ -7,7 +7,7 @@ from typing import Final
 
 from planner.plan import AnyPlan
 from planner.report.text import clean, hours
-from planner.report.words import VERBS, preemptor_name
+from planner.report.words import VERBS
 
 LOST_WORK: Final = ("D4", "D5")
 LOSES_MORE: Final = (
@@ -27,7 +27,7 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
     )
     if ours > theirs:
         yield LOSES_MORE.format(
-            preemptor=clean(preemptor_name(plan)),
+            preemptor=clean(plan.preemptor_name),
             verb=VERBS[plan.scheduler],
             ours=hours(ours),
             theirs=hours(theirs),

@@ -29,7 +29,6 @@ from planner.report.table_parts import NO_GREEDY, broken_rules, listed, units_of
 from planner.report.text import clean, clean_lines, moment, word
 from planner.report.words import (
     VERBS,
-    preemptor_name,
     rules_name,
     scheduler_name,
     texts_of,
@@ -174,7 +173,7 @@ def _lines(front: Front) -> Iterator[str]:
     greedy = front.greedy
     yield line("preemptor", word(front.preemptor))
     if isinstance(greedy.plan, YuniKornPlan):
-        yield line("pod", word(preemptor_name(greedy.plan)))
+        yield line("pod", word(greedy.plan.preemptor_name))
         yield line("queue", word(greedy.plan.queue))
     else:
         yield line("cluster_queue", word(greedy.plan.cluster_queue))

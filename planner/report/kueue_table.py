@@ -24,7 +24,7 @@ from planner.report.table_parts import (
     lost_columns,
 )
 from planner.report.text import age, clean, plural, short, thousandths
-from planner.report.words import attempt_name, law_behind
+from planner.report.words import law_behind
 
 MAX_AMOUNTS: Final = 3
 WIDE: Final = 100
@@ -48,7 +48,7 @@ def parts(plan: Plan, width: int) -> Iterable[RenderableType]:
         if said := stability.of_plan(plan):
             yield Text(said, "yellow" if plan.stability else "")
     if plan.greedy is not None:
-        yield beside_greedy(plan, plan.greedy, attempt_name(plan.greedy))
+        yield beside_greedy(plan, plan.greedy, plan.greedy.attempt)
     yield from broken_rules(plan)
     yield from disruption(plan)
     if plan.shares:

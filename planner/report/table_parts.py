@@ -22,7 +22,6 @@ from planner.report.words import (
     WORK_HOURS,
     WORK_UNIT,
     TermRow,
-    attempt_name,
     laws_held,
     main_bound,
     more_than_greedy,
@@ -191,7 +190,7 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Table:
     said = [
         plan.status,
         CLOSED.format(closed=closed, levels=plural(len(levels), "level")) if levels else "",
-        attempt_name(plan),
+        plan.attempt,
         f"laws {held}/{checked} hold" if checked else "",
         f"{certificate.wall_time_s:.2f} s",
     ]

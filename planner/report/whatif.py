@@ -19,7 +19,6 @@ from planner.report.words import (
     NOUNS,
     QUEUES,
     TERM_TEXTS,
-    preemptor_name,
     rules_name,
     scheduler_name,
     text_of_term,
@@ -89,7 +88,7 @@ def _parts(answer: WhatIf) -> Iterator[RenderableType]:
 def _header(answer: WhatIf) -> Table:
     after = answer.after
     facts = [
-        ("Preemptor", Text(short(preemptor_name(after)), "bold")),
+        ("Preemptor", Text(short(after.preemptor_name), "bold")),
         (QUEUES[after.scheduler], Text(short(_queue(after)))),
         ("Scheduler", Text(f"{scheduler_name(after)}, {rules_name(after)}")),
         ("Objective", Text(clean(after.objective))),

@@ -210,38 +210,20 @@ def scheduler_name(plan: AnyPlan) -> str:
 
 def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words, with its options where some are not by default."""
-    name = RULES[plan.rules]
-    if isinstance(plan, Plan) and plan.strict:
-        return f"{name}, {RULES['strict']}"
-    options = plan.kep83.text if isinstance(plan, Plan) and plan.kep83 else ""
+    name, options = RULES[plan.rules], plan.rule_options
+    if options in RULES and options != plan.rules:
+        return f"{name}, {RULES[options]}"
     return f"{name} ({options})" if ":" in options else name
-
-
-def preemptor_name(plan: AnyPlan) -> str:
-    """Return what people call the preemptor: its namespace/name where that is known."""
-    return (plan.pod or plan.preemptor) if isinstance(plan, YuniKornPlan) else plan.preemptor
 
 
 def victim_names(plan: AnyPlan) -> dict[str, str]:
     """Return what people call the victims, by their keys: namespace/name where that is known."""
-    if isinstance(plan, YuniKornPlan):
-        return {victim.allocation: victim.pod or victim.allocation for victim in plan.victims}
-    return {key: key for key in plan.keys}
+    return {victim.key: victim.name for victim in plan.victims}
 
 
 def law_behind(plan: Plan, reason: str) -> Law | None:
     """Return the law behind a reason code, if the code is known."""
     return ALLOWED_BY.get(plan.rules, {}).get(reason)
-
-
-def attempt_name(plan: AnyPlan) -> str:
-    """Return which of the scheduler's attempts the plan belongs to; empty if there is no choice.
-
-    Fair sharing makes one attempt only, and so does YuniKorn.
-    """
-    if isinstance(plan, YuniKornPlan) or plan.borrowing is None or plan.rules == "kueue-fair":
-        return ""
-    return "with borrowing" if plan.borrowing else "without borrowing"
 
 
 def laws_held(plan: AnyPlan) -> tuple[int, int]:

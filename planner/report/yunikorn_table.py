@@ -23,7 +23,7 @@ from planner.report.table_parts import (
     lost_columns,
 )
 from planner.report.text import age, clean, plural, short, yunikorn_amount
-from planner.report.words import last_tier, preemptor_name
+from planner.report.words import last_tier
 
 DEFAULT_PARTITION: Final = "default"
 HAS_ROOM: Final = "has room without any victims"
@@ -88,7 +88,7 @@ def _header(plan: YuniKornPlan) -> Table:
 
 def asking(plan: YuniKornPlan) -> Iterable[tuple[str, Cell]]:
     """Yield who is asking, and where."""
-    ask = Text(short(preemptor_name(plan)), "bold")
+    ask = Text(short(plan.preemptor_name), "bold")
     yield "Ask", ask.append(f"   priority {plan.priority}", "not bold")
     if plan.pod is not None:
         yield "Key", short(plan.preemptor)

@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Final, overload
+from typing import Final, Protocol, overload
 
 from planner.scenario.field import Setting
-from planner.scenario.kueue_edit import edit_kueue
-from planner.scenario.yunikorn_edit import edit_yunikorn
+from planner.scheduler import Part
 from planner.state import AnyState, State, YuniKornState
 
-_KUEUE_EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
-_YUNIKORN_EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
+
+class Edits(Protocol):
+    """What editing asks of a scheduler."""
+
+    EXAMPLE: str
+    """An edit as it is written."""
+
+    def edited(self, state: AnyState, setting: Setting) -> AnyState:
+        """Return the state with one value set."""
+        ...
+
+
+EDITS: Final = Part[Edits]("edits")
 
 
 @overload
@@ -44,11 +54,9 @@ def edit(state: AnyState, assignments: Sequence[str]) -> AnyState:
     """
     if not assignments:
         return state
+    edits = EDITS.of(state)
     for text in assignments:
-        if isinstance(state, YuniKornState):
-            state = edit_yunikorn(state, _setting(text, _YUNIKORN_EXAMPLE))
-        else:
-            state = edit_kueue(state, _setting(text, _KUEUE_EXAMPLE))
+        state = edits.edited(state, _setting(text, edits.EXAMPLE))
     told = "\n".join((state.digest, *assignments))
     return state.model_copy(update={"digest": hashlib.sha256(told.encode()).hexdigest()})
 

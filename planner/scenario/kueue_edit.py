@@ -31,6 +31,7 @@ from planner.state.base import KubernetesObject
 from planner.state.configuration import FEATURE_GATES, FairSharing
 from planner.state.queues import ResourceGroup
 
+EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
 _WEIGHT: Final[Mapping[str, Part]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
 _POLICIES: Final[Mapping[str, Part]] = {
     f"preemption.{path}": (("spec", "preemption", *steps), field)
@@ -57,7 +58,7 @@ Edited = TypeVar("Edited", bound=KubernetesObject)
 Owner = TypeVar("Owner", ClusterQueue, Cohort)
 
 
-def edit_kueue(state: State, setting: Setting) -> State:
+def edited(state: State, setting: Setting) -> State:
     """Return the state with one value set.
 
     Raises

@@ -50,6 +50,7 @@ from planner.state.yunikorn import (
 )
 from planner.state.yunikorn_quantity import parse_yunikorn_quantity
 
+EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
 _LIMITS: Final = ("guaranteed", "max")
 _QUEUE_FIELDS: Final = (
@@ -81,7 +82,7 @@ _FIELD_START: Final = re.compile(r"\.(guaranteed|max|preemption|priority)\.")
 AnyClaim = TypeVar("AnyClaim", Ask, Allocation)
 
 
-def edit_yunikorn(state: YuniKornState, setting: Setting) -> YuniKornState:
+def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
     """Return the state with one value set.
 
     Raises

@@ -26,13 +26,12 @@ from planner.simulation.record import (
     Use,
 )
 from planner.simulation.script import Script, read_script
-from planner.simulation.simulate import CYCLES, EVICTION_S, STORM, DeciderName, simulate
+from planner.simulation.simulate import CYCLES, EVICTION_S, STORM, simulate
 
 __all__ = [
     "CYCLES",
     "EVICTION_S",
     "STORM",
-    "DeciderName",
     "Event",
     "Fate",
     "Feud",

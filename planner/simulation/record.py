@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]
 """arrived: it is pending for the first time. admitted: it holds its quota, or its node.
@@ -145,8 +145,8 @@ class Simulation(Record):
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
-    scheduler: Literal["kueue", "yunikorn"]
-    decider: Literal["kueue", "optimum", "yunikorn"]
+    scheduler: SchedulerId
+    decider: SchedulerId | Literal["optimum"]
     objective: str | None = None
     digest: str
     start: datetime

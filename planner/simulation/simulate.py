@@ -3,38 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from planner.errors import InputError, SchemaError, UnsupportedError
+from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.reference.decision import decide
-from planner.reference.yunikorn.decision import decide as decide_ask
+from planner.scheduler import Part
 from planner.simulation.kueue_leave import Leaving
-from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.record import Simulation
 from planner.simulation.run import Limits, Report, run
 from planner.simulation.script import MOST_S, NOTHING_SAID, Script
 from planner.simulation.tally import totals_of
 from planner.simulation.world import World
-from planner.simulation.yunikorn_world import YuniKornWorld
-from planner.state import AnyState, State, YuniKornState
+from planner.state import AnyState
 
 if TYPE_CHECKING:
+    from planner.simulation.optimum import Doubts
     from planner.solver.yunikorn.planning import Laws
 
-DeciderName = Literal["kueue", "optimum", "yunikorn"]
-
-_LAST_YEAR: Final = 9_900
+OPTIMUM: Final = "optimum"
+"""Decides in the place of a scheduler."""
 CYCLES: Final = 100_000
 STORM: Final = 3
 EVICTION_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
 
+class Asked(NamedTuple):
+    """Who decides, and what the optimum has to know where that decides."""
+
+    decider: str
+    profile: Profile
+    time_limit: float | None
+    laws: Laws | None
+
+
+class Simulated(Protocol):
+    """What a simulation asks of a scheduler."""
+
+    def check(self, state: AnyState, asked: Asked) -> None:
+        """Refuse what cannot be simulated."""
+        ...
+
+    def own_world(self, state: AnyState, script: Script, leaving: Leaving) -> World:
+        """Return a cluster in which the scheduler chooses the victims itself."""
+        ...
+
+    def planned_world(
+        self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, doubts: Doubts
+    ) -> World:
+        """Return a cluster in which the optimum chooses, and notes what it does not prove."""
+        ...
+
+
+SIMULATED: Final = Part[Simulated]("simulation")
+
+
 def simulate(  # noqa: PLR0913 - the public signature
     state: AnyState,
-    decider: DeciderName | None = None,
+    decider: str | None = None,
     *,
     script: Script = NOTHING_SAID,
     until_s: int | None = None,
@@ -88,24 +115,22 @@ def simulate(  # noqa: PLR0913 - the public signature
     if min(cycles, eviction_s, storm) < 1 or not all(0 <= s <= MOST_S for s in seconds):
         expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
         raise SchemaError("simulate", "a limit is out of range", expected)
-    own: DeciderName = "yunikorn" if isinstance(state, YuniKornState) else "kueue"
-    chosen = _chosen(own, decider, laws)
-    if isinstance(state, State) and state.now.year > _LAST_YEAR:
-        raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    asked = Asked(_chosen(state, decider), profile, time_limit, laws)
+    simulated = SIMULATED.of(state)
+    simulated.check(state, asked)
     unproved: Callable[[], int] = int
     leaving = Leaving(eviction_s, apart_s)
-    if chosen == "optimum":
-        asked = _Asked(profile, time_limit, laws or "design")
+    if asked.decider == OPTIMUM:
         world, unproved = _planned_world(state, script, leaving, asked)
     else:
-        world = _own_world(state, script, leaving)
+        world = simulated.own_world(state, script, leaving)
     outcome = run(world, Limits(until_s, cycles, storm), report)
     fates = outcome.tally.fates(outcome.at_s)
     return Simulation(
-        scheduler="yunikorn" if isinstance(state, YuniKornState) else "kueue",
-        decider=chosen,
-        objective=profile.name if chosen == "optimum" else None,
+        scheduler=state.scheduler,
+        decider=asked.decider,
+        objective=profile.name if asked.decider == OPTIMUM else None,
         digest=state.digest,
         start=world.start,
         duration_s=outcome.at_s,
@@ -125,45 +150,22 @@ def simulate(  # noqa: PLR0913 - the public signature
     )
 
 
-def _chosen(own: DeciderName, decider: DeciderName | None, laws: Laws | None) -> DeciderName:
-    """Return who decides in a cluster of a scheduler."""
-    chosen = decider or own
-    if chosen not in {own, "optimum"}:
-        expected = f"{own} or optimum"
+def _chosen(state: AnyState, decider: str | None) -> str:
+    """Return who decides in a cluster: its scheduler, unless the optimum is to."""
+    chosen = decider or state.scheduler
+    if chosen not in {state.scheduler, OPTIMUM}:
+        expected = f"{state.scheduler} or {OPTIMUM}"
         raise InputError("decider", f'"{chosen}" does not decide in this cluster', expected)
-    if laws is not None and (own, chosen) != ("yunikorn", "optimum"):
-        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("laws", f'"{laws}" means nothing here', expected)
     return chosen
 
 
-class _Asked(NamedTuple):
-    """What the optimum has to know."""
-
-    profile: Profile
-    time_limit: float | None
-    laws: Laws
-
-
-def _own_world(state: AnyState, script: Script, leaving: Leaving) -> World:
-    """Return a cluster whose scheduler chooses the victims itself."""
-    if isinstance(state, YuniKornState):
-        return YuniKornWorld(state, script, lambda _, cluster, asking: decide_ask(cluster, asking))
-    return KueueWorld(state, script, decide, leaving)
-
-
 def _planned_world(
-    state: AnyState, script: Script, leaving: Leaving, asked: _Asked
+    state: AnyState, script: Script, leaving: Leaving, asked: Asked
 ) -> tuple[World, Callable[[], int]]:
     """Return a cluster in which the optimum chooses, and what counts what it did not prove."""
     # Only the optimum needs a solver, which takes longer to load than a small simulation.
-    from planner.simulation.optimum import Doubts, KueueOptimum, YuniKornOptimum  # noqa: PLC0415
+    from planner.simulation.optimum import Doubts  # noqa: PLC0415
 
-    doubts, (profile, time_limit, laws) = Doubts(), asked
-    world: World
-    if isinstance(state, YuniKornState):
-        world = YuniKornWorld(state, script, YuniKornOptimum(profile, laws, time_limit, doubts))
-    else:
-        optimum = KueueOptimum(state, profile, time_limit, doubts)
-        world = KueueWorld(state, script, optimum, leaving)
+    doubts = Doubts()
+    world = SIMULATED.of(state).planned_world(state, script, leaving, asked, doubts)
     return world, lambda: doubts.unproved

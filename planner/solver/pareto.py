@@ -12,13 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from planner.errors import InternalError
-from planner.laws import Spared
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.wishes import Wishes
-from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status, YuniKornPlan
+from planner.plan import AnyPlan, Front, FrontMeasure, FrontPoint, GreedyPoint, Status
+from planner.solver.start import PLANNER
 
 MOST_POINTS: Final = 20
-_LAST_TIER: Final[Measure] = ("D0",)
 
 
 def sweep(
@@ -136,7 +135,8 @@ def _greedy(
     own = _point(measures, greedy)
     if not greedy.victims and (not points or points[0].plan.victims):
         return GreedyPoint(values=own.values, plan=own.plan, place="none")
-    if _is_outside(measures, points, greedy):
+    plans = [point.plan for point in points]
+    if PLANNER.of(greedy).is_outside(greedy, plans, [measure_id(one) for one in measures]):
         return GreedyPoint(values=own.values, plan=own.plan, place="outside")
     numbered = list(enumerate(points, start=1))
     on = [number for number, point in numbered if point.values == own.values]
@@ -153,24 +153,4 @@ def _greedy(
         plan=own.plan,
         place="on" if on else "behind" if behind else "open",
         points=tuple(on or behind),
-    )
-
-
-def _is_outside(
-    measures: tuple[Measure, Measure], points: Sequence[FrontPoint], greedy: AnyPlan
-) -> bool:
-    """Say whether the scheduler's own plan is none that the front is drawn from.
-
-    It may break the rules; and plans of YuniKorn have pods that opted out, or originators where
-    last-tier victims are counted, only if none can do without (law 1), which the core does not
-    heed.
-    """
-    if greedy.outside_rules or not isinstance(greedy, YuniKornPlan):
-        return bool(greedy.outside_rules)
-    plans = [point.plan for point in points if isinstance(point.plan, YuniKornPlan)]
-    spare: tuple[Spared, ...] = ("opted-out",)
-    if _LAST_TIER in measures:
-        spare = ("opted-out", "last-tier")
-    return any(
-        not greedy.spares(each) and any(plan.spares(each) for plan in plans) for each in spare
     )

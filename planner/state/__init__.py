@@ -72,6 +72,11 @@ class State(Schema):
     namespaces: tuple[Namespace, ...] = ()
     configuration: Configuration = Field(default=Configuration())
 
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "kueue"
+
 
 AnyState = State | YuniKornState
 """What a reading gives: the state of a cluster of either scheduler."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 MOST_KEYS: Final = 10_000
 """How many entries a mapping of names to values has at most."""
@@ -29,7 +29,7 @@ def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any: 
             if part.get("type") in _LISTS:
                 part["fail_fast"] = True
             elif part.get("type") == "dict" and "keys_schema" in part and most_keys is not None:
-                mapping = dict(part)
+                mapping = cast("CoreSchema", dict(part))
                 part.clear()
                 part.update(core_schema.no_info_before_validator_function(_not_too_long, mapping))
                 part = mapping

@@ -331,3 +331,8 @@ class YuniKornState(Schema):
     notes: tuple[str, ...] = ()
     partitions: tuple[Partition, ...]
     x: InstanceExtra = InstanceExtra()
+
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "yunikorn"

@@ -12,7 +12,8 @@ from planner.auditing.record import Failure
 from planner.auditing.sweep import HERE, Settings, heading, sweep
 from planner.batch import Row as BatchRow
 from planner.reader import MAX_BYTES
-from planner.solver.start import clock_of, pending_workloads
+from planner.solver.given import clock_of
+from planner.solver.start import pending_workloads
 from planner.state import AnyState, State, YuniKornState
 from planner.study.algorithm import DEFAULT_ALGORITHMS, find_algorithms
 from planner.study.measure import Question, compare_instance

@@ -9,16 +9,17 @@ from typing import Final
 
 from planner.assignment import Assignment
 from planner.auditing.instance import Instance
-from planner.auditing.judge import evicted, requested
+from planner.auditing.judge import evicted
 from planner.auditing.record import Failure
 from planner.errors import InternalError, PlannerError, UnsupportedError
 from planner.plan import AnyPlan, Plan
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
-from planner.solver.start import Given, solve, start
+from planner.solver.start import solve, start
 from planner.solver.verdict import broken
 from planner.state import State, YuniKornState
-from planner.study.algorithm import Algorithm, scheduler_of
+from planner.study.algorithm import Algorithm
 from planner.study.record import Row, RowStatus, StateComparison
 from planner.verifier import verify_plan
 
@@ -78,13 +79,8 @@ class _Case:
         self._given = given
         self._time_limit = time_limit
         self._own = own = start(instance.state, given)
-        if isinstance(own, Planning):
-            self._preemptor = own.preemptor.key
-            keys = [workload.key for workload in own.problem.workloads]
-        else:
-            self._preemptor = own.asking.ask.allocation_key
-            keys = [allocation.allocation_key for allocation in own.problem.allocations]
-        self._position = {key: position for position, key in enumerate(keys)}
+        self._preemptor = own.preemptor_key
+        self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
         """Return the row of an algorithm."""
@@ -118,7 +114,7 @@ class _Case:
         return Row(
             state=self._instance.name,
             pending=self._preemptor,
-            scheduler=scheduler_of(self._instance.state),
+            scheduler=self._instance.state.scheduler,
             algorithm=algorithm.name,
             status=status,
             detail=detail,
@@ -183,10 +179,7 @@ def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
     """Return the largest ratio of what is evicted to what is requested, and of which resource."""
     if not plan.victims:
         return 0.0, None
-    wanted = requested(plan)
-    if isinstance(plan, Plan):
-        short = {(one.flavor, one.resource) for one in plan.demand if one.contested}
-        wanted = {place: amount for place, amount in wanted.items() if place in short}
+    wanted = {place: amount for place, amount in plan.requested.items() if place in plan.short}
     if not wanted:
         return None, None
     held = evicted(plan)

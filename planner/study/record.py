@@ -8,7 +8,7 @@ from pydantic import Field
 
 from planner.auditing.record import Failure, Rules
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, Level, Status
+from planner.plan.record import SCHEMA_VERSION, Level, SchedulerId, Status
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
 """What is compared. victims: those that are not being evicted already (D2). lost_work: the work
@@ -57,7 +57,7 @@ class Row(Record):
 
     state: str
     pending: str
-    scheduler: Literal["kueue", "yunikorn"]
+    scheduler: SchedulerId
     algorithm: str
     rules: Rules | None = None
     status: RowStatus

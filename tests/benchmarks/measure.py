@@ -23,7 +23,8 @@ from planner.quota.snapshot import build_snapshot
 from planner.reader import read_kueue_objects
 from planner.reference.decision import decide
 from planner.solver.engine import Deadline
-from planner.solver.start import Given, solve, start
+from planner.solver.given import Given
+from planner.solver.start import solve, start
 from planner.state import State
 
 ROUNDS = 5

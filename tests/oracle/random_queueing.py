@@ -85,9 +85,10 @@ def _preemption(chance: random.Random, *, bold: bool) -> Object:
         "reclaimWithinCohort": reclaim,
     }
     if reclaim != "Never" and chance.random() < (0.9 if bold else 0.5):
-        found["borrowWithinCohort"] = {"policy": "LowerPriority"}
+        borrow: Object = {"policy": "LowerPriority"}
         if chance.random() < 0.3:
-            found["borrowWithinCohort"]["maxPriorityThreshold"] = chance.randint(-1, 2)
+            borrow["maxPriorityThreshold"] = chance.randint(-1, 2)
+        found["borrowWithinCohort"] = borrow
     return found
 
 
@@ -138,7 +139,9 @@ def _gates(objects: list[Object], chance: random.Random) -> None:
     """Let Kueue sort what was preempted by when it was, in some states."""
     if chance.random() < 0.8:
         return
-    configuration = next((each for each in objects if each["kind"] == "Configuration"), None)
+    configuration: Object | None = next(
+        (each for each in objects if each["kind"] == "Configuration"), None
+    )
     if configuration is None:
         version = "config.kueue.x-k8s.io/v1beta2"
         configuration = {"apiVersion": version, "kind": "Configuration"}

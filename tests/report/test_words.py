@@ -11,7 +11,6 @@ from planner.report.words import (
     RULES,
     TERM_TEXTS,
     YUNIKORN_TEXTS,
-    attempt_name,
     last_tier,
     law_behind,
     outside_rules,
@@ -107,7 +106,7 @@ def test_yunikorn_s_own_answer_breaks_a_law() -> None:
 
 
 def test_yunikorn_makes_one_attempt_and_its_sums_are_summed() -> None:
-    assert attempt_name(make_yunikorn()) == ""
+    assert make_yunikorn().attempt == ""
     by_id = {row.id: row for row in term_rows(make_yunikorn())}
     assert (by_id["D4+D5"].value, by_id["D4+D5"].greedy) == (16_680, 3_120)
 

@@ -17,9 +17,11 @@ from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
-from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.solver.start import AnyPlanning, solve, start
+from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.solve import settled_ask
 from planner.state import AnyState
 from tests import recorded
@@ -120,14 +122,13 @@ def planned(case: Case, costs_of: random.Random) -> AnyPlanning | None:
     _, state, given = case
     planning = start(state, given)
     if isinstance(planning, Planning):
-        keys = [workload.key for workload in planning.problem.workloads]
         needless = settled(planning)
     else:
-        keys = [one.allocation_key for one in planning.problem.allocations]
+        assert isinstance(planning, YuniKornPlanning)
         needless = settled_ask(planning)
     if needless:
         return None
-    return start(state, given, {key: costs_of.randint(0, 9) for key in keys})
+    return start(state, given, {key: costs_of.randint(0, 9) for key in planning.keys})
 
 
 def outcome_of(plan: AnyPlan) -> tuple[str, tuple[int, ...]]:

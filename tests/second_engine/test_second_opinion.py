@@ -13,13 +13,14 @@ from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure
 from planner.solver import milp, second_opinion
 from planner.solver.engine import Deadline, Run
+from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.solve import set_up, settled
 from planner.solver.milp import Kind, Said, translate
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion
-from planner.solver.start import Given, start
+from planner.solver.start import start
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 

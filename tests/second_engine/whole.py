@@ -31,6 +31,7 @@ from planner.solver.exact import satisfies
 from planner.solver.kep83.planning import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
+from planner.solver.yunikorn.planning import YuniKornPlanning
 from tests.second_engine.engines import Engine, Found, Outcome, PlainCpSat
 
 _LAST_TIER: Measure = ("D0",)
@@ -201,11 +202,12 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
     """Return the rules of a planning, with classes by the terms of a profile."""
     costs = planning.table.telling_apart((*profile.terms, *_LAST_TIER))
     if apart:
-        costs.append(np.arange(len(planning.problem.queue), dtype=np.int64))
+        costs.append(np.arange(len(planning.keys), dtype=np.int64))
     if isinstance(planning, Kep83Planning):
         return _kep83_rules(planning, costs)
     if isinstance(planning, Planning):
         return _kueue_rules(planning, costs)
+    assert isinstance(planning, YuniKornPlanning)
     problem, rules = planning.problem, planning.subject.rules
     costs.append(problem.opted_out.astype(np.int64))
     classes = build_yunikorn_classes(problem, planning.eligible, costs)

@@ -15,15 +15,16 @@ import pytest
 
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure, Profile
-from planner.plan import AnyPlan
 from planner.solver import comparison, search
 from planner.solver.core import find_within
 from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, Run, run
+from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import Answer, solve_levels
 from planner.solver.search import Search
-from planner.solver.start import Given, start
+from planner.solver.start import start
+from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.solve import prepare_ask, settled_ask
 from planner.state import AnyState
 from tests.cluster import PENDING, fair_sharing, preempt
@@ -95,20 +96,20 @@ def searched(state: AnyState, given: Given, profile: Profile) -> tuple[Search, A
     """Search a question, and say whether it started from the scheduler's own plan."""
     planning = start(state, given)
     planning.adopt(profile)
-    greedy: AnyPlan
     if isinstance(planning, Planning):
         if settled(planning):
             return None
         greedy = planning.greedy_plan()
+        found_some, within = bool(greedy.victims), not greedy.outside_rules
         found = prepare(planning, profile, Deadline(), greedy).search
-        within = not greedy.outside_rules
     else:
+        assert isinstance(planning, YuniKornPlanning)
         if settled_ask(planning):
             return None
-        greedy = planning.greedy_plan()
-        ready = prepare_ask(planning, profile, Deadline(), greedy)
-        found, within = ready.search, ready.within
-    return found, solve_levels(found, profile.levels), bool(greedy.victims) and within
+        own = planning.greedy_plan()
+        ready = prepare_ask(planning, profile, Deadline(), own)
+        found_some, found, within = bool(own.victims), ready.search, ready.within
+    return found, solve_levels(found, profile.levels), found_some and within
 
 
 @pytest.mark.parametrize("source", [trees, crowds, asks])

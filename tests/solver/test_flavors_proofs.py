@@ -11,6 +11,7 @@ from planner.solver import milp
 from planner.solver.comparison import bind
 from planner.solver.core import find_any
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.kueue import elsewhere, flavors
 from planner.solver.kueue.choices import candidates_under, choices_of
 from planner.solver.kueue.elsewhere import TREES, Elsewhere
@@ -19,7 +20,7 @@ from planner.solver.kueue.solve import set_up
 from planner.solver.levels import Answer
 from planner.solver.milp import Said
 from planner.solver.proving.grow import Grown
-from planner.solver.start import Given, start
+from planner.solver.start import start
 from planner.state import State
 from tests.flavored import flavor, group, pending, podset, queue, running, state_of
 from tests.solver.test_flavors_by_hand import LEAST, chosen, two_small_or_one

@@ -16,9 +16,10 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.core import find_any
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import demanding_stability
-from planner.solver.start import Given, start
+from planner.solver.start import start
 from tests import recorded
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import TEST_ALL

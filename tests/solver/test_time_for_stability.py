@@ -53,7 +53,9 @@ def state() -> State:
 
 
 def solve(state: State, limit: float | None = LIMIT, **asked: Any) -> Plan:
-    plan: Plan = planner.solve(state, PENDING, time_limit=limit, certify=False, **asked)
+    asked |= {"time_limit": limit, "certify": False}
+    plan = planner.solve(state, PENDING, **asked)
+    assert isinstance(plan, Plan)
     return plan
 
 

@@ -15,7 +15,8 @@ import pytest
 from planner.assignment import flavor_resources
 from planner.quota.snapshot import Admitted, take_snapshot
 from planner.reader import read_kueue_objects
-from planner.solver.start import Given, start
+from planner.solver.given import Given
+from planner.solver.start import start
 from planner.verifier import match_plan, setting_for, verify_case
 from planner.verifier.case import Case
 from planner.verifier.fair_case import FairCase

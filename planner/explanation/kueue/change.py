@@ -14,10 +14,11 @@ from planner.quantity import NANO, UNLIMITED, format_units, is_milli
 from planner.scenario.edit import edit
 from planner.solver.core import find_any
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning
-from planner.solver.start import Given, start
+from planner.solver.start import start
 from planner.state.queues import Preemption, ResourceQuota
 
 HIGHEST_PRIORITY: Final = 2**31 - 1

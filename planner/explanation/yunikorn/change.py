@@ -18,7 +18,8 @@ from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTI
 from planner.scenario.edit import edit
 from planner.solver.core import find_any
 from planner.solver.engine import Deadline
-from planner.solver.start import Given, start
+from planner.solver.given import Given
+from planner.solver.start import start
 from planner.solver.yunikorn.explanation import victims_in_words
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.solve import prepare_ask, settled_ask, solve_yunikorn

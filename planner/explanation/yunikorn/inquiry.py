@@ -22,8 +22,9 @@ from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
 from planner.solver.engine import Deadline
+from planner.solver.given import Given
 from planner.solver.search import Counts, Search
-from planner.solver.start import Given, start
+from planner.solver.start import start
 from planner.solver.yunikorn.last_resort import LAST_TIER, is_spared
 from planner.solver.yunikorn.solve import prepare_ask, settled_ask, solve_yunikorn
 from planner.state import YuniKornState

@@ -43,12 +43,10 @@ from planner.report.words import (
     WORK_NOTE,
     WORK_UNIT,
     TermRow,
-    attempt_name,
     laws_held,
     main_bound,
     more_than_greedy,
     outside_rules,
-    preemptor_name,
     rules_name,
     scheduler_name,
     term_rows,
@@ -83,7 +81,7 @@ def document(plan: AnyPlan) -> Document:
     )
     return Document(
         kind=PREEMPTION,
-        title=name(preemptor_name(plan)),
+        title=name(plan.preemptor_name),
         badge=badge,
         tone=tone,
         answer=plan.explanation,
@@ -150,7 +148,7 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     parts = contrast(plan, greedy)
     theirs = plural(len(greedy.victims), NOUNS[plan.scheduler])
     if parts.spared or parts.instead:
-        aside = attempt_name(greedy)
+        aside = greedy.attempt
         theirs = f"{theirs} ({aside})" if aside else theirs
         said = DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words)
         yield Paragraph(if_ever(greedy) + said)
@@ -237,7 +235,7 @@ def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[str, Cell
         yield "Optimality", Cell(said, tone=proved)
     if proof := proof_in_words(certificate):
         yield "Proof", Cell(proof)
-    if attempt := attempt_name(plan):
+    if attempt := plan.attempt:
         yield "Attempt", Cell(attempt)
     if checked:
         yield "Laws", Cell(f"{held} of {checked} hold", tone="good" if held == checked else "bad")

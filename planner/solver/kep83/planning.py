@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from planner.objective.profiles import Profile
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
-from planner.quota.preemptor import as_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.waiting import seconds_waiting
 from planner.reference.decision import Decision
 from planner.reference.kep83 import decide_kep83
@@ -36,6 +35,7 @@ class Kep83Planning(Planning):
     """
 
     NAME: ClassVar = "KEP-83"
+    by_own_rules = False
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
         self,
@@ -67,28 +67,16 @@ class Kep83Planning(Planning):
         lawful = eligible(self._kep83)
         return lawful, lawful
 
-    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Kep83Planning:
-        """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        planning = Kep83Planning(
-            self.state,
-            self.snapshot,
-            self.preemptor,
-            self._options,
-            self._costs,
-            assignment,
-            ranked,
-        )
-        planning.certify = self.certify
-        return planning
-
-    def in_state(self, state: State) -> Kep83Planning:
-        """Return the same preemptor in another state that knows it, at the same clock."""
-        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
-        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        options, costs, fixed = self._options, self._costs, self._fixed
-        planning = Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
-        planning.certify = self.certify
-        return planning
+    def _made(
+        self,
+        state: State,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment | None,
+        ranked: BoolArray | None = None,
+    ) -> Self:
+        options, costs = self._options, self._costs
+        return type(self)(state, snapshot, preemptor, options, costs, assignment, ranked)
 
     def reasons(self) -> list[str]:
         """Return the reason code that the rules give each workload as a victim: (W,)."""

@@ -57,7 +57,7 @@ class Elsewhere:
             The same, ready to be searched, with the wishes of the profile.
         """
         claims = planning.claims(self.profile, list(self.caps.items()))
-        with_trees = planning.certify is not False
+        with_trees = planning.trees is not False
         if self.values is None:
             closed = with_trees and self._is_closed(claims, (), None, 0)
             return closed or self._agreed(search, (), None, 0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from planner.assignment import Assignment, total_request
 from planner.errors import InternalError
@@ -39,9 +39,6 @@ from planner.solver.levels import solve_below, solve_levels
 from planner.solver.second_opinion import soon
 
 ONE_ENGINE: Final = "one engine finds nothing better, and no other confirms it"
-
-Flavors = Literal["kueue", "optimal"]
-"""Who chooses the flavors: Kueue's own flavor assignment, or the objective."""
 
 
 @in_time

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Planning:
 
     NAME: ClassVar = "Kueue"
     """Whose algorithm the greedy answer is."""
+    by_own_rules: ClassVar = True
+    """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
 
     certify: bool | None = None
     """Whether to wait for proof trees; ``None`` where that is quick."""
@@ -130,21 +132,37 @@ class Planning:
             self.is_lawful,
         )
 
-    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Planning:
+    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        planning = Planning(
-            self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked
+        return self._as_asked(
+            self._made(self.state, self.snapshot, self.preemptor, assignment, ranked)
         )
-        planning.certify, planning.deadline = self.certify, self.deadline
-        return planning
 
-    def in_state(self, state: State) -> Planning:
+    def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
         snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
         preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        planning = Planning(state, snapshot, preemptor, self._costs, self._fixed)
+        return self._as_asked(self._made(state, snapshot, preemptor, self._fixed))
+
+    def _made(
+        self,
+        state: State,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment | None,
+        ranked: BoolArray | None = None,
+    ) -> Self:
+        """Make a planning by the same rules."""
+        return type(self)(state, snapshot, preemptor, self._costs, assignment, ranked)
+
+    def _as_asked(self, planning: Self) -> Self:
         planning.certify, planning.deadline = self.certify, self.deadline
         return planning
+
+    @property
+    def trees(self) -> bool | None:
+        """Whether to grow proof trees: ``None`` where that is quick."""
+        return self.certify
 
     def adopt(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
@@ -180,10 +198,25 @@ class Planning:
         candidates = self.in_candidate_order(self.candidates.nonzero()[0].tolist())
         return {position: place for place, position in enumerate(candidates, start=1)}
 
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "kueue"
+
+    @property
+    def preemptor_key(self) -> str:
+        """The preemptor as namespace/name."""
+        return self.preemptor.key
+
+    @property
+    def keys(self) -> list[str]:
+        """The workloads of the problem as namespace/name, by their positions: (W,)."""
+        return [workload.key for workload in self.problem.workloads]
+
     @cached_property
     def _position(self) -> dict[str, int]:
         """Where each workload stands in the problem, by its key."""
-        return {workload.key: i for i, workload in enumerate(self.problem.workloads)}
+        return {key: position for position, key in enumerate(self.keys)}
 
     @property
     def fits_at_once(self) -> bool:

@@ -108,7 +108,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     rules, search = prepared.rules, prepared.search
     claims = planning.claims(profile, search.caps)
     proved = planning.as_far_as_decided(
-        Settling(claims, search, profile.levels, planning.certify).prove(answer)
+        Settling(claims, search, profile.levels, planning.trees).prove(answer)
     )
     bounds = solver_free_bounds(
         planning.problem, planning.table, planning.candidates, proved.levels

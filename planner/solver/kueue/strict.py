@@ -12,16 +12,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from planner.assignment import Assignment
 from planner.plan import Plan
-from planner.problem.array import BoolArray
-from planner.quota.preemptor import as_preemptor
-from planner.quota.snapshot import take_snapshot
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.solver.verdict import broken
-from planner.state import State
 from planner.verifier import match_plan
 from planner.verifier.strict import Strict, attempts_due, judge_strictly
 
@@ -39,6 +34,7 @@ class StrictPlanning(Planning):
     today's laws alone, and would offer sets that precedence refuses.
     """
 
+    by_own_rules = False
     undecided = 0
 
     def rules(self) -> KueueRules:
@@ -102,26 +98,10 @@ class StrictPlanning(Planning):
         """Verify a plan by all laws, those of precedence among them."""
         return super().accepted(self.by_its_rules(plan))
 
-    def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> StrictPlanning:
-        """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        return StrictPlanning(
-            self.state, self.snapshot, self.preemptor, self._costs, assignment, ranked
-        )
-
-    def in_state(self, state: State) -> StrictPlanning:
-        """Return the same preemptor in another state that knows it, at the same clock."""
-        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
-        preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
-        return StrictPlanning(state, snapshot, preemptor, self._costs, self._fixed)
-
     @property
-    def certify(self) -> bool | None:
-        """Whether to wait for proof trees: never."""
+    def trees(self) -> bool | None:
+        """Whether to grow proof trees: never."""
         return False
-
-    @certify.setter
-    def certify(self, _: bool | None) -> None:
-        pass
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""

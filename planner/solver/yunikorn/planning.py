@@ -102,10 +102,25 @@ class YuniKornPlanning:
             return conditions.allocatable_now
         return conditions is not None and conditions.fits_headroom and conditions.can_allocate
 
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "yunikorn"
+
+    @property
+    def preemptor_key(self) -> str:
+        """The allocation key of the ask."""
+        return self.asking.ask.allocation_key
+
+    @property
+    def keys(self) -> list[str]:
+        """The allocation keys of the problem, by their positions: (W,)."""
+        return [allocation.allocation_key for allocation in self.problem.allocations]
+
     @cached_property
     def _position(self) -> dict[str, int]:
         """Where each allocation stands in the problem, by its key."""
-        return {a.allocation_key: i for i, a in enumerate(self.problem.allocations)}
+        return {key: position for position, key in enumerate(self.keys)}
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's allocations by the core's candidate order."""

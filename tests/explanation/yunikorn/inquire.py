@@ -9,7 +9,7 @@ from planner.explanation.yunikorn.inquiry import YuniKornInquiry
 from planner.explanation.yunikorn.record import YuniKornExplanation
 from planner.objective.profiles import Profile
 from planner.solver.engine import Deadline
-from planner.solver.start import Given
+from planner.solver.given import Given
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.building import state_of
 

@@ -1,0 +1,24 @@
+"""The schedulers that can be planned for: each is a value, and this is where they are registered.
+
+record.py    what a scheduler is: its words, and where its parts stand
+kueue.py     Kueue, with KEP-83 as a rule set of it
+yunikorn.py  YuniKorn
+"""
+
+from planner.scheduler.kueue import KUEUE
+from planner.scheduler.record import Part, Scheduler, Words, register, scheduler_of, schedulers
+from planner.scheduler.yunikorn import YUNIKORN
+
+__all__ = [
+    "KUEUE",
+    "YUNIKORN",
+    "Part",
+    "Scheduler",
+    "Words",
+    "register",
+    "scheduler_of",
+    "schedulers",
+]
+
+register(KUEUE)
+register(YUNIKORN)

@@ -1,0 +1,109 @@
+"""What a scheduler is to the rest of the planner: its words, and where each of its parts stands.
+
+A room that does something for every scheduler says in a protocol what it asks of one, declares a
+`Part` for it, and never names a scheduler. What answers stands in a folder or module of the
+scheduler in the same room, and is loaded when it is first asked for: a plan needs no simulation,
+and a check no solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final, Generic, Protocol, TypeVar, cast
+
+from planner.errors import UnsupportedError
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the project of a scheduler calls things.
+
+    ``verb`` is taking a victim, ``noun`` a victim, ``queue`` where it runs; ``outside`` is the
+    sentence about an answer of its own that breaks the law ``{law}``, and ``judge`` whose
+    calculation cuts off sets that the integers of the model permit.
+    """
+
+    name: str
+    verb: str
+    noun: str
+    queue: str
+    outside: str
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """A scheduler: what states and plans call it, its words, and its parts.
+
+    ``parts`` say for each part of the planner which module, or which attribute as
+    ``module:attribute``, answers for this scheduler.
+    """
+
+    id: str
+    words: Words
+    parts: Mapping[str, str]
+
+
+class Named(Protocol):
+    """A state, a plan, or anything else that says of which scheduler it is."""
+
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        ...
+
+
+_REGISTERED: Final[dict[str, Scheduler]] = {}
+
+
+def register(scheduler: Scheduler) -> None:
+    """Make a scheduler known; one of the same id takes its place."""
+    _REGISTERED[scheduler.id] = scheduler
+
+
+def schedulers() -> tuple[Scheduler, ...]:
+    """Return all that are registered, in that order."""
+    return tuple(_REGISTERED.values())
+
+
+def scheduler_of(thing: Named) -> Scheduler:
+    """Return the scheduler of a state or a plan.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not registered.
+    """
+    found = _REGISTERED.get(thing.scheduler)
+    if found is None:
+        known = ", ".join(_REGISTERED)
+        raise UnsupportedError("scheduler", f'"{thing.scheduler}" is not registered', known)
+    return found
+
+
+class Part(Generic[T_co]):
+    """A part that a room asks of every scheduler; the room's protocol is its type."""
+
+    def __init__(self, name: str) -> None:
+        self.name: Final = name
+
+    def of(self, thing: Named) -> T_co:
+        """Return this part of the scheduler of a state or a plan.
+
+        Raises
+        ------
+        UnsupportedError
+            If the scheduler has no such part.
+        """
+        scheduler = scheduler_of(thing)
+        place = scheduler.parts.get(self.name)
+        if place is None:
+            name = scheduler.words.name
+            raise UnsupportedError(name, f"nothing is known about its {self.name}")
+        module, _, attribute = place.partition(":")
+        found: object = import_module(module)
+        return cast("T_co", getattr(found, attribute) if attribute else found)

@@ -1,0 +1,125 @@
+"""What planning asks of Kueue: who is pending, how a workload is prepared, and how it is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+from planner.assignment import flavor_resources, parse_assignment, read_assignment
+from planner.errors import InputError, SchemaError
+from planner.garbage import without_garbage_collection
+from planner.objective.profiles import Profile
+from planner.plan import Plan
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.solver.engine import Deadline
+from planner.solver.given import Flavors, Given, Wanted, clock_of
+from planner.solver.kep83.planning import Kep83Planning
+from planner.solver.kueue.flavors import solve_flavors
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import solve_planning as solve
+from planner.solver.kueue.stability import solve_stable, with_stability
+from planner.solver.kueue.strict import STRICT, StrictPlanning
+from planner.solver.kueue.turn import with_turn
+from planner.solver.pending import only_pending
+from planner.state import State
+from planner.state.kep83 import read_rules
+
+__all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
+
+
+def pending(state: State) -> tuple[str, ...]:
+    """Return the workloads that wait in a queue as namespace/name, in the order of the dump."""
+    return tuple(workload.key for workload in state.workloads if workload.is_pending)
+
+
+def check(given: Given, wanted: Wanted) -> None:
+    """Refuse flavors to choose where they are fixed, and what Kueue's own rules alone can answer.
+
+    Raises
+    ------
+    InputError
+        If it is asked for.
+    """
+    if wanted.flavors not in get_args(Flavors):
+        raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
+    chosen = wanted.flavors != "kueue"
+    if chosen and given.assignment is not None:
+        hint = "leave one of the two out"
+        raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
+    if given.rules is None:
+        return
+    if chosen:
+        found = "flavors are chosen by Kueue's own rules only"
+        raise InputError("flavors", found, hint="leave it out")
+    if wanted.stability or wanted.stable:
+        found = "what victims do next is for Kueue's own rules, not for others"
+        raise InputError("stability", found, hint="leave it out")
+
+
+def start(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
+    """Make a pending workload ready for planning.
+
+    Raises
+    ------
+    InputError
+        If it cannot be planned for, or something given means nothing here.
+    """
+    if given.laws is not None:
+        expected = "leave it out: only YuniKorn's written laws and code differ"
+        raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
+    with without_garbage_collection():
+        planning = _start(state, given, costs)
+    planning.certify = given.certify
+    return planning
+
+
+def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
+    strict = given.rules == STRICT
+    options = None if given.rules is None or strict else read_rules(given.rules)
+    if options is not None:
+        state = _without_fair_sharing(state)
+    now = clock_of(given.now)
+    flavors = None if given.assignment is None else parse_assignment(given.assignment)
+    snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
+    waiting = [key for key, workload in snapshot.waiting.items() if workload.is_pending]
+    wanted = given.pending or only_pending(state, waiting)
+    preemptor = find_preemptor(state, snapshot, wanted)
+    fixed = None if flavors is None else read_assignment(flavors, preemptor)
+    if options is not None:
+        return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
+    kind = StrictPlanning if strict else Planning
+    return kind(state, snapshot, preemptor, costs, fixed)
+
+
+def _without_fair_sharing(state: State) -> State:
+    """Return the state as KEP-83 finds it: fair sharing came later."""
+    configuration = state.configuration
+    if not configuration.fair_sharing_on:
+        return state
+    edited = configuration.model_copy(update={"fair_sharing": None})
+    return state.model_copy(update={"configuration": edited})
+
+
+def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:
+    """Return the best legal plan, who is in the way, and whether victims would preempt again.
+
+    Nothing is said of what happens next under rules that are not Kueue's own.
+    """
+    solved = solve_flavors if wanted.flavors == "optimal" else solve
+    if wanted.stable:
+        found = solve_stable(solved, planning, profile, deadline)
+        return with_stability(planning, with_turn(planning, found, deadline), deadline)
+    plan = solved(planning, profile, deadline)
+    if planning.by_own_rules:
+        plan = with_turn(planning, plan, deadline)
+    asked = wanted.stability or profile.counts("D11")
+    if asked or (planning.by_own_rules and wanted.stability is None):
+        return with_stability(planning, plan, deadline, cheaply=not asked)
+    return plan
+
+
+def is_outside(greedy: Plan, plans: Sequence[Plan], terms: Sequence[str]) -> bool:
+    """Say whether Kueue's own plan breaks its own rules, as it can under fair sharing."""
+    del plans, terms
+    return bool(greedy.outside_rules)

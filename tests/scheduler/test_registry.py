@@ -1,0 +1,91 @@
+"""A scheduler is a value: one of three laws is added by the registry alone."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import planner
+from planner.errors import InputError, UnsupportedError
+from planner.scenario.edit import edit
+from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
+from planner.solver.start import PLANNER, pending_workloads
+from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Six slots: two jobs of two, one of one, one above all; who wants in needs three."""
+    monkeypatch.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
+    register(TOY)
+    running = (Job("a", 1, 1), Job("b", 2, 2), Job("c", 2, 3), Job("top", 1, 9))
+    return ToyState(6, running, (Job("wants", 3, 5), Job("huge", 7, 9)))
+
+
+def test_who_is_pending(state: Any) -> None:
+    assert pending_workloads(state) == ("wants", "huge")
+
+
+def test_a_plan_beside_the_schedulers_own(state: Any) -> None:
+    """Lowest first takes a, b and then is done: as few as can be; with a 3-slot job it is not."""
+    plan: Any = planner.solve(state, "wants")
+    assert (plan.status, plan.keys, plan.greedy.keys) == ("optimal", ("a", "b"), ("a", "b"))
+    larger = ToyState(6, (Job("a", 1, 1), Job("b", 2, 2), Job("c", 3, 3)), state.waiting)
+    plan = planner.solve(larger, "wants")  # type: ignore[call-overload]
+    assert (plan.keys, plan.greedy.keys) == (("c",), ("a", "b"))
+    assert planner.solve(state, "huge").status == "infeasible"
+
+
+@pytest.mark.parametrize(
+    ("victims", "broken"),
+    [((), ["T-2"]), (("a", "b"), []), (("a", "b", "c"), ["T-3"]), (("b", "top"), ["T-1"])],
+)
+def test_each_law(state: Any, victims: tuple[str, ...], broken: list[str]) -> None:
+    plan: Any = ToyPlan("wants", "feasible", victims)
+    found = planner.verify(state, plan).verdicts
+    assert [one.law for one in found if not one.holds] == broken
+
+
+def test_it_refuses_what_it_does_not_know(state: Any) -> None:
+    with pytest.raises(InputError, match="toy jobs never come back"):
+        planner.solve(state, "wants", stable=True)
+    with pytest.raises(UnsupportedError, match="Toy: nothing is known about its simulation"):
+        planner.simulate(state)
+
+
+def test_lint_and_edits(state: Any) -> None:
+    found = planner.lint(state)
+    assert (found.scheduler, [one.objects for one in found.findings]) == ("toy", [("huge",)])
+    assert planner.lint(edit(state, ["slots=9"])).findings == ()
+    with pytest.raises(InputError, match="such as slots=8"):
+        edit(state, ["slots"])
+
+
+def test_one_that_nobody_registered() -> None:
+    other: Any = ToyState(1, (), ())
+    with pytest.raises(UnsupportedError, match='"toy" is not registered'):
+        scheduler_of(other)
+    assert schedulers() == (KUEUE, YUNIKORN)
+
+
+@pytest.mark.parametrize("part", sorted(KUEUE.parts))
+@pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
+def test_every_part_is_there(scheduler: Any, part: str) -> None:
+    module, _, attribute = scheduler.parts[part].partition(":")
+    assert scheduler.parts.keys() == KUEUE.parts.keys()
+    assert not attribute or callable(getattr(import_module(module), attribute))
+
+
+@pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
+def test_planning_is_all_that_is_asked_of_it(scheduler: Any) -> None:
+    module = import_module(scheduler.parts[PLANNER.name])
+    asked = {"pending", "check", "start", "solve", "answer", "is_outside"}
+    assert asked <= set(module.__all__)
+    assert Part[Any](PLANNER.name).of(_Named(scheduler.id)) is module
+
+
+class _Named:
+    def __init__(self, scheduler: str) -> None:
+        self.scheduler = scheduler

@@ -1,0 +1,169 @@
+"""A scheduler of three laws, made of this file and the registry alone.
+
+Jobs run in slots. T-1: a victim has a lower priority than who wants in. T-2: what is freed is
+enough. T-3: no victim is needless. Its own choice is the lowest priority first, without looking
+back; the best is the fewest victims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final
+
+from planner.errors import InputError
+from planner.linting.record import Example, Finding
+from planner.objective.profiles import Profile
+from planner.plan import Verdict, Verification
+from planner.scenario.field import Setting
+from planner.scheduler import Scheduler, Words
+from planner.solver.engine import Deadline
+from planner.solver.given import Given, Wanted
+
+
+@dataclass(frozen=True)
+class Job:
+    """What runs or waits."""
+
+    name: str
+    size: int
+    priority: int
+
+
+@dataclass(frozen=True)
+class ToyState:
+    """``slots`` are taken by what runs; ``waiting`` wants in."""
+
+    slots: int
+    running: tuple[Job, ...]
+    waiting: tuple[Job, ...]
+    scheduler: str = "toy"
+    source: str = "toy"
+    digest: str = "-"
+
+    def model_copy(self, update: Mapping[str, Any]) -> ToyState:
+        """Return the state with other values, as pydantic does."""
+        return replace(self, **update)
+
+
+@dataclass(frozen=True)
+class ToyPlan:
+    """Which jobs are stopped for another."""
+
+    preemptor: str
+    status: str
+    keys: tuple[str, ...]
+    greedy: ToyPlan | None = None
+    scheduler: str = "toy"
+
+
+class Planned:
+    """A job that wants in, ready to be planned for."""
+
+    scheduler = "toy"
+
+    def __init__(self, state: ToyState, job: Job) -> None:
+        self.state, self.job = state, job
+
+    def greedy_plan(self) -> ToyPlan:
+        """Return the lowest first, without looking back."""
+        victims: list[Job] = []
+        for job in sorted(self.state.running, key=lambda one: (one.priority, one.name)):
+            if enough(self.state, self.job, victims):
+                break
+            if job.priority < self.job.priority:
+                victims.append(job)
+        found = enough(self.state, self.job, victims)
+        keys = tuple(one.name for one in victims) if found else ()
+        return ToyPlan(self.job.name, "feasible" if found else "unknown", keys)
+
+
+def enough(state: ToyState, job: Job, victims: Sequence[Job]) -> bool:
+    """T-2."""
+    free = state.slots - sum(one.size for one in state.running)
+    return free + sum(one.size for one in victims) >= job.size
+
+
+def verdicts(state: ToyState, job: Job, victims: Sequence[Job]) -> Iterator[Verdict]:
+    rest = [[other for other in victims if other is not one] for one in victims]
+    for law, title, holds in (
+        ("T-1", "lower priority", all(one.priority < job.priority for one in victims)),
+        ("T-2", "enough is freed", enough(state, job, victims)),
+        ("T-3", "nobody is needless", not any(enough(state, job, some) for some in rest)),
+    ):
+        yield Verdict(law=law, title=title, holds=holds, detail="")
+
+
+def pending(state: ToyState) -> tuple[str, ...]:
+    return tuple(one.name for one in state.waiting)
+
+
+def check(given: Given, wanted: Wanted) -> None:
+    del given
+    if wanted.stable:
+        raise InputError("stable", "toy jobs never come back")
+
+
+def start(state: ToyState, given: Given, costs: Mapping[str, int] | None) -> Planned:
+    del costs
+    (job,) = [one for one in state.waiting if one.name == given.pending]
+    return Planned(state, job)
+
+
+def solve(planning: Planned, profile: Profile, deadline: Deadline) -> ToyPlan:
+    del profile, deadline
+    state, job = planning.state, planning.job
+    for count in range(len(state.running) + 1):
+        for some in combinations(state.running, count):
+            if all(one.holds for one in verdicts(state, job, some)):
+                keys = tuple(one.name for one in some)
+                return ToyPlan(job.name, "optimal", keys, planning.greedy_plan())
+    return ToyPlan(job.name, "infeasible", (), planning.greedy_plan())
+
+
+def answer(planning: Planned, profile: Profile, deadline: Deadline, wanted: Wanted) -> ToyPlan:
+    del wanted
+    return solve(planning, profile, deadline)
+
+
+def verify(state: ToyState, plan: ToyPlan) -> Verification:
+    (job,) = [one for one in state.waiting if one.name == plan.preemptor]
+    victims = [one for one in state.running if one.name in plan.keys]
+    found = tuple(verdicts(state, job, victims))
+    return Verification(accepted=all(one.holds for one in found), verdicts=found)
+
+
+def findings(state: ToyState) -> Iterator[Finding]:
+    for job in state.waiting:
+        if job.size > state.slots:
+            yield Finding(
+                code="TL-01",
+                family="impossible",
+                severity="error",
+                title="never fits",
+                objects=(job.name,),
+                reason=f"{job.size} slots of {state.slots}",
+                hint="ask for less",
+                example=Example(state={}, pending=job.name, shows=()),
+            )
+
+
+EXAMPLE: Final = "slots=8"
+
+
+def edited(state: ToyState, setting: Setting) -> ToyState:
+    assert setting.target == "slots"
+    return replace(state, slots=int(setting.value))
+
+
+TOY: Final = Scheduler(
+    id="toy",
+    words=Words("Toy", "stop", "job", "Line", "Toy breaks {law}", "nobody does"),
+    parts={
+        "planning": __name__,
+        "verifier": f"{__name__}:verify",
+        "lint": f"{__name__}:findings",
+        "edits": __name__,
+    },
+)
