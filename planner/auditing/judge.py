@@ -23,7 +23,7 @@ from planner.auditing.record import (
 from planner.auditing.redundancy import needless
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
-from planner.plan import AnyPlan, Plan
+from planner.plan import AnyPlan, Plan, Shown
 from planner.solver.engine import Deadline
 from planner.solver.given import Given
 from planner.solver.kueue.strict import STRICT, StrictPlanning
@@ -167,6 +167,7 @@ def _judgement(
         best=_is_best(planning, profile, plan, theirs)
         if both and not greedy.outside_rules
         else None,
+        shown=Shown() if plan.certificate is None else plan.certificate.shown,
     )
 
 

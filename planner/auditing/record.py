@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, Status
+from planner.plan.record import SCHEMA_VERSION, Shown, Status
 
 FindingCode = Literal["redundant", "count", "disruption", "rules", "missed", "pointless"]
 """redundant: some victims alone would do. count: fewer victims would do. disruption: another set
@@ -45,7 +45,7 @@ class Judgement(Record):
     ``gaps`` say for every term how much more the scheduler's own answer has; they are given
     where both have a plan. ``best`` says whether its answer is as good in every level of the
     objective: ``None`` where it has none, breaks its rules, or nothing better was found but
-    nothing proved either.
+    nothing proved either. ``shown`` says what the levels of the optimum rest on.
     """
 
     objective: str
@@ -54,6 +54,7 @@ class Judgement(Record):
     terms: dict[str, int]
     gaps: dict[str, int]
     best: bool | None
+    shown: Shown = Shown()
 
 
 class Precedence(Record):
@@ -136,13 +137,17 @@ class Gap(Record):
 
 
 class Verdicts(Record):
-    """For one objective: how many of the scheduler's own answers are best, and how many not."""
+    """For one objective: how many of the scheduler's own answers are best, and how many not.
+
+    ``shown`` counts the levels of all optima by what they rest on.
+    """
 
     objective: str
     proved: int
     judged: int
     best: int
     not_best: int
+    shown: Shown = Shown()
 
 
 class PrecedenceCount(Record):

@@ -17,6 +17,7 @@ from planner.auditing.record import (
 )
 from planner.objective.profiles import Profile
 from planner.objective.terms import EACH, find_term, in_order, priority_of
+from planner.plan import Shown
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class Tally:
     _findings: Counter[FindingCode] = field(default_factory=Counter)
     _precedence: Counter[str] = field(default_factory=Counter)
     _verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _shown: dict[str, Shown] = field(default_factory=dict)
     _gaps: dict[tuple[str, str], _Difference] = field(default_factory=dict)
 
     def add(self, case: Case) -> None:
@@ -75,6 +77,7 @@ class Tally:
 
     def _judge(self, case: Case, judgement: Judgement) -> None:
         name = judgement.objective
+        self._shown[name] = self._shown.get(name, Shown()).plus(judgement.shown)
         self._verdicts[name, "proved"] += judgement.status in {"optimal", "infeasible"}
         if judgement.best is not None:
             self._verdicts[name, "best" if judgement.best else "not_best"] += 1
@@ -135,4 +138,5 @@ class Tally:
             judged=best + not_best,
             best=best,
             not_best=not_best,
+            shown=self._shown.get(name, Shown()),
         )

@@ -11,9 +11,11 @@ from typing import Final
 from planner.checking.record import CheckedClaim
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, measure_title
-from planner.plan import Certificate, Tree
+from planner.plan import BoundByRows, Certificate, Level, Tree
+from planner.plan.proof import ByRows
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, TIES, Claims, Stated, level_claim
 from planner.proof.question import Open, Question
+from planner.proof.sums import bound_by_rows
 
 _TITLES: Final = {
     INFEASIBLE: "no legal victim set exists",
@@ -30,14 +32,18 @@ def check_levels(
     for level in certificate.levels:
         measure: Measure = tuple(level.term.split("+"))
         found, detail = _judge_level(claims, stated, measure, victims, trees)
+        fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
         stated.append(Stated(measure, claims.value(measure, victims), found))
         yield CheckedClaim(
             claim=level.term,
             title=measure_title(measure),
             value=level.value,
-            certified=found,
-            detail=detail,
+            certified=found and not fault,
+            detail=fault or detail,
         )
+    levels = {level.term for level in certificate.levels}
+    for stray in (each.term for each in certificate.sums if each.term not in levels):
+        yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")
     certified, detail = _judge_ties(claims, stated, victims, trees.get(TIES))
     title = "first among equals in the scheduler's candidate order"
     yield CheckedClaim(claim=TIES, title=title, certified=certified, detail=detail)
@@ -69,6 +75,25 @@ def _judge_level(
         return True, "no term is below 0"
     tree = trees.get(level_claim(measure))
     return _judge(lambda: claims.level(earlier, measure, value), tree)
+
+
+def _sum_fault(
+    claims: Claims, earlier: Sequence[Stated], level: Level, sums: Sequence[BoundByRows]
+) -> str:
+    """Say what is wrong with the sum of rows that a plan states for a level, if it states one.
+
+    It is added up anew, from the names of the rows and their multipliers alone.
+    """
+    measure: Measure = tuple(level.term.split("+"))
+    for stated in (each for each in sums if each.term == level.term):
+        leaf = ByRows(rows={row.row: row.times for row in stated.rows})
+        question = claims.level(earlier, measure, level.value)
+        found = bound_by_rows(question, [leaf], measure, level.value)
+        if found is None:
+            return "the rows of its sum do not contradict one another"
+        if found != stated:
+            return "its sum of rows is not what the rows add up to"
+    return ""
 
 
 def _judge_ties(

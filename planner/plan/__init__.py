@@ -37,15 +37,19 @@ from planner.plan.kueue_tree import QuotaNode, QuotaUse
 from planner.plan.proof import Tree
 from planner.plan.record import (
     SCHEMA_VERSION,
+    BoundByRows,
     Cap,
     Certificate,
     Level,
     Multiplier,
     Proof,
+    Reaching,
+    Shown,
     SolverFreeBound,
     Status,
     Verdict,
     Verification,
+    WeighedRow,
 )
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 
@@ -56,6 +60,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Amount",
     "AnyPlan",
+    "BoundByRows",
     "Cap",
     "Cascade",
     "Certificate",
@@ -82,14 +87,17 @@ __all__ = [
     "QueueUse",
     "QuotaNode",
     "QuotaUse",
+    "Reaching",
     "Record",
     "ResourceAmount",
+    "Shown",
     "SolverFreeBound",
     "Status",
     "Tree",
     "Verdict",
     "Verification",
     "Victim",
+    "WeighedRow",
     "YuniKornPlan",
     "YuniKornVictim",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -69,6 +70,55 @@ class SolverFreeBound(Record):
     statement: str
 
 
+OWN_ROW: Final = "better"
+"""How the rows that bound the measure of a level itself begin, in trees and in sums."""
+
+
+class WeighedRow(Record):
+    """An inequality of the checker, and how often it is added to a sum.
+
+    ``row`` is its name, as in a proof tree; its left side is to be ``least`` or more.
+    """
+
+    row: str
+    times: int
+    least: int
+
+
+class Reaching(Record):
+    """What changes how far a sum reaches: ``count`` times ``amount``.
+
+    ``of`` names the first member of a class of victims, or a further quantity of the rows.
+    """
+
+    of: str
+    count: int
+    amount: int
+
+
+class BoundByRows(Record):
+    """A bound of a level, given caps and the levels before it, which a sum of inequalities proves.
+
+    Every legal set below ``bound`` would satisfy each row, so that their sum, each row so many
+    times, would be at least ``needed`` = sum(times * least). But no such set reaches more than
+    ``reached``, which is less. ``reaching`` lists what adds up to that, the largest first, but no
+    more than fifty.
+    """
+
+    term: str
+    rows: tuple[WeighedRow, ...]
+    needed: int
+    reached: int
+    reaching: tuple[Reaching, ...]
+    bound: int
+    statement: str
+
+    @property
+    def is_by_one_row(self) -> bool:
+        """Whether one row, at most, is weighed against those of the level itself."""
+        return sum(not each.row.startswith(OWN_ROW) for each in self.rows) <= 1
+
+
 class Verdict(Record):
     """What the verifier says of one law."""
 
@@ -86,6 +136,36 @@ class Verification(Record):
     removal_order: tuple[str, ...] = ()
 
 
+class Shown(Record):
+    """How many levels rest on what, from what is easily followed to what is not.
+
+    ``zero``: no term is below 0. ``one_row``: one inequality, weighed against the level itself,
+    bounds it. ``multipliers``: a sum of several does. ``tree``: it takes a tree with several
+    parts, or laws. ``engines``: two engines agree. ``unproved``: none of that.
+    """
+
+    zero: int = 0
+    one_row: int = 0
+    multipliers: int = 0
+    tree: int = 0
+    engines: int = 0
+    unproved: int = 0
+
+    @property
+    def by_hand(self) -> int:
+        """How many levels a reader can follow by adding up."""
+        return self.zero + self.one_row + self.multipliers
+
+    @property
+    def levels(self) -> int:
+        """How many there are in all."""
+        return self.by_hand + self.tree + self.engines + self.unproved
+
+    def plus(self, other: Shown) -> Shown:
+        """Return the sum of both."""
+        return Shown(**{name: getattr(self, name) + count for name, count in other})
+
+
 class Certificate(Record):
     """Why the status may be believed.
 
@@ -95,6 +175,7 @@ class Certificate(Record):
     agreed on the others. ``ties`` says on what it rests that the plan comes first among equals in
     the scheduler's candidate order: ``solver`` is one engine's word. ``corrected`` counts the
     better plans that the search for proofs found where the solver had claimed there was none.
+    ``sums`` are the levels that one sum of inequalities proves: their trees have a single step.
     ``last_resort`` says on what it rests that no legal set does without a last resort of the
     plan: pods that opted out of YuniKorn's preemption. ``trees_omitted`` counts the steps of trees
     that were left out where the plan was written.
@@ -110,9 +191,31 @@ class Certificate(Record):
     engines: tuple[str, ...] = ()
     corrected: int = 0
     bounds: tuple[SolverFreeBound, ...] = ()
+    sums: tuple[BoundByRows, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     removal_order: tuple[str, ...] = ()
     cut_off: int = 0
     solver: str = ""
     seed: int = 0
     wall_time_s: float = 0.0
+
+    @property
+    def bounds_by_hand(self) -> tuple[SolverFreeBound | BoundByRows, ...]:
+        """All bounds that a reader can follow by adding up."""
+        return *self.bounds, *self.sums
+
+    @property
+    def shown(self) -> Shown:
+        """What the levels rest on."""
+        return Shown(**Counter(map(self._rests_on, self.levels)))
+
+    def _rests_on(self, level: Level) -> str:
+        if level.value == 0:
+            return "zero"
+        if level.proof != "certified":
+            return "unproved" if level.proof is None else "engines"
+        sums = [each for each in self.sums if each.term == level.term]
+        alone = any(each.term == level.term and each.bound == level.value for each in self.bounds)
+        if alone or any(each.is_by_one_row for each in sums):
+            return "one_row"
+        return "multipliers" if sums else "tree"

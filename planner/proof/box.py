@@ -129,15 +129,29 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) >= needed - extra``.
+    """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) + extra >= needed``.
 
-    ``spare`` is by how much the largest value of the left side in a box is above the right side:
-    below 0, no set in the box satisfies all rows.
+    ``upper`` is the number of each of the classes, and ``ends`` the value of each further quantity,
+    by name, with which the left side is largest in a box: it is ``reached`` then.
     """
 
     classes: NDArray[np.int64]
     amounts: Numbers
-    spare: int
+    upper: NDArray[np.int64]
+    extra: Mapping[str, int]
+    ends: Mapping[str, int]
+    needed: int
+
+    @property
+    def reached(self) -> int:
+        """What the left side is at most in the box."""
+        further = sum(c * self.ends[name] for name, c in self.extra.items())
+        return int((self.amounts * self.upper).sum()) + further
+
+    @property
+    def spare(self) -> int:
+        """By how much that is above the right side: below 0, no set in the box satisfies all."""
+        return self.reached - self.needed
 
 
 def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple[int, int]]) -> Sum:
@@ -163,8 +177,8 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
         for name, coefficient in row.extra.items():
             extra[name] = extra.get(name, 0) + multiplier * coefficient
     upper = np.where(total > 0, box.most[classes], box.least[classes])
-    largest = int((total * upper).sum()) + sum(c * ranges[n][c > 0] for n, c in extra.items())
-    return Sum(classes, total, largest - needed)
+    ends = {name: ranges[name][c > 0] for name, c in extra.items()}
+    return Sum(classes, total, upper, extra, ends, needed)
 
 
 def is_contradiction(
@@ -185,8 +199,9 @@ def narrowed(
     added = add_up(rows, box, ranges)
     least, most = box.least.copy(), box.most.copy()
     # Python's own integers: what is to spare can be beyond 64 bits where amounts are not.
+    spare = added.spare
     moved = np.array(
-        [min(added.spare // abs(amount), _INT64) for amount in added.amounts.tolist()],
+        [min(spare // abs(amount), _INT64) for amount in added.amounts.tolist()],
         dtype=np.int64,
     )
     helps, of = added.amounts > 0, added.classes

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import RATED, TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
+from planner.plan.record import OWN_ROW
 from planner.proof.box import Box, Row
 from planner.proof.measures import Bounded
 from planner.proof.question import Question, Rules
 
-BETTER: Final = "better"
+BETTER: Final = OWN_ROW
 """The name of the row of the measure in question."""
 
 INFEASIBLE: Final = "infeasible"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Final
 
 from rich.console import RenderableType
@@ -13,11 +14,12 @@ from rich.text import Text
 
 from planner.auditing import Audit, Case, Failure
 from planner.auditing.record import FindingCode, Gap, Judgement, Verdicts
+from planner.plan import Shown
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
 from planner.report.text import clean, decimal, hours, plural, short, word
-from planner.report.words import WORK_HOURS, WORK_UNIT
+from planner.report.words import WORK_HOURS, WORK_UNIT, shown_in_words
 
 FINDINGS: Final[dict[FindingCode, str]] = {
     "redundant": "some of its victims alone would do",
@@ -30,6 +32,7 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 """What a finding says of the scheduler's own answer."""
 
 IN_TURN: Final = "In turn"
+LEVELS: Final = "Levels"
 STRICT: Final = "documented precedence, ST-01 to ST-05"
 
 WORST: Final = 20
@@ -95,6 +98,7 @@ def _header(audit: Audit) -> Table:
         ("Infeasible", f"{summary.infeasible:,} proved"),
         *((_objective(one), _said(one)) for one in summary.verdicts),
         *((IN_TURN, said) for said in in_turn(audit)),
+        *((LEVELS, said) for said in levels_shown(audit)),
     ]
     if summary.unproved:
         facts.append(("Not proved", plural(summary.unproved, "case")))
@@ -109,6 +113,13 @@ def in_turn(audit: Audit) -> Iterator[str]:
     if kept.judged:
         said = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases ({STRICT})"
         yield said + (f", {kept.undecided:,} not decided" if kept.undecided else "")
+
+
+def levels_shown(audit: Audit) -> Iterator[str]:
+    """Yield what the levels of all optima rest on."""
+    shown = reduce(Shown.plus, (one.shown for one in audit.summary.verdicts), Shown())
+    if shown.levels:
+        yield f"{shown.levels:,} of all optima: {shown_in_words(shown)}"
 
 
 def _objective(verdicts: Verdicts) -> str:
@@ -216,6 +227,8 @@ def _lines(audit: Audit) -> Iterator[str]:
     for one in audit.summary.verdicts:
         counts = f"judged={one.judged}", f"best={one.best}", f"not_best={one.not_best}"
         yield line("objective", word(one.objective), f"proved={one.proved}", *counts)
+        rest = (f"{name}={count}" for name, count in one.shown)
+        yield line("levels", word(one.objective), *rest)
     for code, count in audit.summary.findings.items():
         yield line("finding", code, str(count))
     summary = audit.summary

@@ -88,6 +88,9 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Iterator[str]:
     closed = sum(level.value == level.bound for level in certificate.levels)
     for bound in certificate.bounds:
         yield line("solver_free", word(bound.term), f"bound={bound.bound}", quoted(bound.statement))
+    for one in certificate.sums:
+        facts = f"bound={one.bound}", f"rows={len(one.rows)}", f"needed={one.needed}"
+        yield line("sum", word(one.term), *facts, f"reached={one.reached}", quoted(one.statement))
     for verdict in certificate.verdicts:
         detail = [quoted(verdict.detail)] if verdict.detail else []
         yield line("law", word(verdict.law), f"holds={yes(verdict.holds)}", *detail)
@@ -97,6 +100,7 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Iterator[str]:
         plan.status,
         f"levels={closed}/{len(certificate.levels)}",
         f"certified={sum(level.proof == 'certified' for level in certificate.levels)}",
+        f"by_hand={certificate.shown.by_hand}",
         f"steps={steps_in(certificate)}",
         f"ties={certificate.ties or 'none'}",
         *([f"corrected={certificate.corrected}"] if certificate.corrected else []),

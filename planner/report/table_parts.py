@@ -22,6 +22,7 @@ from planner.report.words import (
     WORK_HOURS,
     WORK_UNIT,
     TermRow,
+    by_hand_in_words,
     laws_held,
     main_bound,
     more_than_greedy,
@@ -187,16 +188,18 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Table:
     levels = certificate.levels
     closed = sum(level.value == level.bound for level in levels)
     held, checked = laws_held(plan)
-    said = [
+    facts = [
         plan.status,
         CLOSED.format(closed=closed, levels=plural(len(levels), "level")) if levels else "",
         plan.attempt,
         f"laws {held}/{checked} hold" if checked else "",
         f"{certificate.wall_time_s:.2f} s",
     ]
-    table = grid([("CERTIFICATE", Text("   ".join(part for part in said if part)))])
+    table = grid([("CERTIFICATE", Text("   ".join(part for part in facts if part)))])
     if proof := proof_in_words(certificate):
         table.add_row("Proof", Text(clean(proof)))
+    if said := by_hand_in_words(certificate):
+        table.add_row("By hand", Text(said))
     for verdict in certificate.verdicts:
         if not verdict.holds:
             text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"

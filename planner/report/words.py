@@ -18,7 +18,17 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
 )
-from planner.plan import AnyPlan, Certificate, Level, Plan, Proof, SolverFreeBound, YuniKornPlan
+from planner.plan import (
+    AnyPlan,
+    BoundByRows,
+    Certificate,
+    Level,
+    Plan,
+    Proof,
+    Shown,
+    SolverFreeBound,
+    YuniKornPlan,
+)
 from planner.report.text import plural
 
 SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
@@ -272,7 +282,36 @@ def last_tier(plan: YuniKornPlan) -> str:
     return f"{said}; {UNAVOIDABLE if proved else AVOIDABLE}"
 
 
-def main_bound(certificate: Certificate) -> SolverFreeBound | None:
-    """Return the bound to show where one is enough: that of the first level that counts."""
-    bounds = certificate.bounds
-    return next((bound for bound in bounds if bound.term in COUNTING), next(iter(bounds), None))
+def main_bound(certificate: Certificate) -> SolverFreeBound | BoundByRows | None:
+    """Return the bound to show where one is enough: that of the first level that counts.
+
+    Of that level it is a sum of rows where one row alone bounds it lower.
+    """
+    stated = certificate.bounds_by_hand
+    counting = (bound for bound in stated if bound.term in COUNTING)
+    first = next(counting, next(iter(stated), None))
+    of_level = (bound for bound in stated if first is not None and bound.term == first.term)
+    return max(of_level, key=lambda bound: bound.bound, default=None)
+
+
+def by_hand_in_words(certificate: Certificate) -> str:
+    """Say how many levels a reader can follow by adding up; empty if none but by being 0."""
+    shown = certificate.shown
+    if not shown.one_row + shown.multipliers:
+        return ""
+    easy = Shown(zero=shown.zero, one_row=shown.one_row, multipliers=shown.multipliers)
+    levels = plural(len(certificate.levels), "level")
+    return f"{shown.by_hand:,} of {levels}: {shown_in_words(easy)}"
+
+
+def shown_in_words(shown: Shown) -> str:
+    """Say how many levels rest on what."""
+    counts = (
+        (shown.zero, "that cannot be below 0"),
+        (shown.one_row, "by one row"),
+        (shown.multipliers, "by a sum of rows"),
+        (shown.tree, "by a tree"),
+        (shown.engines, "by two engines"),
+        (shown.unproved, "not proved"),
+    )
+    return ", ".join(f"{count:,} {how}" for count, how in counts if count)

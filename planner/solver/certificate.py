@@ -37,6 +37,7 @@ def certify(  # noqa: PLR0913 - all that is known
         engines=tuple(found.engines),
         corrected=found.corrected,
         bounds=tuple(bounds),
+        sums=tuple(found.sums),
         cut_off=cut_off,
         solver=solver_name(),
         seed=SEED,

@@ -209,7 +209,7 @@ def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
 
 
 def _bounds_of(term: str, certificate: Certificate) -> list[int]:
-    return [bound.bound for bound in certificate.bounds if bound.term == term]
+    return [bound.bound for bound in certificate.bounds_by_hand if bound.term == term]
 
 
 def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from planner.auditing import Case, Tally
 from planner.auditing.record import FindingCode, Judgement
 from planner.objective.profiles import PROFILES, Profile
+from planner.plan import Shown
 
 D2 = Profile("few", "", levels=(("D2",),))
 
@@ -16,6 +17,7 @@ def case(  # noqa: PLR0913 - the fields that are counted
     findings: tuple[FindingCode, ...] = (),
     outside: tuple[str, ...] = (),
     proved: bool = True,
+    shown: Shown | None = None,
 ) -> Case:
     """Return a case in which so many workloads are evicted."""
     judgement = Judgement(
@@ -25,6 +27,7 @@ def case(  # noqa: PLR0913 - the fields that are counted
         terms={"D2": optimum},
         gaps={"D2": greedy - optimum} if greedy else {},
         best=best,
+        shown=shown or Shown(),
     )
     return Case(
         state=name,
@@ -58,6 +61,16 @@ def test_totals() -> None:
     assert (gap.compared, gap.more, gap.less) == (2, 1, 0)
     assert (gap.total, gap.greedy_total, gap.worst) == (3, 7, 3)
     assert gap.worst_case == "a: ns/p"
+
+
+def test_levels_are_counted_by_what_they_rest_on() -> None:
+    tally = Tally((D2,))
+    tally.add(case("a", shown=Shown(zero=2, one_row=3, multipliers=1)))
+    tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4, engines=1)))
+    tally.add(case("c", shown=Shown(unproved=1), proved=False))
+    (verdicts,) = tally.summary().verdicts
+    assert verdicts.shown == Shown(zero=2, one_row=4, multipliers=3, tree=4, engines=1, unproved=1)
+    assert (verdicts.shown.by_hand, verdicts.shown.levels) == (9, 15)
 
 
 def test_nothing_at_all() -> None:

@@ -1,4 +1,4 @@
-"""Every command of the tutorial and of the how-to guides runs, and prints what the page shows.
+"""Every command of the tutorial, the how-to guides and "what optimal means" runs as shown there.
 
 The blocks of a page run one after the other in an empty folder, with ``instances`` beside it, and a
 kubectl that serves the quickstart cluster. What a block shows under its title becomes a file.
@@ -24,7 +24,8 @@ from tests.kubectl.stand_in import StandIn
 from tests.page import COLUMNS, blocks, check_printed, run
 
 DOCS = ROOT / "docs"
-PAGES = sorted([*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")])
+GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
+PAGES = sorted([*GUIDES, DOCS / "explanation" / "optimal.md"])
 DASK_PORT = "8786"
 """The port of Dask's scheduler on the page, which something else may have here."""
 

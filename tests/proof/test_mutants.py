@@ -250,6 +250,7 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
         "levels": tuple(_level(terms, measure) for measure in measures),
         "caps": tuple(Cap(term=measure_id(m), most=most) for m, most in caps.items()),
         "bounds": (),
+        "sums": (),
     }
     for borrowing in (True, False):
         plan = planning.subject.plan(

@@ -83,7 +83,7 @@ class Case:
             levels.append(
                 Level(term=name, title="", unit="", value=least, bound=least, proof="certified")
             )
-        told = {"levels": tuple(levels), "bounds": ()}
+        told = {"levels": tuple(levels), "bounds": (), "sums": ()}
         for borrowing in (True, False):
             other = planning.subject.plan(
                 "optimum",

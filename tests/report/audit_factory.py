@@ -6,6 +6,7 @@ from typing import Any
 
 from planner.auditing import Audit, Case, Failure
 from planner.auditing.record import Gap, Judgement, Ratio, Summary, Verdicts
+from planner.plan import Shown
 
 GPU = "nvidia.com/gpu"
 
@@ -84,6 +85,7 @@ def make_audit(**changes: object) -> Audit:
 def make_summary(**changes: object) -> Summary:
     """Return the totals of that audit."""
     counts = {"proved": 3, "judged": 2, "best": 1, "not_best": 1}
+    shown = Shown(zero=2, one_row=5, multipliers=4, tree=1)
     gap = Gap(
         objective="no-regret",
         term="D2",
@@ -106,7 +108,10 @@ def make_summary(**changes: object) -> Summary:
         "unproved": 0,
         "failures": 1,
         "findings": {"count": 1, "disruption": 1, "redundant": 1},
-        "verdicts": [Verdicts(objective=one, **counts) for one in ("no-regret", "min-count")],
+        "verdicts": [
+            Verdicts.model_validate({"objective": one, **counts, "shown": shown})
+            for one in ("no-regret", "min-count")
+        ],
         "gaps": (gap,),
     }
     return Summary.model_validate({**facts, **changes})

@@ -9,6 +9,7 @@ from planner.assignment import Assignment, FlavorChoice, PodSetFlavors
 from planner.laws import KUEUE_CLASSICAL
 from planner.plan import (
     Amount,
+    BoundByRows,
     Certificate,
     Demand,
     Level,
@@ -17,9 +18,11 @@ from planner.plan import (
     Plan,
     QuotaNode,
     QuotaUse,
+    Reaching,
     SolverFreeBound,
     Verdict,
     Victim,
+    WeighedRow,
 )
 from planner.plan.proof import ByRows, Tree
 from planner.quantity import format_units
@@ -154,6 +157,7 @@ def make_infeasible(**changes: object) -> Plan:
             trees=(Tree(claim="infeasible", steps=(ByRows(rows={"better": 1}),)),),
             ties=None,
             bounds=(),
+            sums=(),
             verdicts=(),
         ),
         "greedy": greedy,
@@ -216,6 +220,21 @@ def make_certificate(**changes: object) -> Certificate:
         statement="5 nvidia.com/gpu in flavor h200 are needed and no candidate frees more than 4: "
         "at least 2 victims",
     )
+    short = f"{GPU} in flavor h200 at queue/team-a"
+    sum_ = BoundByRows(
+        term="D3",
+        rows=(
+            WeighedRow(row=short, times=1, least=5),
+            WeighedRow(row="D1 <= 2", times=1, least=-1),
+            WeighedRow(row="better", times=2, least=-2),
+        ),
+        needed=0,
+        reached=-1,
+        reaching=(Reaching(of="team-b/sweep-17", count=1, amount=-1),),
+        bound=6,
+        statement=f"1 x 5 ({short}) + 1 x -1 (D1 <= 2) + 2 x -2 (D3 <= 5) = 0 must be reached, and "
+        "no better set reaches more than -1, so priority weight is at least 6",
+    )
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
         "levels": tuple(
@@ -227,6 +246,7 @@ def make_certificate(**changes: object) -> Certificate:
         ),
         "ties": "certified",
         "bounds": (bound,),
+        "sums": (sum_,),
         "verdicts": tuple(
             Verdict(law=law.id, title=law.title, holds=True, detail="") for law in KUEUE_CLASSICAL
         ),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from planner.auditing import Failure
-from planner.report import audit_html, audit_markdown
+from planner.report import audit, audit_html, audit_markdown
 from planner.report.document.audit import MAX_CASES
 from planner.report.document.block import Histogram
 from planner.report.document.distribution import distributions
@@ -44,6 +44,22 @@ def test_numbers_come_first() -> None:
         "1",
         "33.3%",
         "fewer victims would do",
+    ]
+
+
+def test_every_format_says_what_levels_rest_on() -> None:
+    """Under each of two objectives 2, 5, 4 and 1."""
+    said = (
+        "24 of all optima: 4 that cannot be below 0, 10 by one row, 8 by a sum of rows, 2 by a tree"
+    )
+    read = make_audit()
+    assert said in Page.of(audit_html.render(read)).texts("dd")
+    assert said in audit_markdown.render(read)
+    assert f" Levels      {said}\n" in audit.render(read, "table", width=120, color=False)
+    counts = "zero=2 one_row=5 multipliers=4 tree=1 engines=0 unproved=0"
+    plain = audit.render(read, "plain", width=120, color=False).splitlines()
+    assert [one for one in plain if one.startswith("levels ")] == [
+        f"levels           {objective} {counts}" for objective in ("no-regret", "min-count")
     ]
 
 

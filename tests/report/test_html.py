@@ -211,6 +211,9 @@ def test_certificate_has_verdicts_bounds_and_order() -> None:
     facts = dict(zip(read.texts("dt"), read.texts("dd"), strict=True))
     assert facts["Optimality"] == "value = bound on 7 of 7 levels"
     assert facts["Input"] == plan.certificate.digest
+    assert facts["By hand"].startswith("3 of 7 levels: ")
+    (sum_,) = plan.certificate.sums
+    assert f"D3 ≥ 6: {sum_.statement}" in read.texts("p")
 
 
 def test_a_broken_law_is_seen_without_opening_anything() -> None:

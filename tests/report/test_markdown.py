@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from planner.plan import AnyPlan
 from planner.report import markdown
 from planner.report.markdown_text import MAX_ROWS, code, prose
-from tests.report.factory import make_infeasible, make_plan, make_victim
+from tests.report.factory import make_certificate, make_infeasible, make_plan, make_victim
 from tests.report.page import Page
 from tests.report.test_html import PLANS, SHOWN, evil_plan, rows
 from tests.report.yunikorn_factory import make_yunikorn
@@ -47,6 +47,13 @@ def test_victims_are_those_of_the_plan() -> None:
     table = next(element for element in read.all("table") if "Why it may go" in element.text)
     assert [name for name in plan.keys if name in table.text] == list(plan.keys)
     assert "| **2 victims** |" in markdown.render(plan)
+
+
+def test_sums_of_rows_are_there_to_be_followed() -> None:
+    (sum_,) = make_certificate().sums
+    paragraphs = read_back(markdown.render(make_plan())).texts("p")
+    (said,) = [text for text in paragraphs if "D3 ≥" in text]
+    assert said == f"D3 ≥ 6: {sum_.statement}"
 
 
 def test_tree_is_a_table() -> None:

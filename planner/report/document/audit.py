@@ -9,7 +9,16 @@ from typing import Final
 from urllib.parse import quote
 
 from planner.auditing.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
-from planner.report.audit import FINDINGS, IN_TURN, found, gap_amount, gap_unit, in_turn
+from planner.report.audit import (
+    FINDINGS,
+    IN_TURN,
+    LEVELS,
+    found,
+    gap_amount,
+    gap_unit,
+    in_turn,
+    levels_shown,
+)
 from planner.report.document.block import (
     Block,
     Cell,
@@ -81,6 +90,8 @@ def _facts(audit: Audit) -> Iterator[tuple[str, Cell]]:
     yield "Infeasible", Cell(f"{audit.summary.infeasible:,} proved")
     for said in in_turn(audit):
         yield IN_TURN, Cell(said)
+    for said in levels_shown(audit):
+        yield LEVELS, Cell(said)
     yield "Rules", Cell(", ".join(dict.fromkeys(case.rules for case in audit.cases)) or NOTHING)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from planner.plan import AnyPlan, Certificate, SolverFreeBound, Verdict, YuniKornPlan
+from planner.plan import AnyPlan, BoundByRows, Certificate, SolverFreeBound, Verdict, YuniKornPlan
 from planner.report.caution import cautions
 from planner.report.contrast import contrast, if_ever
 from planner.report.document import kueue, yunikorn
@@ -43,6 +43,7 @@ from planner.report.words import (
     WORK_NOTE,
     WORK_UNIT,
     TermRow,
+    by_hand_in_words,
     laws_held,
     main_bound,
     more_than_greedy,
@@ -220,8 +221,8 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
         names = victim_names(plan)
         order = tuple(names.get(key, key) for key in certificate.removal_order)
         yield Fold("A legal order of removals", (Names("Remove", order, ordered=True),))
-    if certificate.bounds:
-        yield Fold("Bounds that need no solver", tuple(map(_bound, certificate.bounds)))
+    if bounds := certificate.bounds_by_hand:
+        yield Fold("Bounds that need no solver", tuple(map(_bound, bounds)))
 
 
 def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[str, Cell]]:
@@ -235,6 +236,8 @@ def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[str, Cell
         yield "Optimality", Cell(said, tone=proved)
     if proof := proof_in_words(certificate):
         yield "Proof", Cell(proof)
+    if by_hand := by_hand_in_words(certificate):
+        yield "By hand", Cell(by_hand)
     if attempt := plan.attempt:
         yield "Attempt", Cell(attempt)
     if checked:
@@ -265,7 +268,7 @@ def _holds(verdict: Verdict) -> Cell:
     return Cell("holds", tone="good") if verdict.holds else Cell("broken", tone="bad")
 
 
-def _bound(bound: SolverFreeBound) -> Paragraph:
+def _bound(bound: SolverFreeBound | BoundByRows) -> Paragraph:
     return Paragraph(f"{bound.term} ≥ {bound.bound:,}: {bound.statement}")
 
 

@@ -348,20 +348,16 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
     if race.choices.distinct > 1 and ties == "certified":
         ties = "solver"
     engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
-    bounds = tuple(
-        bound.model_copy(update={"statement": f"in the flavors chosen, {bound.statement}"})
-        for bound in certificate.bounds
+    bounds, sums = (
+        tuple(
+            bound.model_copy(update={"statement": f"in the flavors chosen, {bound.statement}"})
+            for bound in stated
+        )
+        for stated in (certificate.bounds, certificate.sums)
     )
+    found = {"levels": levels, "ties": ties, "engines": engines, "bounds": bounds, "sums": sums}
     seconds = round(time.monotonic() - started, 6)
-    return certificate.model_copy(
-        update={
-            "levels": levels,
-            "ties": ties,
-            "engines": engines,
-            "bounds": bounds,
-            "wall_time_s": seconds,
-        }
-    )
+    return certificate.model_copy(update={**found, "wall_time_s": seconds})
 
 
 def _contrast(race: _Race) -> FlavorChoices:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from planner.objective.profiles import Measure
+from planner.plan import BoundByRows
 from planner.plan.proof import Tree
 from planner.proof.claims import (
     BETTER,
@@ -22,6 +23,7 @@ from planner.proof.claims import (
     level_claim,
 )
 from planner.proof.question import Question
+from planner.proof.sums import bound_by_rows
 from planner.solver.engine import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
 
@@ -36,13 +38,15 @@ GLANCE: Final = Effort(steps=8, entries=30_000)
 class Certified:
     """What is proved of an answer, given by positions of workloads; ``None`` for no answer.
 
-    ``levels`` have the values of the answer. ``ties`` says whether it is proved that it comes
+    ``levels`` have the values of the answer; ``sums`` say of those that one sum of inequalities
+    proves what it is. ``ties`` says whether it is proved that it comes
     first among equals. ``corrected`` counts the better sets that took the place of the answer.
     """
 
     victims: Sequence[int] | None
     levels: list[Stated] = field(default_factory=list)
     trees: list[Tree] = field(default_factory=list)
+    sums: list[BoundByRows] = field(default_factory=list)
     infeasible: bool = False
     ties: bool = False
     corrected: int = 0
@@ -131,12 +135,15 @@ class Certifier:
             if value == 0:  # no term is negative
                 done.levels.append(Stated(measure, 0, proved=True))
                 return
-            grown, found = self._grow(self.claims.level(done.levels, measure, value), done)
+            question = self.claims.level(done.levels, measure, value)
+            grown, found = self._grow(question, done)
             if found is None:
                 break
             done.victims, done.corrected = found, done.corrected + 1
         if grown.steps is not None:
             done.trees.append(Tree(claim=level_claim(measure), steps=grown.steps))
+            sum_ = bound_by_rows(question, grown.steps, measure, value)
+            done.sums += [] if sum_ is None else [sum_]
         done.levels.append(Stated(measure, value, proved=grown.steps is not None))
 
     def _prove_ties(self, done: Certified) -> None:

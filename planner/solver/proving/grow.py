@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import gcd
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,7 @@ from planner.solver.engine import Deadline
 from planner.solver.proving.guide import splits
 from planner.solver.proving.look import Look, Part
 from planner.solver.proving.phase_one import Suggestion, integers, suggest
+from planner.solver.proving.readable import readable
 
 WITHOUT_PROGRAM: Final = 40
 """Steps of a tree over few victims that are tried before a linear program is asked at all: to
@@ -142,7 +144,7 @@ class _Growth:
         return box
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
-        """Return what closes a box without a linear program, if something is seen to."""
+        """Return what closes a box, if something is seen to without growing a tree."""
         if box.is_empty:
             return ByLaws(law="no set is left")
         look = Look(self.question, box, self.part)
@@ -155,7 +157,20 @@ class _Growth:
         if box.is_single:
             return None
         leaf, self.doubtful = _one_against_measure(look)
-        return leaf
+        return leaf or self._sum_of_rows(look)
+
+    def _sum_of_rows(self, look: Look) -> ByRows | None:
+        """Return multipliers that close a whole level at once, if a program finds some.
+
+        A sum of rows is shorter than a tree, and a reader can add it up. A wide box is narrowed
+        first: its program is large, and what narrows it serves the levels that follow, too.
+        """
+        is_level = any(bounded.name == BETTER for bounded in self.question.bounds)
+        if self.steps or not is_level or _width(look.box) > self.some:
+            return None
+        found = self._suggest(look, BETTER)
+        closing = None if found is None else _contradiction(look, found)
+        return None if closing is None else ByRows(rows=readable(look, closing.rows))
 
     def _inner(self, box: Box) -> Step:
         """Return what closes, narrows or splits a box that is not closed yet."""
@@ -167,9 +182,9 @@ class _Growth:
         found = self._suggest(look, self.guide)
         if found is None:
             return splits(self.question, box, None)[0]
-        for multipliers in _whole(found) if found.missed > 0 else ():
-            if look.contradict(multipliers):
-                return ByRows(rows=multipliers)
+        closing = _contradiction(look, found)
+        if closing is not None:
+            return closing
         multipliers = _exact(found)
         if _is_narrower(look, multipliers, NARROWER * _width(box)):
             return Narrowing(narrow=multipliers)
@@ -246,7 +261,8 @@ def _one_against_measure(look: Look) -> tuple[ByRows | None, int | None]:
         end = min(int(np.searchsorted(covered, missing)), order.size - 1)
         last = int(classes[order[end]])
         unit = int(row.amounts[np.flatnonzero(row.classes == last)[0]])
-        pair = {name: int(costs[last]), BETTER: unit}
+        common = gcd(int(costs[last]), unit)
+        pair = {name: int(costs[last]) // common, BETTER: unit // common}
         if pair[name] > 0 and look.contradict(pair):
             return ByRows(rows=pair), None
         price = float((costs[classes[order[: end + 1]]] * free[: end + 1]).sum())
@@ -260,6 +276,14 @@ def _whole(found: Suggestion) -> Iterator[dict[str, int]]:
     names = list(found.multipliers)
     for whole in integers([found.multipliers[name] for name in names]):
         yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
+
+
+def _contradiction(look: Look, found: Suggestion) -> ByRows | None:
+    """Return the most readable multipliers that make rows contradict one another, if any do."""
+    for multipliers in _whole(found) if found.missed > 0 else ():
+        if look.contradict(multipliers):
+            return ByRows(rows=multipliers)
+    return None
 
 
 def _exact(found: Suggestion) -> dict[str, int]:

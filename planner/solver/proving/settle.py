@@ -15,7 +15,7 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, with_names
-from planner.plan import Proof, Tree
+from planner.plan import BoundByRows, Proof, Tree
 from planner.proof.claims import Claims, Stated
 from planner.solver.core import Least
 from planner.solver.engine import Deadline, Outcome, OutOfTime
@@ -46,6 +46,7 @@ class Proved:
     ties: Proof | None = None
     engines: Sequence[str] = ()
     corrected: int = 0
+    sums: Sequence[BoundByRows] = ()
 
 
 def say_proved(proved: Proved, deadline: Deadline) -> str:
@@ -101,6 +102,7 @@ class Settling:
             "certified" if certified.ties else "solver" if by_solver else None,
             tuple(self.witnesses.engines),
             certified.corrected,
+            certified.sums,
         )
 
     def _certified(self, victims: Sequence[int] | None) -> Certified:

@@ -1,0 +1,183 @@
+"""Bounds by a sum of rows: by hand, tampered with, and on all recorded small states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+import planner
+from planner.plan import AnyPlan, BoundByRows, Certificate, Plan, Reaching, Shown, WeighedRow
+from planner.plan.proof import ByRows, CountSplit
+from planner.proof.sums import bound_by_rows
+from planner.state import State
+from tests.conftest import ROOT, TEST_ALL
+from tests.proof.recheck import recorded
+from tests.recorded import lines, state_of
+
+GPU = "example.com/gpu in flavor a100 at queue/team"
+NIC = "example.com/nic in flavor a100 at queue/team"
+STEP = 4 if TEST_ALL else 40
+SMALL = ("small-classical-hier", "small-fair-flat", "small-flavors", "small-edge")
+
+
+@pytest.fixture(scope="module")
+def state() -> State:
+    """Nothing is free of 8 GPUs and 8 NICs, and 4 of each are asked for.
+
+    GPUs and NICs are held 4 and 1, 1 and 4, and 3 and 3.
+    """
+    read = planner.read(ROOT / "instances" / "two-resources.yaml")
+    assert isinstance(read, State)
+    return read
+
+
+@pytest.fixture(scope="module")
+def plan(state: State) -> Plan:
+    found = planner.solve(state, objective="min-count")
+    assert isinstance(found, Plan)
+    return found
+
+
+def certificate_of(plan: AnyPlan) -> Certificate:
+    assert plan.certificate is not None
+    return plan.certificate
+
+
+def sum_of(plan: Plan, term: str) -> BoundByRows:
+    (found,) = [each for each in certificate_of(plan).sums if each.term == term]
+    return found
+
+
+def with_sum(plan: Plan, **changes: object) -> Plan:
+    """Return the plan with something changed in what it says of its first level."""
+    first, *others = certificate_of(plan).sums
+    return with_certificate(plan, sums=(first.model_copy(update=changes), *others))
+
+
+def with_certificate(plan: Plan, **changes: object) -> Plan:
+    certificate = certificate_of(plan).model_copy(update=changes)
+    return plan.model_copy(update={"certificate": certificate})
+
+
+def said_of(state: State, plan: Plan, claim: str) -> tuple[bool, bool, str]:
+    """Say whether a plan is accepted, whether a claim is certified, and how."""
+    check = planner.check(state, plan)
+    (found,) = [each for each in check.claims if each.claim == claim]
+    return check.accepted, found.certified, found.detail
+
+
+def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
+    """One holds GPUs enough, another NICs enough: by either of them one victim would do.
+
+    Of both together 8 are missing, and those who have most hold 3 + 3 of them. Each victim taken
+    for 5 leaves 8 - 5 = 3 with one victim, of which there is 6 - 5 = 1 at most.
+    """
+    alone = {bound.term: bound.bound for bound in certificate_of(plan).bounds}
+    assert alone["count"] == 1
+    assert sum_of(plan, "count") == BoundByRows(
+        term="count",
+        rows=(
+            WeighedRow(row=GPU, times=1, least=4),
+            WeighedRow(row=NIC, times=1, least=4),
+            WeighedRow(row="better", times=5, least=-1),
+        ),
+        needed=3,
+        reached=1,
+        reaching=(Reaching(of="ml/both", count=1, amount=1),),
+        bound=2,
+        statement=f"1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (count <= 1) = 3 must be reached, and "
+        "no better set reaches more than 1, so victims, those already being evicted included is "
+        "at least 2",
+    )
+
+
+def test_what_the_levels_rest_on_is_counted(plan: Plan) -> None:
+    """D2, D3 and the work lost follow from one row each, such as that of the level before."""
+    assert certificate_of(plan).shown == Shown(one_row=3, multipliers=1)
+    without = with_certificate(plan, sums=(), bounds=())
+    assert certificate_of(without).shown == Shown(tree=4)
+
+
+def test_it_is_accepted(state: State, plan: Plan) -> None:
+    assert said_of(state, plan, "count") == (True, True, "1 step")
+
+
+@pytest.mark.parametrize("times", [(2, 1, 5), (1, 1, 6), (1, 1, 1), (0, 1, 5), (1, 1, -5)])
+def test_other_multipliers_are_refused(state: State, plan: Plan, times: tuple[int, ...]) -> None:
+    """With 6 it would be 2 against 0, which does as well, but other numbers stand beside."""
+    rows = tuple(
+        row.model_copy(update={"times": number})
+        for row, number in zip(sum_of(plan, "count").rows, times, strict=True)
+    )
+    closes = times == (1, 1, 6)
+    said = (
+        "its sum of rows is not what the rows add up to"
+        if closes
+        else "the rows of its sum do not contradict one another"
+    )
+    assert said_of(state, with_sum(plan, rows=rows), "count") == (False, False, said)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"needed": 4},
+        {"reached": 0},
+        {"reaching": ()},
+        {"statement": "nothing is cheaper"},
+        {"bound": 1},
+    ],
+)
+def test_other_numbers_are_refused(state: State, plan: Plan, changes: Mapping[str, object]) -> None:
+    accepted, certified, said = said_of(state, with_sum(plan, **changes), "count")
+    assert (accepted, certified) == (False, False)
+    assert said == "its sum of rows is not what the rows add up to"
+
+
+def test_rows_that_there_are_not_are_refused(state: State, plan: Plan) -> None:
+    first, *others = sum_of(plan, "count").rows
+    rows = (first.model_copy(update={"row": "gpu at another queue"}), *others)
+    assert not said_of(state, with_sum(plan, rows=rows), "count")[1]
+
+
+def test_a_bound_above_the_value_is_refused(state: State, plan: Plan) -> None:
+    check = planner.check(state, with_sum(plan, bound=3))
+    assert [one.law for one in check.verdicts if not one.holds] == ["CT-02"]
+
+
+def test_a_sum_for_no_level_is_refused(state: State, plan: Plan) -> None:
+    sums = (*certificate_of(plan).sums, sum_of(plan, "count").model_copy(update={"term": "D8"}))
+    stray = with_certificate(plan, sums=sums)
+    assert said_of(state, stray, "D8") == (False, False, "it is no level")
+
+
+def test_only_a_leaf_of_the_whole_question_is_a_sum(
+    state: State, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = recorded(monkeypatch)
+    assert planner.check(state, plan).accepted
+    question, (leaf,) = walked[0]
+    assert bound_by_rows(question, (leaf,), ("count",), 2) == sum_of(plan, "count")
+    split = CountSplit(of=(0,), most=0)
+    assert bound_by_rows(question, (split, leaf, leaf), ("count",), 2) is None
+    assert bound_by_rows(question, (ByRows(rows={GPU: 1, "better": 5}),), ("count",), 2) is None
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_sums_of_recorded_states_add_up(name: str) -> None:
+    """By the numbers that stand there, and nothing else."""
+    found = 0
+    for line in list(lines(name))[::STEP]:
+        plan = planner.solve(state_of(line), line["pending"], assignment=line.get("assignment"))
+        if plan.certificate is None:
+            continue
+        values = {level.term: level.value for level in plan.certificate.levels}
+        for each in plan.certificate.sums:
+            found += 1
+            assert each.bound == values[each.term]
+            assert each.needed == sum(row.times * row.least for row in each.rows)
+            assert each.reached == sum(one.count * one.amount for one in each.reaching)
+            assert each.reached < each.needed
+            assert all(row.times > 0 for row in each.rows)
+    assert found
