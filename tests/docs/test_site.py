@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import posixpath
 import re
 import subprocess
 import sys
@@ -87,6 +88,27 @@ def test_schemas(site: Path) -> None:
     for name in SCHEMAS:
         file = site / "reference" / "schema" / f"{name}.schema.json"
         assert file.read_text(encoding="utf-8") == schema_text(name)
+
+
+def test_links_within_the_site_lead_somewhere(site: Path) -> None:
+    """Also those to a heading: MkDocs by itself lets a wrong one pass."""
+    pages = [page.relative_to(site).as_posix() for page in site.rglob("*.html")]
+    targets = {page: ids(site, page) | {""} for page in pages}
+    broken = [
+        f"{page}: {link}"
+        for page in pages
+        if page != "404.html"
+        for link in re.findall(r' href="([^":]+)"', (site / page).read_text(encoding="utf-8"))
+        for path, _, anchor in [html.unescape(link).partition("#")]
+        for target in [posixpath.normpath(posixpath.join(posixpath.dirname(page), path))]
+        if not (anchor in targets[page] if not path else leads(site, target, anchor, targets))
+    ]
+    assert broken == []
+
+
+def leads(site: Path, target: str, anchor: str, targets: dict[str, set[str]]) -> bool:
+    """Say whether there is such a file, and in a page such a place."""
+    return (site / target).exists() and (not anchor or anchor in targets.get(target, set()))
 
 
 def test_every_page_is_in_the_navigation(site: Path) -> None:
