@@ -5,6 +5,6 @@ trial.py    one choice of priorities, put to the replay of Kueue's algorithm
 search.py   the smallest choice that works, or why none does
 answer.py   what comes out, with the commands that carry it out
 
-Source: kueue-semantics.md, sections 2.3 (the annotation and its feature gate), 5.2 to 5.4 and 6.2
+Source: docs/semantics/kueue.md §2.3 (the annotation and its feature gate), §5.2 to §5.4 and §6.2
 (what priorities decide).
 """
