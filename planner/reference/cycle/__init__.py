@@ -8,6 +8,7 @@ tournament.py     the order of processing with fair sharing
 processing.py     one entry: overlap, fit, preemption, admission, reserved capacity
 equivalence.py    which workloads the scheduler cannot tell apart
 requeue.py        who goes back to the queue, and who is parked
+turn.py           whether the scheduler ever comes to a pending workload, if nothing else changes
 run.py            all of it, from the heads to the queues that are left
 
 Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go and
