@@ -73,6 +73,8 @@ def test_laws(site: Path) -> None:
     assert {law.lower() for law in laws} <= ids(site, "reference/laws.html")
     page = " ".join(shown(site, "reference/laws.html").split())
     assert [law.id for law in laws.values() if law.statement not in page] == []
+    links = (site / "reference/laws.html").read_text(encoding="utf-8")
+    assert 'href="../semantics/kueue.html#66-second-pass"' in links
     # The mathematics of a law, from the docstring of its model.
     assert "touched(n) => w(n, fr) >= subtree(n, fr) + 1" in page
 
