@@ -6,6 +6,7 @@ README where a page says ``<!-- README: TITLE OF THE PART -->``.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,7 @@ from typing import Final
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from generator import cli, laws, library, objectives, schemas
 
@@ -43,9 +45,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, config: MkDocsConfig, **_: object) -> str:
-    """Put in the parts of the README that a page asks for."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
+    """Put in the parts of the README that a page asks for; their links lead on from the page."""
     readme = Path(config.config_file_path).with_name("README.md")
+    top = posixpath.relpath(".", posixpath.dirname(page.file.src_uri))
 
     def part(mark: re.Match[str]) -> str:
         text = readme.read_text(encoding="utf-8")
@@ -53,7 +56,7 @@ def on_page_markdown(markdown: str, config: MkDocsConfig, **_: object) -> str:
         if not rest:
             message = f'README.md has no part "{mark[1]}"'
             raise PluginError(message)
-        return rest.partition("\n## ")[0].strip()
+        return rest.partition("\n## ")[0].strip().replace("](docs/", f"]({top}/")
 
     return PART.sub(part, markdown)
 

@@ -1,6 +1,48 @@
 """Plan preemptions for Kueue clusters: who must go, and is that provably the least.
 
 Names are loaded on first use, so that importing the package costs next to nothing.
+
+What was read:
+
+state/         its frozen schema; quantity.py: exact quantities; errors.py: every exception
+reader/        from what kubectl and the schedulers print to a state
+kubectl/       running kubectl: from a cluster to a dump
+dump/          made clusters as kubectl would print them
+generation/    made-up clusters; trace/ clusters of public traces
+scenario/      what if the cluster were otherwise: edits of a state
+
+The question, and its three independent answers:
+
+quota/         the arithmetic that all share; assignment.py: which flavors the preemptor gets
+problem/       one decision in integers: the only thing a model sees
+laws/          the rules, one id each
+reference/     the schedulers' own algorithms, replayed without a solver
+models/        the rules as constraints
+verifier/      a finished plan against the rules, without a solver
+
+From a question to a plan:
+
+objective/     what disruption means: terms, and profiles that order them
+solver/        a problem to its proven optimum
+proof/         proof trees, derived from a state and checked without a solver
+plan/          the output schemas
+api.py         the library's verbs; joint.py that for several workloads
+garbage.py     the collector of cycles, told when it has nothing to find
+
+What is made of plans:
+
+auditing/      many states: the scheduler's own answer beside the optimum
+batch/         many states in parallel, on one machine or many
+boosting/      priority boosts after which Kueue itself takes the victims of a plan
+checking/      a plan made by anybody, checked
+explanation/   why this victim, why not that one, why nothing
+exposure/      how often what runs would be a victim
+linting/       what a configuration makes possible, impossible or pointless
+replay/        recorded answers of the real schedulers against the reference
+simulation/    cycle after cycle, and what goes round
+study/         algorithms beside each other on many states
+report/        one renderer per format
+cli/           the command line
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 """Which flavor each podset of the preemptor gets, and what that makes it ask for.
 
-Source: kueue-semantics.md, sections 4 (what an assignment is) and 5.1 (request and contested
+Source: docs/semantics/kueue.md §4 (what an assignment is) and §5.1 (request and contested
 flavor-resources of the preemption search).
 """
 
@@ -146,7 +146,8 @@ def total_request(
 ) -> dict[int, int]:
     """Return REQ: per fr, what all podsets ask for at the assigned counts; zeros left out.
 
-    The request for ``pods`` that flavor assignment adds is not part of it (semantics, 4.1).
+    The request for ``pods`` that flavor assignment adds is not part of it
+    (docs/semantics/kueue.md §4.1).
     """
     total: dict[int, int] = {}
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):

@@ -8,8 +8,8 @@ PlannerError
 ├── UnsupportedError       2   valid input which the planner cannot decide exactly, and says so
 └── InternalError         70   a plan failed its own verification, or another bug of ours
 
-Exit codes that are answers, not errors (design.md, section 6): 0 proved optimal, 1 findings,
-3 proved infeasible, 4 a plan without proof, 5 no plan within the time limit.
+Exit codes that are answers, not errors: 0 proved optimal, 1 findings, 3 proved
+infeasible, 4 a plan without proof, 5 no plan within the time limit.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A quantity is held as an ``int`` of *nano-units*, the finest step Kubernetes knows, so sums are
 exact. Schedulers calculate in coarser integers: Kueue in milli-units for ``cpu`` and whole units
-for everything else (kueue-semantics.md, section 1), rounding away from zero and saturating at
+for everything else (docs/semantics/kueue.md §1), rounding away from zero and saturating at
 64 bits.
 """
 
@@ -116,7 +116,7 @@ def is_milli(resource: str) -> bool:
 def to_units(nano: int, resource: str) -> int:
     """Convert nano-units to the scheduler's integer unit, away from zero, clamped to 64 bits.
 
-    Source: kueue-semantics.md, section 1 (cpu ``2500u`` is 3 milli, memory ``100m`` is 1 byte).
+    Source: docs/semantics/kueue.md §1 (cpu ``2500u`` is 3 milli, memory ``100m`` is 1 byte).
     """
     step = 10**6 if resource == "cpu" else NANO
     units = -(-nano // step) if nano >= 0 else nano // step
@@ -131,7 +131,7 @@ def from_units(units: int, resource: str) -> int:
 def to_quota(nano: int, resource: str) -> int:
     """Convert a quota or limit to the scheduler's unit; too large to count means Unlimited.
 
-    Source: kueue-semantics.md, section 1: a cpu quota is Unlimited from
+    Source: docs/semantics/kueue.md §1: a cpu quota is Unlimited from
     floor((2^63 - 1) / 1000) cores on, any other from 2^63 - 1 units on.
     """
     bound = (MAX_INT64 // 1000) * NANO if resource == "cpu" else MAX_INT64 * NANO

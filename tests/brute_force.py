@@ -2,7 +2,7 @@
 
 A set is legal in an attempt if single removals, each accepted at its moment, lead to it, and
 the preemptor then fits (the definition of the recorded ``legal`` masks). Everything is written
-from kueue-semantics.md, sections 3 and 5, as literally as possible and with no regard to speed:
+from docs/semantics/kueue.md §3 and §5, as literally as possible and with no regard to speed:
 usage is summed up anew from what is left, candidates are collected by walking the tree down.
 Only what was read (quotas, workloads, assignment) is shared with the product.
 """
@@ -34,7 +34,7 @@ class Simulation:
         self.workloads = {w.key: w for held in snapshot.admitted.values() for w in held}
         self._usage: dict[tuple[int, int, Gone], int] = {}
 
-    # Section 3: quota arithmetic, always from the beginning.
+    # §3: quota arithmetic, always from the beginning.
 
     def usage(self, node: int, fr: int, gone: Gone) -> int:
         """Sum up what is left below a node, without what its children keep for themselves."""
@@ -93,7 +93,7 @@ class Simulation:
                 return False
         return True
 
-    # Section 5.2 and 5.3: candidates, as collected before the first removal.
+    # §5.2 and §5.3: candidates, as collected before the first removal.
 
     @cached_property
     def variants(self) -> dict[str, str]:
@@ -156,7 +156,7 @@ class Simulation:
             return "ReclaimWithoutBorrowing"
         return "ReclaimWhileBorrowing"
 
-    # Sections 5.5 and 5.6: attempts and removals.
+    # §5.5 and §5.6: attempts and removals.
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
@@ -188,7 +188,7 @@ class Simulation:
         return True
 
     def takes(self, key: str, gone: Gone, *, borrowing: bool) -> bool:
-        """Say whether Kueue would take a workload after those which are gone (5.6)."""
+        """Say whether Kueue would take a workload after those which are gone (§5.6)."""
         variant = self.variants.get(key)
         if variant is None or (borrowing and variant == "ReclaimWithoutBorrowing"):
             return False

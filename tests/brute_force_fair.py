@@ -1,7 +1,7 @@
 """Fair sharing by the definition: remove workloads one at a time, in every order.
 
 A set is legal if single removals, each of which some configured strategy accepts at its moment,
-lead to it, and the preemptor then fits. Written from kueue-semantics.md, section 6, as literally
+lead to it, and the preemptor then fits. Written from docs/semantics/kueue.md §6, as literally
 as possible and with no regard to speed; quotas and usage are those of ``tests.brute_force``.
 """
 
@@ -16,7 +16,7 @@ from tests.brute_force import Gone, Simulation, reachable
 
 
 class Drs(NamedTuple):
-    """What section 6.1 computes of a node."""
+    """What §6.1 computes of a node."""
 
     borrowing: bool
     ratio: float
@@ -24,7 +24,7 @@ class Drs(NamedTuple):
 
 
 def compare(a: Drs, b: Drs) -> int:
-    """Compare two shares as the end of section 6.1 says: -1, 0 or 1."""
+    """Compare two shares as the end of §6.1 says: -1, 0 or 1."""
     a_infinite, b_infinite = (drs.weight == 0 and drs.ratio != 0 for drs in (a, b))
     if a_infinite and b_infinite:
         return (a.ratio > b.ratio) - (a.ratio < b.ratio)
@@ -37,7 +37,7 @@ def compare(a: Drs, b: Drs) -> int:
 class FairSimulation(Simulation):
     """One preemptor with its flavors assigned, on one snapshot. Keep the workloads few."""
 
-    # Section 6.1: shares, with the request counted at the preemptor's queue (6.3).
+    # §6.1 and §6.3: shares, the request counted at the preemptor's queue.
 
     def counted(self, node: int, fr: int, gone: Gone) -> int:
         """Sum up usage below a node, with REQ at the preemptor's queue."""
@@ -56,7 +56,7 @@ class FairSimulation(Simulation):
         return known.union(*(self.knows(child) for child in self.tree.children[node]))
 
     def potential(self, node: int, fr: int) -> int:
-        """Return what a node could use if nothing ran (section 3)."""
+        """Return what a node could use if nothing ran (§3)."""
         parent = self.tree.nodes[node].parent
         if parent < 0:
             return self.subtree(node, fr)
@@ -90,7 +90,7 @@ class FairSimulation(Simulation):
                 ratio = max(ratio, float(over) * 1000 / float(lendable))
         return Drs(bool(excess), ratio, weight)
 
-    # Section 6.2: candidates.
+    # §6.2: candidates.
 
     @cached_property
     def candidates(self) -> set[str]:
@@ -116,7 +116,7 @@ class FairSimulation(Simulation):
             node = self.tree.nodes[node].parent
         return node
 
-    # Sections 6.3 to 6.6: single removals.
+    # §6.3 to §6.6: single removals.
 
     @cached_property
     def within_nominal(self) -> bool:

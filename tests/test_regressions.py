@@ -1,8 +1,8 @@
 """The issue zoo: each dump shows what was reasoned by hand from the rules, and says so itself.
 
-The table was written from kueue-semantics.md (sections 4 to 6) and yunikorn-semantics.md (sections
-4 to 10 and 13), not from what the planner prints. Lost work is size times seconds: a GPU counts 1,
-a core 1/32.
+The table was written from docs/semantics/kueue.md §4 to §6 and docs/semantics/yunikorn.md §4 to §10
+and §13, not from what the planner prints. Lost work is size times seconds: a GPU counts 1, a core
+1/32.
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import planner.models
 import planner.verifier
+from generator.citations import linked
 from planner.laws import RULE_SETS, Law, kep83
 
+PAGE = "reference/laws.md"
 HEAD = """# Laws
 
 A law is one rule of a scheduler, with a stable id: the same here, in plans and certificates, in
@@ -24,7 +26,7 @@ of the [model](../explanation/engine.md), as a check by the verifier, which has 
 by step in the replay of the scheduler's own algorithm.
 
 Sources name files of the schedulers at the commits that were read: Kueue ff69552e, YuniKorn core
-be3bb487. References to design.md and to the semantics pages are to the project's own notes on them.
+be3bb487. Pages named are those of this site: what the schedulers do, and the theory.
 """
 IDS = re.compile(r"\b(?:KQ|FS|KF|ST|YK|K83)-\d\d\b")
 
@@ -37,7 +39,7 @@ def page() -> str:
         parts.append(f"## {name}")
         parts.append("\n".join(["| law | what |", "|---|---|", *map(_row, laws)]))
         if name == "kep83":
-            parts.append((kep83.__doc__ or "").partition("\n\n")[2])
+            parts.append(linked((kep83.__doc__ or "").partition("\n\n")[2], PAGE))
         for law in laws:
             if law.id not in described:
                 parts.extend(_law(law))
@@ -53,8 +55,8 @@ def _law(law: Law) -> Iterator[str]:
     yield f"### {law.id} {law.title} {{ #{law.id.lower()} }}"
     yield _safe(law.statement)
     for where, text in _mathematics().get(law.id, ()):
-        yield f'!!! note "As stated in `{where}`"\n\n' + _indented(text)
-    yield f"Source: {_safe(law.source)}"
+        yield f'!!! note "As stated in `{where}`"\n\n' + _indented(linked(text, PAGE))
+    yield f"Source: {linked(_safe(law.source), PAGE)}"
 
 
 @cache

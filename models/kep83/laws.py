@@ -45,7 +45,7 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
     Usage only falls while victims go, so this permits an order of all of them. Cohorts between
     are not asked.
 
-    Source: KEP-83, Preemption, step 4; design.md 2.2 for the last victim.
+    Source: KEP-83, Preemption, step 4; docs/design/theory.md §2.2 for the last victim.
     """
     problem, builder = formulation.problem, formulation.builder
     last = formulation.last_victims

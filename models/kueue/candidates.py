@@ -141,7 +141,7 @@ def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
 
     Under fair sharing there is one, and it may.
 
-    Source: kueue ff69552e preemption.go ``classicalPreemptions``; kueue-semantics.md, 5.5.
+    Source: kueue ff69552e preemption.go ``classicalPreemptions``; docs/semantics/kueue.md §5.5.
     """
     if problem.fair is not None:
         return (True,)

@@ -1,4 +1,4 @@
-"""The laws of fair sharing that tie victims together (design.md, 2.3).
+"""The laws of fair sharing that tie victims together (docs/design/theory.md §2.3).
 
 Shares are compared in exact integers here, where Kueue compares doubles. Where rounding could
 decide otherwise the model is the more permissive one: the solver's answers are judged in doubles
@@ -30,7 +30,7 @@ def borrowing_until_last_victim(formulation: Formulation) -> None:
 
     As KQ-07, but in any flavor-resource that has a quota entry at the node or below.
 
-    Source: kueue ff69552e fairsharing/ordering.go ``nextTarget``; design.md 2.3.
+    Source: kueue ff69552e fairsharing/ordering.go ``nextTarget``; docs/design/theory.md §2.3.
     """
     for node in formulation.last_victims.side_nodes():
         formulation.last_victims.require_over_quota(node, formulation.fair.known[node])
@@ -45,7 +45,7 @@ def shares(formulation: Formulation) -> None:
         share(b) <= share(a)    where LessThanOrEqualToFinalShare is configured, or
         share(b) <  share(a')   where LessThanInitialShare is.
 
-    Source: kueue ff69552e fairsharing/strategy.go; design.md 2.3.
+    Source: kueue ff69552e fairsharing/strategy.go; docs/design/theory.md §2.3.
     """
     fair, problem = formulation.fair, formulation.problem
     if fair.within_nominal:

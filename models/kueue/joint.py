@@ -3,7 +3,7 @@
 Each step serves one preemptor in one of its ways. What a single plan knows of its state
 beforehand, and a step does not, is part of the way: a way supposes it.
 
-Source: kueue-semantics.md, sections 4.3, 5.3, 5.5 and 6.3, for what a way supposes.
+Source: docs/semantics/kueue.md §4.3, §5.3, §5.5 and §6.3, for what a way supposes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Way:
         advantage above it; ``None`` supposes nothing.
     by_reclaim
         The contested fr in which it may preempt only if some cohort below the root could give
-        the amount back (semantics, 4.3).
+        the amount back (docs/semantics/kueue.md §4.3).
     """
 
     problem: Problem

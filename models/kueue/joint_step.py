@@ -4,7 +4,8 @@ That usage is the one at the start, less the victims of the steps before, plus w
 served before hold. Every row is guarded by the literal of the way: it binds only if the entrant
 is served in this step and way.
 
-Source: design.md, 2.2 and 2.3; what a way supposes: kueue-semantics.md, 4.3, 5.3, 5.5 and 6.3.
+Source: docs/design/theory.md §2.2 and §2.3; what a way supposes: docs/semantics/kueue.md §4.3,
+§5.3, §5.5 and §6.3.
 """
 
 from __future__ import annotations
@@ -99,7 +100,10 @@ class Step:
             self.builder.any_of(self.builder.witnesses(some))
 
     def _fits_in_quota(self, position: int) -> None:
-        """State that the request fits in the quota of a node of the path (semantics, 5.3)."""
+        """State that the request fits in the quota of a node of the path.
+
+        Source: docs/semantics/kueue.md §5.3.
+        """
         problem, before, node = self.problem, self.before, self.problem.path[position]
         for fr in problem.requested:
             rest = constant(problem.request[fr])
@@ -121,7 +125,7 @@ class Step:
         A step that takes own victims only is legal in the attempt with borrowing if it is in the
         other, so what else decides which attempts are made needs no row.
 
-        Source: kueue ff69552e preemption.go ``classicalPreemptions``; semantics, 5.5.
+        Source: kueue ff69552e preemption.go ``classicalPreemptions``; docs/semantics/kueue.md §5.5.
         """
         problem = self.problem
         if problem.policy.borrow_within_cohort.policy != "Never":

@@ -2,8 +2,8 @@
 
 Removals never raise usage, so the victims below a node can be removed legally in some order if
 and only if some last victim of each touched node, nested along the tree, still finds the node in
-the state the law asks for (design.md, 2.2 and 2.3). The choice of last victims is part of the
-model: of a queue one of its classes, of a cohort the last victim of one touched child.
+the state the law asks for (docs/design/theory.md §2.2 and §2.3). The choice of last victims is part
+of the model: of a queue one of its classes, of a cohort the last victim of one touched child.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def over_quota_until_last_victim(formulation: Formulation) -> None:
 
         touched(n)  =>  w(n, fr) >= subtree(n, fr) + 1   for some contested fr.
 
-    Source: kueue ff69552e candidate_generator.go ``candidateIsValid``; design.md 2.2.
+    Source: kueue ff69552e candidate_generator.go ``candidateIsValid``; docs/design/theory.md §2.2.
     """
     for node in formulation.last_victims.side_nodes():
         formulation.last_victims.require_over_quota(node, formulation.problem.contested)

@@ -1,7 +1,7 @@
 """Linear rows that every legal victim set satisfies: the model without its hard parts.
 
 They bound every separable cost from below, and tell which classes can matter at all
-(solver-performance.md, section 3). No variable here is integral, and none is CP-SAT's.
+(docs/design/solver.md §3). No variable here is integral, and none is CP-SAT's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Linear expressions and constraints over CP-SAT's own proto.
 
 Rows are written into the proto directly, which is an order of magnitude faster than operator
-sums (solver-performance.md, section 2). Variables are integers: their index in the proto. The
+sums (docs/design/solver.md §2). Variables are integers: their index in the proto. The
 module ``cp_model`` is left alone: it loads pandas, which takes as long as a small plan.
 """
 

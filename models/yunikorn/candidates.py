@@ -30,7 +30,7 @@ from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, s
 def other_queue(problem: YuniKornProblem) -> BoolArray:
     """YK-03: forbid the allocations of the ask's own queue, hence of its own application.
 
-    Source: yunikorn-semantics.md, section 4.
+    Source: docs/semantics/yunikorn.md §4.
     """
     own: BoolArray = problem.queue == problem.own_queue
     return own
@@ -39,7 +39,7 @@ def other_queue(problem: YuniKornProblem) -> BoolArray:
 def priority(problem: YuniKornProblem) -> BoolArray:
     """YK-06: forbid allocations whose adjusted priority is higher than that of the ask.
 
-    Source: yunikorn-semantics.md, sections 4 and 11.1; see `adjusted_priorities`.
+    Source: docs/semantics/yunikorn.md §4 and §11.1; see `adjusted_priorities`.
     """
     adjusted = adjusted_priorities(problem)
     return _mask(value > problem.ask.priority for value in adjusted)
@@ -50,7 +50,7 @@ def fence(problem: YuniKornProblem) -> BoolArray:
 
     The queue of the ask is left to YK-03: what it permits others does not bind itself.
 
-    Source: yunikorn-semantics.md, section 4; yunikorn-core be3bb487 scheduler/objects/queue.go
+    Source: docs/semantics/yunikorn.md §4; yunikorn-core be3bb487 scheduler/objects/queue.go
     ``findPreemptionFenceRoot``.
     """
     root = fence_root(problem)
@@ -69,7 +69,7 @@ def preemptable(problem: YuniKornProblem) -> BoolArray:
 
     A type of amount 0 counts as shared.
 
-    Source: yunikorn-semantics.md, sections 4 and 11.1.
+    Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     return _mask(
         not share_type(problem.ask.resource, allocation.resource)
@@ -83,7 +83,7 @@ def preemptable(problem: YuniKornProblem) -> BoolArray:
 def may_preempt(problem: YuniKornProblem) -> BoolArray:
     """YK-11: forbid everything if the ask may not preempt at all.
 
-    Source: yunikorn-semantics.md, section 3.
+    Source: docs/semantics/yunikorn.md §3.
     """
     return np.full(len(problem.allocations), not problem.may_preempt, dtype=np.bool_)
 
@@ -91,7 +91,7 @@ def may_preempt(problem: YuniKornProblem) -> BoolArray:
 def on_required_node(problem: YuniKornProblem) -> BoolArray:
     """YK-08 for an ask with a required node: forbid what is not on that node.
 
-    Source: yunikorn-semantics.md, section 11.1.
+    Source: docs/semantics/yunikorn.md §11.1.
     """
     return _mask(
         allocation.node_id != problem.ask.required_node or allocation.x.not_on_node

@@ -70,7 +70,7 @@ class Columns:
 
         An ask with a required node does without this case: its victims are on that node.
 
-        Source: yunikorn-semantics.md, sections 7 and 15.
+        Source: docs/semantics/yunikorn.md §7 and §15.
         """
         return () if self.problem.ask.required_node else self.problem.roomy
 

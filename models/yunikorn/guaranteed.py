@@ -1,6 +1,6 @@
 """Which guaranteed amounts count at a queue: what the core calls its remaining guaranteed.
 
-Source: yunikorn-semantics.md, section 5; yunikorn-core be3bb487 scheduler/objects/preemption.go
+Source: docs/semantics/yunikorn.md §5; yunikorn-core be3bb487 scheduler/objects/preemption.go
 (``getRemainingGuaranteedResource``).
 """
 

@@ -32,7 +32,7 @@ def spares_last_tier(formulation: Formulation) -> None:
     Whether some other legal set exists is not a question of one model: whoever finds none
     without such victims builds it again with less of this law.
 
-    Source: yunikorn-semantics.md, section 15.
+    Source: docs/semantics/yunikorn.md §15.
     """
     last_tier = spared_by(formulation.problem, formulation.spare).tolist()
     members = formulation.classes.members
@@ -55,7 +55,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
 
         used(q, t) - victims(q, t) + ask(t) [q above the ask] >= min(guaranteed, used)(q, t)
 
-    Source: yunikorn-semantics.md, section 15; design document, law 2.
+    Source: docs/semantics/yunikorn.md §15; design document, law 2.
     """
     columns, groups = formulation.columns, formulation.groups
     sums = columns.sums(groups)
@@ -80,7 +80,7 @@ def within_guaranteed(formulation: Formulation) -> None:
     With enough left at once that holds for any victims. A queue without any guarantee on its way
     may not preempt.
 
-    Source: yunikorn-semantics.md, sections 6 and 15.
+    Source: docs/semantics/yunikorn.md §6 and §15.
     """
     short = short_of_guaranteed(formulation.problem)
     if short is None:
@@ -109,7 +109,7 @@ def fits_node(formulation: Formulation) -> None:
     and a victim on m needs x(m), or x(n) of a node n with room: then victims are anywhere. An
     ask with a required node asks that no type, also none that it does not name, stays below 0.
 
-    Source: yunikorn-semantics.md, sections 7, 11.1 and 15.
+    Source: docs/semantics/yunikorn.md §7, §11.1 and §15.
     """
     columns, builder = formulation.columns, formulation.builder
     free = columns.free_nodes
@@ -136,7 +136,7 @@ def within_limits(formulation: Formulation) -> None:
 
     A type that the maximum lacks is not limited; at the root it counts as 0.
 
-    Source: yunikorn-semantics.md, section 15.
+    Source: docs/semantics/yunikorn.md §15.
     """
     for queue, t, over in over_limits(formulation.problem):
         formulation.builder.at_least(formulation.freed_below(queue, t), over)
@@ -145,6 +145,6 @@ def within_limits(formulation: Formulation) -> None:
 def preemptable(formulation: Formulation) -> None:
     """YK-10: there is at least one victim.
 
-    Source: yunikorn-semantics.md, section 15.
+    Source: docs/semantics/yunikorn.md §15.
     """
     formulation.builder.at_least(Linear(dict.fromkeys(formulation.take, 1)), 1)

@@ -17,7 +17,7 @@ exceeded, and an order of the leaves. With ``over(g)`` what is used above g befo
 Leaves that can always be put back, whatever goes (nearly all), need no constraint, and the others
 may count on them: they are back first.
 
-Source: yunikorn-semantics.md, sections 5 and 15.
+Source: docs/semantics/yunikorn.md §5 and §15.
 """
 
 from __future__ import annotations

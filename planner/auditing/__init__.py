@@ -8,7 +8,7 @@ tally.py       many cases to totals
 sweep.py       what is done with one state done with many, as a batch
 many.py        all of it for one state in memory, or for many in files
 
-Source: design.md, sections 1 and 6; user-needs.md, row 1.
+Source: docs/design/theory.md §1; docs/design/needs.md §1.
 """
 
 from planner.auditing.instance import Packed, open_packed, packed_states

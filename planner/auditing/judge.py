@@ -1,6 +1,6 @@
 """One pending workload: the scheduler's own answer beside the optimum, and what is wrong with it.
 
-Source: design.md, section 1 (auditors: was the greedy set minimal); user-needs.md, row 1.
+Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/design/needs.md §1.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def find_boosts(
 
     Every boost that is returned was proved by deciding anew, with the replay of Kueue's own
     algorithm, on the state with the annotations set. The flavors stay those of the plan. Among
-    cohorts of equal shares Kueue chooses at random (kueue-semantics.md, 6.4); the replay takes
+    cohorts of equal shares Kueue chooses at random (docs/semantics/kueue.md §6.4); the replay takes
     one of them.
 
     Parameters

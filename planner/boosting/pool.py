@@ -2,7 +2,7 @@
 
 A boost must not change what a rule says of a candidate: it stays permitted by the policy that
 permits it today, and may be taken while borrowing just as today. Within these bounds priorities
-only decide in which order Kueue looks at the candidates of one list (kueue-semantics.md, 5.4),
+only decide in which order Kueue looks at the candidates of one list (docs/semantics/kueue.md §5.4),
 and so only the order of the priorities matters, not their values.
 
 Workloads that are no candidates have no part in the search for victims.
@@ -92,7 +92,7 @@ def _classical(context: Context) -> Iterator[tuple[Admitted, str, int]]:
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
-    """Yield the candidates of fair sharing (6.2): own ones, and of queues that borrow."""
+    """Yield the candidates of fair sharing (§6.2): own ones, and of queues that borrow."""
     tree, policy = context.snapshot.tree, context.policy
     below = [context.queue]
     if tree.nodes[context.queue].parent != NO_PARENT:
@@ -126,7 +126,7 @@ def _candidate(
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
-    """Return between which priorities no rule says anything else of a candidate (5.2, 5.3)."""
+    """Return between which priorities no rule says anything else of a candidate (§5.2, §5.3)."""
     preemptor, policy = context.preemptor, context.policy
     own = workload.queue == context.queue
     rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort

@@ -19,14 +19,14 @@ VICTIMS: Final = Law(
     "check_victims",
     "what the plan says of each victim is what the state says",
     "Costs of its own victims and of the scheduler's; of Kueue's their age and place as well.",
-    "objectives.md",
+    "docs/design/objectives.md §3",
 )
 GREEDY: Final = Law(
     "CT-08",
     "check_greedy",
     "the scheduler's own plan is what its algorithm finds",
     "Victims, their order and reasons, attempt and terms are those of the algorithm, replayed.",
-    "kueue-semantics.md 5 and 6; yunikorn-semantics.md 3 to 11",
+    "docs/semantics/kueue.md §5 and §6; docs/semantics/yunikorn.md §3 to §11",
 )
 
 

@@ -3,7 +3,7 @@
 All amounts are whole numbers in Kueue's own units: cpu in milli-cores, memory in bytes, anything
 else as a count. Moments know their time zone.
 
-Source: kueue-semantics.md, sections 1 and 2.
+Source: docs/semantics/kueue.md §1 and §2.
 """
 
 from __future__ import annotations

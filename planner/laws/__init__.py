@@ -5,7 +5,7 @@ finished plan; neither knows the other.
 
 law.py       what a law is
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
-yunikorn.py  YK-01 to YK-11
+yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
 strict.py    ST-01 to ST-05, beside Kueue's
 """

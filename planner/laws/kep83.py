@@ -1,7 +1,7 @@
 """The laws of KEP-83, the proposal of 2022 by which Kueue got preemption: K83-01 to K83-08.
 
-Its text leaves open what some words mean, or says two things. These are readings, not the text, and
-hold for reference, models and verifier alike:
+Its text, retold in docs/semantics/kep83.md, leaves open what some words mean, or says two things.
+These are readings, not the text, and hold for reference, models and verifier alike:
 
 * *min* is the nominal quota of a ClusterQueue, *max* that and its borrowing limit. Hierarchical
   cohorts and lending limits came later: the cohort is the whole tree, quota is what is available
@@ -94,7 +94,7 @@ K83_AT_MIN: Final = Law(
     "other queues give only until they are below their min",
     "When a victim of another ClusterQueue is removed, that queue uses at least its min of some "
     "involved flavor-resource. Only the last removal from each queue can break this.",
-    f"{_SOURCE}Preemption, step 4; design.md 2.5",
+    f"{_SOURCE}Preemption, step 4; docs/design/theory.md §2.5",
 )
 K83_WAITED: Final = Law(
     "K83-08",

@@ -67,7 +67,7 @@ KQ_OVER_QUOTA: Final = Law(
     "the lowest common ancestor use more than their (subtree) quota in some contested "
     "flavor-resource. Only the last removal below each node can break this.",
     "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go candidateIsValid; "
-    "design.md 2.2",
+    "docs/design/theory.md §2.2",
 )
 KQ_ATTEMPT: Final = Law(
     "KQ-08",
@@ -133,7 +133,8 @@ FS_BORROWING: Final = Law(
     "When a victim of another ClusterQueue is removed, that queue and every cohort between it and "
     "the lowest common ancestor borrow: they use more than their (subtree) quota in some "
     "flavor-resource, contested or not. Only the last removal below each node can break this.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; design.md 2.3",
+    "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
+    "docs/design/theory.md §2.3",
 )
 FS_SHARES: Final = Law(
     "FS-07",
@@ -144,7 +145,7 @@ FS_SHARES: Final = Law(
     "(LessThanOrEqualToFinalShare), or less than its share before (LessThanInitialShare). Does "
     "not apply to the own queue, nor where the preemptor stays within nominal quota and the gate "
     "FairSharingPreemptWithinNominal is on.",
-    "kueue ff69552e pkg/scheduler/preemption/fairsharing/strategy.go; design.md 2.3",
+    "kueue ff69552e pkg/scheduler/preemption/fairsharing/strategy.go; docs/design/theory.md §2.3",
 )
 
 KUEUE_FAIR: Final = (
@@ -167,7 +168,7 @@ KF_PERMITTED: Final = Law(
     "queue could ever use. Where it is not available now, the queue may preempt for it: it is "
     "within nominal quota, or could be reclaimed, or the queue may preempt while borrowing.",
     "kueue ff69552e pkg/scheduler/flavorassigner/flavorassigner.go checkFlavorForPodSets, "
-    "fitsResourceQuota; kueue-semantics.md 4.1 to 4.4",
+    "fitsResourceQuota; docs/semantics/kueue.md §4.1 to §4.4",
 )
 
 KUEUE_FLAVORS: Final = (KF_PERMITTED,)

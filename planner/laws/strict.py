@@ -16,7 +16,7 @@ ST_ATTEMPTS: Final = Law(
     "Classical preemption: victims of the second attempt that Kueue would make are legal only if "
     "no set of victims is legal in the first.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions; "
-    "kueue-semantics.md 5.5 and 5.6",
+    "docs/semantics/kueue.md §5.5 and §5.6",
 )
 ST_STRATEGIES: Final = Law(
     "ST-02",
@@ -26,7 +26,7 @@ ST_STRATEGIES: Final = Law(
     "the first pass has ended: in it, every ClusterQueue whose turn came gave somebody whom the "
     "first strategy permits, until none was left.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go fairPreemptions, runFirstFsStrategy; "
-    "kueue-semantics.md 6.5 and 6.6",
+    "docs/semantics/kueue.md §6.5 and §6.6",
 )
 ST_HIGHEST_SHARE: Final = Law(
     "ST-03",
@@ -37,7 +37,7 @@ ST_HIGHEST_SHARE: Final = Law(
     "those that do not borrow and are not on the preemptor's path, are left out. A ClusterQueue "
     "whose turn it is gives a candidate that the strategy permits, if it has one.",
     "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
-    "kueue-semantics.md 6.4",
+    "docs/semantics/kueue.md §6.4",
 )
 ST_ONE_PER_QUEUE: Final = Law(
     "ST-04",
@@ -45,7 +45,7 @@ ST_ONE_PER_QUEUE: Final = Law(
     "one victim per ClusterQueue in the second pass",
     "Fair sharing: once the first pass has ended, a ClusterQueue gives at most one victim more.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go runSecondFsStrategy; "
-    "kueue-semantics.md 6.6",
+    "docs/semantics/kueue.md §6.6",
 )
 ST_STOPS: Final = Law(
     "ST-05",
@@ -53,7 +53,7 @@ ST_STOPS: Final = Law(
     "nobody goes once the preemptor fits",
     "Before the last of the victims is removed, the preemptor does not fit.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits, "
-    "workloadFitsForFairSharing; kueue-semantics.md 5.6 and 6.5",
+    "workloadFitsForFairSharing; docs/semantics/kueue.md §5.6 and §6.5",
 )
 
 STRICT_CLASSICAL: Final = (ST_ATTEMPTS, ST_STOPS)

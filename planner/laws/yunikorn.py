@@ -1,7 +1,7 @@
 """The laws of YuniKorn: YK-01 to YK-07 are those of its design, the rest is arithmetic.
 
 Where the written law and the core differ, `planner.laws.YUNIKORN_DESIGN` has the written one and
-`planner.laws.YUNIKORN_CODE` does without it (yunikorn-semantics.md, sections 13 and 15). Law 4 has
+`planner.laws.YUNIKORN_CODE` does without it (docs/semantics/yunikorn.md §13 and §15). Law 4 has
 two readings: both of these take the core's, `planner.laws.YUNIKORN_WRITTEN` the words.
 """
 
@@ -21,7 +21,7 @@ YK_LAST_TIER: Final = Law(
     "No victim has opted out of preemption, unless no legal victim set does without. Under "
     "objectives that count last-tier victims (D0) none is the originator of its application "
     "either, unless no legal victim set does without both.",
-    "yunikorn-semantics.md 13.1 and 15; design document, law 1; yunikorn-core be3bb487 "
+    "docs/semantics/yunikorn.md §13.1 and §15; design document, law 1; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go",
 )
 YK_LEAVES_GUARANTEED: Final = Law(
@@ -32,14 +32,15 @@ YK_LEAVES_GUARANTEED: Final = Law(
     "its usage without the victims, with the ask where it lies on the ask's path, is at least "
     "its guaranteed, or at least what it was before. Usage leaves out what is being preempted "
     "already.",
-    "yunikorn-semantics.md 13.2 and 15; design document, law 2; the core does not enforce it",
+    "docs/semantics/yunikorn.md §13.2 and §15; design document, law 2; the core does not "
+    "enforce it",
 )
 YK_OTHER_QUEUE: Final = Law(
     "YK-03",
     "other_queue",
     "no victim is in the queue of the ask",
     "Victims are in other queues than the ask, hence of other applications.",
-    "yunikorn-semantics.md 4 and 13.3; design document, law 3; yunikorn-core be3bb487 "
+    "docs/semantics/yunikorn.md §4 and §13.3; design document, law 3; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findEligiblePreemptionVictims",
 )
 YK_WITHIN_GUARANTEED: Final = Law(
@@ -50,7 +51,7 @@ YK_WITHIN_GUARANTEED: Final = Law(
     "with the ask counted and the victims gone, no type of the ask has less than nothing left "
     "there. Types without any guaranteed are free; a queue without any guaranteed on its path "
     "may not preempt.",
-    "yunikorn-semantics.md 6 and 15; design document, law 4; yunikorn-core be3bb487 "
+    "docs/semantics/yunikorn.md §6 and §15; design document, law 4; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go checkPreemptionQueueGuarantees",
 )
 YK_UNDER_GUARANTEED: Final = Law(
@@ -61,7 +62,7 @@ YK_UNDER_GUARANTEED: Final = Law(
     "of its guaranteed, in some type of the ask. Whether the whole ask fits into that is not "
     "asked: YK-04, the core's test, asks it. A queue without any guaranteed on its path may not "
     "preempt.",
-    "design document, law 4; yunikorn-semantics.md 13.4",
+    "design document, law 4; docs/semantics/yunikorn.md §13.4",
 )
 YK_OVER_GUARANTEED: Final = Law(
     "YK-05",
@@ -69,7 +70,7 @@ YK_OVER_GUARANTEED: Final = Law(
     "the queue of a victim is over its guaranteed at the victim's turn",
     "There is an order of the victims in which each queue, when its victim's turn comes, has no "
     "guaranteed on its path, or has less than nothing left of it in some type of the ask.",
-    "yunikorn-semantics.md 5 and 15; design document, law 5; yunikorn-core be3bb487 "
+    "docs/semantics/yunikorn.md §5 and §15; design document, law 5; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go calculateVictimsByNode",
 )
 YK_PRIORITY: Final = Law(
@@ -79,7 +80,7 @@ YK_PRIORITY: Final = Law(
     "After the offsets of the queues from the fence down, the priority of a victim is at most "
     "that of the ask. Below a priority fence only the offset of the fence is compared, and no "
     "single priorities. An ask with a required node is compared by plain priorities.",
-    "yunikorn-semantics.md 4 and 11.1; design document, law 6; yunikorn-core be3bb487 "
+    "docs/semantics/yunikorn.md §4 and §11.1; design document, law 6; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findEligiblePreemptionVictims",
 )
 YK_FENCE: Final = Law(
@@ -89,7 +90,7 @@ YK_FENCE: Final = Law(
     "Victims are below the first queue on the ask's way up that is the root, has the policy "
     "fence, or cannot take the ask within its effective maximum. A queue with the policy "
     "disabled gives none.",
-    "yunikorn-semantics.md 4; design document, law 7; yunikorn-core be3bb487 "
+    "docs/semantics/yunikorn.md §4; design document, law 7; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findPreemptionFenceRoot",
 )
 YK_FITS_NODE: Final = Law(
@@ -99,7 +100,8 @@ YK_FITS_NODE: Final = Law(
     "One node is chosen: schedulable, large enough, not reserved for others only. The ask fits "
     "into what is available there and what the victims on it hold. Victims are on that node, "
     "unless it has room for the ask without any.",
-    "yunikorn-semantics.md 7, 10 and 15; yunikorn-core be3bb487 scheduler/objects/preemption.go",
+    "docs/semantics/yunikorn.md §7, §10 and §15; yunikorn-core be3bb487 "
+    "scheduler/objects/preemption.go",
 )
 YK_WITHIN_LIMITS: Final = Law(
     "YK-09",
@@ -107,7 +109,7 @@ YK_WITHIN_LIMITS: Final = Law(
     "the ask's queue and all above it stay within their maximum",
     "For the queue of the ask and each one above it, and every type of the ask: allocated, "
     "without the victims below it, and the ask together are within its maximum.",
-    "yunikorn-semantics.md 15; the core checks it at placement, not when it chooses victims",
+    "docs/semantics/yunikorn.md §15; the core checks it at placement, not when it chooses victims",
 )
 YK_PREEMPTABLE: Final = Law(
     "YK-10",
@@ -115,7 +117,7 @@ YK_PREEMPTABLE: Final = Law(
     "a victim holds a type of the ask and is free to go",
     "A victim has a resource type in common with the ask (the amount is irrelevant), no required "
     "node, is not released and not being preempted already. There is at least one victim.",
-    "yunikorn-semantics.md 4; yunikorn-core be3bb487 scheduler/objects/application.go",
+    "docs/semantics/yunikorn.md §4; yunikorn-core be3bb487 scheduler/objects/application.go",
 )
 YK_MAY_PREEMPT: Final = Law(
     "YK-11",
@@ -123,7 +125,7 @@ YK_MAY_PREEMPT: Final = Law(
     "the ask may preempt at all",
     "Preemption is enabled in the partition, the ask is permitted to preempt others, and has not "
     "done so before. The delay of its queue and the 15 s between attempts only postpone it.",
-    "yunikorn-semantics.md 3; yunikorn-core be3bb487 scheduler/objects/preemption.go "
+    "docs/semantics/yunikorn.md §3; yunikorn-core be3bb487 scheduler/objects/preemption.go "
     "CheckPreconditions",
 )
 

@@ -1,6 +1,7 @@
 """What disruption means: named integer terms with units, and profiles that order them.
 
 annotation.py    what administrators tell about a workload: tier, checkpoint, restart time
+costs.py         what users say that a workload costs
 milestone.py     what an eviction costs by run time
 terms.py         the terms, per workload and for a whole plan
 ranking.py       places and ranks among the candidates
@@ -10,5 +11,5 @@ yunikorn.py      the terms of an ask of YuniKorn
 adoption.py      an objective meets a state: its groups and priorities, the run time it protects
 wishes.py        what binds every answer besides the rules: run time granted, budgets
 profiles.py      profiles as data: caps, then lexicographic levels
-profile_file.py  profiles that users write, as TOML
+profile_file.py  profiles that users write, as TOML; toml_text.py reads it within bounds
 """

@@ -5,7 +5,7 @@ points it is on the straight line that joins them, after the last it stays as it
 begins at 0, as the drawing of the KEP does, unless there is a point at ``0s``. Values on a line are
 rounded up, so that everything stays an integer.
 
-Source: objectives.md, "Notation" and term D6; KEP-83, Alternatives, "Inform how costly is to
+Source: docs/design/objectives.md §2 and §3 (D6); KEP-83, Alternatives, "Inform how costly is to
 interrupt a Workload".
 """
 

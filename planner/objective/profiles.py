@@ -1,6 +1,6 @@
 """Profiles as data: which measures are capped at the scheduler's own, and which come first.
 
-Source: objectives.md, "Default profile" and "Named alternatives".
+Source: docs/design/objectives.md §4 and §5.
 """
 
 from __future__ import annotations

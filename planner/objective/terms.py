@@ -1,9 +1,10 @@
 """The disruption terms: per workload where they are sums, and for a whole victim set.
 
-Source: objectives.md. Amounts of work are measured in accelerators: one GPU-like device counts
-1, a CPU core 1/32, memory nothing; internally in 1/32000 of an accelerator, so that a device is
-32,000, a milli-core 1, and everything stays an integer. All are added up: 8 devices with 128 cores
-are 12 accelerators, and an hour of them 12 accelerator-hours (``acc-h``), not GPU-hours.
+Source: docs/design/objectives.md §2 and §3. Amounts of work are measured in accelerators: one
+GPU-like device counts 1, a CPU core 1/32, memory nothing; internally in 1/32000 of an accelerator,
+so that a device is 32,000, a milli-core 1, and everything stays an integer. All are added up: 8
+devices with 128 cores are 12 accelerators, and an hour of them 12 accelerator-hours (``acc-h``),
+not GPU-hours.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ PER_MILLE: Final = 1000
 TOLL_S: Final = 600
 LAST_TIER_TOLL_S: Final = 86_400
 """What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
-minutes, and a day more for the last tier (objectives.md, "Named alternatives", weighted)."""
+minutes, and a day more for the last tier (docs/design/objectives.md §5, weighted)."""
 
 Amount = TypeVar("Amount", int, NDArray[Any])
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
@@ -298,7 +299,7 @@ def work(size: Amount, seconds: Amount) -> Amount:
 def counted_as_borrowed(amount: int) -> int:
     """Return what a queue that borrows an amount counts as borrowing: one accelerator at least.
 
-    Source: objectives.md, D9: max(1, borrowed).
+    Source: docs/design/objectives.md §3, D9: max(1, borrowed).
     """
     return max(ACCELERATOR, amount)
 

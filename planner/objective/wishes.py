@@ -1,6 +1,7 @@
 """What users wish on top of a scheduler's rules: run time to be granted, budgets of evictions.
 
-Source: objectives.md and user-needs.md; KEP-83, "waiting time before preemption".
+Source: docs/design/objectives.md §3; docs/design/needs.md §7 and §12; docs/semantics/kep83.md §6
+(waiting before preempting).
 """
 
 from __future__ import annotations

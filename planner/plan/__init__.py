@@ -3,6 +3,8 @@
 base.py      what every piece of output is made of
 record.py    what the plans of every scheduler have in common
 proof.py     proof trees: the steps that show that no plan is better
+proof_lines.py
+             the same apart from their plan, a step a line
 excess.py    what a plan takes more of than the scheduler's own
 kueue.py     the plan for a pending workload of Kueue
 kueue_tree.py

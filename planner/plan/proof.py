@@ -1,8 +1,8 @@
 """Proof trees: why no victim set is better, in steps that need no solver to be checked.
 
 A tree is written in the order in which it is walked: a split is followed by the steps of its
-first part, then by those of its second, and so on; a leaf closes its part. docs/explanation/
-proof.md leads through one by hand.
+first part, then by those of its second, and so on; a leaf closes its part.
+docs/explanation/proof.md leads through one by hand.
 """
 
 from __future__ import annotations

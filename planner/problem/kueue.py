@@ -28,7 +28,7 @@ from planner.state.queues import Preemption
 
 @dataclass(frozen=True, slots=True)
 class FairRules:
-    """What fair sharing adds to a problem (kueue-semantics.md, section 6).
+    """What fair sharing adds to a problem (docs/semantics/kueue.md §6).
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Problem:
         (N,) for a node off the path: the first node above it that is on the path.
     advantage
         For each node of the path: whether the preemptor has hierarchical advantage over
-        workloads whose lowest common ancestor is that node (semantics, 5.3).
+        workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
     workloads, queue, holding, names_contested, priority, queued_later, evicted, order
         (W,): the records; their node; (W, F) what they hold; whether they name a contested fr;
         effective priority; whether the preemptor queued strictly earlier; whether they are being
@@ -260,7 +260,7 @@ def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]
 def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]) -> list[bool]:
     """Say for each node of the path whether the request fits in the quota below it.
 
-    Once it fits at a node, the preemptor has advantage at every cohort above (5.3). The queue
+    Once it fits at a node, the preemptor has advantage at every cohort above (§5.3). The queue
     itself is no common ancestor of others; its entry only completes the list. Fair sharing
     knows no such advantage.
     """
@@ -291,7 +291,10 @@ def _scheduler_order(
     lca: Sequence[int],
     advantage: dict[int, bool],
 ) -> IntArray:
-    """Rank all workloads as the scheduler would order them as candidates (semantics, 5.4)."""
+    """Rank all workloads as the scheduler would order them as candidates.
+
+    Source: docs/semantics/kueue.md §5.4.
+    """
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
     groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     columns = (

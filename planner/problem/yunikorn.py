@@ -191,7 +191,10 @@ def _holding(allocations: Sequence[Allocation], types: Sequence[str]) -> IntArra
 
 
 def _core_order(allocations: Sequence[Allocation]) -> IntArray:
-    """Rank all allocations as the core would order them as candidates (semantics, section 7)."""
+    """Rank all allocations as the core would order them as candidates.
+
+    Source: docs/semantics/yunikorn.md §7.
+    """
 
     def key(index: int) -> tuple[bool, bool, int]:
         allocation = allocations[index]

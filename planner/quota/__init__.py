@@ -2,10 +2,13 @@
 
 amount.py     saturating 64-bit amounts with Kueue's Unlimited
 tree.py       the tree of cohorts and ClusterQueues, and its usage
+share.py      dominant resource shares
 activity.py   which queues and cohorts take part
 request.py    what a pending workload asks for
 holding.py    what an admitted workload holds
+shape.py      the same, told once for all that hold the same
 snapshot.py   state -> tree + admitted workloads
 preemptor.py  the pending workload that wants in
+waiting.py    for how long it has waited
 yunikorn/     the same for YuniKorn: its queues, nodes and resources
 """

@@ -1,6 +1,6 @@
 """Which queues and cohorts take part: inactive queues, implicit cohorts, cycles of parents.
 
-Source: kueue-semantics.md, section 2; kueue ff69552e pkg/cache/scheduler/clusterqueue.go
+Source: docs/semantics/kueue.md §2; kueue ff69552e pkg/cache/scheduler/clusterqueue.go
 ``updateQueueStatus`` and pkg/cache/hierarchy/cycle.go.
 """
 

@@ -1,4 +1,4 @@
-"""Saturating 64-bit amounts with Kueue's sentinel Unlimited (kueue-semantics.md, section 1).
+"""Saturating 64-bit amounts with Kueue's sentinel Unlimited (docs/semantics/kueue.md §1).
 
 Comparison needs no function: Unlimited is the largest 64-bit integer, so plain ``<`` is right.
 """

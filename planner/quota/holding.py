@@ -1,6 +1,6 @@
 """What an admitted workload holds, and when it queued.
 
-Source: kueue-semantics.md, sections 2.1, 2.3 and 2.4; kueue ff69552e pkg/workload/workload.go
+Source: docs/semantics/kueue.md §2.1, §2.3 and §2.4; kueue ff69552e pkg/workload/workload.go
 ``totalRequestsFromAdmission``.
 """
 
@@ -110,7 +110,7 @@ def seconds_since(start: datetime | None, now: datetime) -> int:
 
 
 def queue_order_time(workload: Workload, configuration: Configuration) -> datetime:
-    """Return the timestamp that orders the workload in its queue (semantics, 2.4)."""
+    """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4)."""
     for one in workload.status.conditions:
         if one.type in _MOVING:
             break

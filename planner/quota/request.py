@@ -1,6 +1,6 @@
 """What a pending workload asks for: per podset, exact until the last conversion.
 
-Source: kueue-semantics.md, section 2.2; kueue ff69552e pkg/workload/workload.go
+Source: docs/semantics/kueue.md §2.2; kueue ff69552e pkg/workload/workload.go
 ``totalRequestsFromPodSets`` and pkg/workload/resources.go ``AdjustResources``.
 """
 

@@ -1,7 +1,7 @@
 """Dominant resource shares: how much a node borrows, relative to what it could.
 
 Shares are doubles, because Kueue itself calculates them as doubles and compares them exactly.
-Source: kueue-semantics.md, section 6.1; kueue ff69552e pkg/cache/scheduler/fair_sharing.go.
+Source: docs/semantics/kueue.md §6.1; kueue ff69552e pkg/cache/scheduler/fair_sharing.go.
 """
 
 from __future__ import annotations

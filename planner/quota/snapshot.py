@@ -1,6 +1,6 @@
 """State to snapshot: the quota tree, what runs in it, and who wants in.
 
-Source: kueue-semantics.md, section 2: which objects count, inactive queues, implicit cohorts.
+Source: docs/semantics/kueue.md §2: which objects count, inactive queues, implicit cohorts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tree of cohorts and ClusterQueues: quotas, usage, and what is available where.
 
 Every node is an integer, every flavor-resource (fr) an integer; amounts are Kueue's integer
-units. Source of all formulas: kueue-semantics.md, section 3, and kueue ff69552e
+units. Source of all formulas: docs/semantics/kueue.md §3, and kueue ff69552e
 pkg/cache/scheduler/resource_node.go.
 """
 

@@ -5,7 +5,8 @@ bound.py       how many values may be made of them
 parse.py       bytes to documents: json_text.py or yaml_text.py
 scheduler.py   which scheduler the documents belong to
 items.py       documents to single objects: lists are opened
-collect.py     single objects to checked ones; kinds.py says which, complaint.py what is wrong
+collect.py     single objects to checked ones; kinds.py says which, checked.py makes them
+complaint.py   what is wrong with one, and where; show.py: values and paths in messages
 assemble.py    checked objects to one state: the clock, priority.py, the configuration
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
 taken.py       when the snapshot was taken that a dump is of

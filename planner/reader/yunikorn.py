@@ -5,7 +5,7 @@ yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
 scheduler.py         which documents belong together, and to which scheduler
 
 An instance (``queues``, ``nodes``, ``applications``) and the full state dump of the core (the
-same with ``config``) are read. Source: yunikorn-semantics.md, sections 2 and 14; yunikorn-core
+same with ``config``) are read. Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core
 be3bb487, webservice/dao and webservice/state_dump.go.
 """
 

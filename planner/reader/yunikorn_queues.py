@@ -1,6 +1,6 @@
 """The queues of YuniKorn: queues.yaml in all its forms, and the queue objects of a state dump.
 
-Source: yunikorn-semantics.md, sections 2 and 14; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core be3bb487,
 common/configs/configvalidator.go and webservice/dao/queue_info.go.
 """
 

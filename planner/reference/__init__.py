@@ -14,4 +14,6 @@ fair_sharing.py  the preemption search with fair sharing
 search.py        the search that the configuration selects
 decision.py      assignment, search and partial admission: what Kueue decides
 cycle/           one whole scheduling cycle, with many pending workloads
+kep83/           the algorithm of KEP-83
+yunikorn/        YuniKorn's own choice of victims
 """

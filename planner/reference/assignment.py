@@ -1,6 +1,6 @@
 """Flavor assignment: which flavor each podset would get, and whether it fits there.
 
-Source: kueue-semantics.md, sections 4.1 to 4.4 and 4.7; kueue ff69552e
+Source: docs/semantics/kueue.md §4.1 to §4.4 and §4.7; kueue ff69552e
 pkg/scheduler/flavorassigner/flavorassigner.go and
 pkg/scheduler/preemption/preemption_oracle.go.
 """
@@ -74,7 +74,7 @@ class Assigned:
 
     @property
     def untried(self) -> bool:
-        """Whether a walk stopped before the last flavor (semantics, 7.5)."""
+        """Whether a walk stopped before the last flavor (§7.5)."""
         return any(place != LAST for places in self.tried for place in places.values())
 
 
@@ -82,7 +82,7 @@ class Assigned:
 class FlavorAssigner:
     """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was.
 
-    ``nominated`` restricts the walks to the flavors of an earlier assignment (semantics, 7.4).
+    ``nominated`` restricts the walks to the flavors of an earlier assignment (§7.4).
     With ``tried`` they go on behind the flavors at which those of an earlier cycle stopped.
     """
 
@@ -185,7 +185,7 @@ class FlavorAssigner:
         requests: Mapping[str, int],
         first: int,
     ) -> _GroupResult | None:
-        """Walk the flavors of a resource group; ``None`` if none is better than noFit (4.2)."""
+        """Walk the flavors of a resource group; ``None`` if none is better than noFit (§4.2)."""
         wanted = {
             name: amount for name, amount in requests.items() if name in covering.covered_resources
         }
@@ -279,7 +279,7 @@ class FlavorAssigner:
         return NoFitReason.WAITING_FOR_QUOTA
 
     def eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
-        """Say whether all podsets of a group may run on the nodes of a flavor (4.2).
+        """Say whether all podsets of a group may run on the nodes of a flavor (§4.2).
 
         Raises
         ------
@@ -306,7 +306,7 @@ class FlavorAssigner:
         return choices, representative
 
     def _offer_of(self, fr: int | None, amount: int) -> Offer:
-        """Return what one flavor-resource offers (4.3)."""
+        """Return what one flavor-resource offers (§4.3)."""
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
             return Offer(Possibility.FIT if amount == 0 else Possibility.NO_FIT, 0)
         value = add(self._assumed.get(fr, 0), amount)
@@ -344,7 +344,7 @@ class FlavorAssigner:
         return self._searches[key]
 
     def _simulate(self, fr: int, value: int) -> Offer:
-        """Run the whole preemption search for this single flavor-resource (4.7)."""
+        """Run the whole preemption search for this single flavor-resource (§4.7)."""
         queue = self.preemptor.queue
         found = self.search({fr: value}, frozenset({fr})).targets
         if not found:
@@ -371,7 +371,7 @@ def joined(group: Sequence[PodSetRequest]) -> dict[str, int]:
 def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bool]:
     """Return the height of the lowest subtree that fits the value, and whether one is larger.
 
-    Height 0 means that the queue does not borrow (semantics, 4.3).
+    Height 0 means that the queue does not borrow (§4.3).
     """
     ancestors = list(usage.tree.ancestors(queue))
     if not ancestors or not usage.borrows_with(queue, fr, value):

@@ -1,6 +1,6 @@
 """Who may be preempted, in Kueue's own order.
 
-Source: kueue-semantics.md, sections 5.2 to 5.4; kueue ff69552e
+Source: docs/semantics/kueue.md §5.2 to §5.4; kueue ff69552e
 pkg/scheduler/preemption/classical/{hierarchical_preemption,candidate_generator}.go and
 pkg/scheduler/preemption/common/ordering.go.
 """
@@ -45,7 +45,7 @@ class CandidateList:
 
 
 def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> bool:
-    """Say whether a preemption policy of the preemptor's queue permits the candidate (5.2)."""
+    """Say whether a preemption policy of the preemptor's queue permits the candidate (§5.2)."""
     if policy == "Any":
         return True
     if policy not in {"LowerPriority", "LowerOrNewerEqualPriority"}:
@@ -123,7 +123,7 @@ def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> I
 def _highest_while_borrowing(context: Context) -> int | None:
     """Return up to which priority a candidate without advantage may be taken while borrowing.
 
-    ``None`` if none may (5.3).
+    ``None`` if none may (§5.3).
     """
     borrow = context.policy.borrow_within_cohort
     if borrow.policy == "Never":
@@ -133,7 +133,7 @@ def _highest_while_borrowing(context: Context) -> int | None:
 
 
 def _order(candidate: Candidate) -> tuple[bool, int, float, str]:
-    """Order within one list (5.4): evicted, lower priority, newer reservation, smaller UID."""
+    """Order within one list (§5.4): evicted, lower priority, newer reservation, smaller UID."""
     workload = candidate.workload
     return (
         not workload.evicted,

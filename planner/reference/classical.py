@@ -1,6 +1,6 @@
 """Classical preemption, victim by victim, as Kueue finds them.
 
-Source: kueue-semantics.md, sections 5.1 and 5.5 to 5.8; kueue ff69552e
+Source: docs/semantics/kueue.md §5.1 and §5.5 to §5.8; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkloads``.
 """
 
@@ -23,7 +23,7 @@ def search_classical(context: Context) -> Search:
 
 
 def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
-    """Return the attempts in Kueue's order (5.5)."""
+    """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
     under_nominal = all(
         context.usage.amount[context.queue][fr] < context.snapshot.tree.nominal(context.queue, fr)

@@ -16,7 +16,7 @@ class Context:
     """One preemption search: who wants in, with what request, contesting which fr.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
-    fr; ``contested`` is FRS (kueue-semantics.md, section 5.1).
+    fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1).
     """
 
     snapshot: Snapshot

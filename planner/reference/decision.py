@@ -1,6 +1,6 @@
 """What Kueue decides for one pending workload: flavors, targets, partial admission.
 
-Source: kueue-semantics.md, sections 4.8 and 5; kueue ff69552e pkg/scheduler/scheduler.go
+Source: docs/semantics/kueue.md §4.8 and §5; kueue ff69552e pkg/scheduler/scheduler.go
 ``getInitialAssignments`` and pkg/scheduler/flavorassigner/podset_reducer.go.
 """
 
@@ -40,8 +40,8 @@ def decide(
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
-    restricts flavor assignment to the flavors of an earlier one (semantics, 7.4); with ``tried``
-    it goes on where the one of an earlier cycle stopped.
+    restricts flavor assignment to the flavors of an earlier one (docs/semantics/kueue.md §7.4);
+    with ``tried`` it goes on where the one of an earlier cycle stopped.
     """
     if not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
@@ -66,7 +66,7 @@ def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
 
 
 def may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:
-    """Say whether Kueue tries fewer pods where the full counts cannot be served (4.8)."""
+    """Say whether Kueue tries fewer pods where the full counts cannot be served (§4.8)."""
     return snapshot.configuration.gate("PartialAdmission") and any(
         request.pod_set.min_count is not None and request.pod_set.min_count < request.spec_count
         for request in preemptor.pod_sets
@@ -74,7 +74,7 @@ def may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:
 
 
 def _reduce(assigner: FlavorAssigner) -> Decision | None:
-    """Search the largest reduced pod counts that work, by Kueue's binary search (4.8).
+    """Search the largest reduced pod counts that work, by Kueue's binary search (§4.8).
 
     Working is not monotone, so a working count may be missed; that is Kueue's behaviour.
     """

@@ -1,6 +1,6 @@
 """May a podset run on the nodes of a flavor? Taints, node selectors, required affinity.
 
-Source: kueue-semantics.md, section 4.2; kueue ff69552e
+Source: docs/semantics/kueue.md §4.2; kueue ff69552e
 pkg/scheduler/flavorassigner/flavorassigner.go ``checkFlavorForPodSets``, ``flavorSelector``.
 """
 

@@ -1,6 +1,6 @@
 """Fair sharing preemption, victim by victim, as Kueue finds them.
 
-Source: kueue-semantics.md, sections 6.2 to 6.7; kueue ff69552e
+Source: docs/semantics/kueue.md §6.2 to §6.7; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``fairPreemptions`` and its two passes.
 """
 

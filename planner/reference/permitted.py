@@ -1,8 +1,8 @@
 """Every assignment of flavors that the rules permit, whichever of them Kueue would choose.
 
-What excludes a flavor is in kueue-semantics.md, sections 4.1 to 4.4: that it is not listed, taints
+What excludes a flavor is in docs/semantics/kueue.md §4.1 to §4.4: that it is not listed, taints
 and affinities, what the queue could ever use, and whether it may preempt there at all. The
-preferences of 4.5 and 4.6 (flavorFungibility) only choose among what is permitted.
+preferences of §4.5 and §4.6 (flavorFungibility) only choose among what is permitted.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _with_pod_sets(part: _Part, group: Sequence[PodSetRequest]) -> _Part:
 
 
 def _stops_after(group: Sequence[PodSetRequest], parts: Sequence[_Part]) -> bool:
-    """Say whether assignment stops at podsets that ask for something and get no flavor (4.1)."""
+    """Say whether assignment stops at podsets that ask for something and get no flavor (§4.1)."""
     return any(
         request.totals and not done.flavors
         for part in parts[:1]

@@ -1,6 +1,6 @@
 """Which of two flavors Kueue prefers, and when its walk over the flavors stops.
 
-Source: kueue-semantics.md, sections 4.5 and 4.6; kueue ff69552e
+Source: docs/semantics/kueue.md §4.5 and §4.6; kueue ff69552e
 pkg/scheduler/flavorassigner/flavorassigner.go ``isPreferred``, ``shouldTryNextFlavor``.
 """
 

@@ -1,6 +1,6 @@
 """Which queue fair sharing looks at next: the most unfair one, found from the root down.
 
-Source: kueue-semantics.md, section 6.4; kueue ff69552e
+Source: docs/semantics/kueue.md §6.4; kueue ff69552e
 pkg/scheduler/preemption/fairsharing/ordering.go.
 """
 
@@ -18,7 +18,7 @@ OrderKey = tuple[bool, bool, int, float, str]
 
 
 def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
-    """Return the key of Kueue's candidate order (5.4), other queues before the own one."""
+    """Return the key of Kueue's candidate order (§5.4), other queues before the own one."""
 
     def key(workload: Admitted) -> OrderKey:
         return (

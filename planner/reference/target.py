@@ -1,6 +1,6 @@
 """What a preemption search finds, and what every search does at its end.
 
-Source: kueue-semantics.md, section 5.7; kueue ff69552e pkg/scheduler/preemption/preemption.go
+Source: docs/semantics/kueue.md §5.7; kueue ff69552e pkg/scheduler/preemption/preemption.go
 ``fillBackWorkloads``, ``restoreSnapshot``.
 """
 
@@ -33,7 +33,7 @@ class Search:
 
 
 def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> None:
-    """Give back what is not needed, last but one first (5.7); the swap decides the order."""
+    """Give back what is not needed, last but one first (§5.7); the swap decides the order."""
     for position in range(len(targets) - 2, -1, -1):
         workload = targets[position].workload
         context.usage.add(workload.queue, workload.usage)

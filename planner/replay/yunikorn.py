@@ -2,7 +2,7 @@
 
 Compared are whether preemption is triggered, the node, and the victims in order; for quota
 preemption the amount, its shares and the victims of every application; for the arithmetic its
-values; for a flow its steps and the cluster at the end (yunikorn-semantics.md, section 14).
+values; for a flow its steps and the cluster at the end (docs/semantics/yunikorn.md §14).
 """
 
 from __future__ import annotations

@@ -11,8 +11,14 @@ table_parts.py, plain_lines.py
                               what the plans of all schedulers have
 compare.py, compare_plots.py  algorithms beside each other: in words and numbers, and drawn
 front.py                      a Pareto front, in every format
-boost.py, lint.py, replay.py, risk.py, whatif.py
+joint.py, flavors.py          a joint plan; flavors chosen for least disruption
+audit.py, boost.py, check.py, explanation.py, lint.py, replay.py, risk.py, whatif.py
                               the output of these commands; catalogue.py that of ``planner laws``
+message.py                    a text of Kueue about a preemption, taken apart
+simulation.py, simulation_plot.py
+                              a simulation, in every format and drawn
+plotting.py                   how drawings look, and how they become files
+proof.py                      what the levels of a plan rest on, in a line
 style.py                      one result in any style; paper.py what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts
 stability.py                  victims that would preempt again, in words and lines

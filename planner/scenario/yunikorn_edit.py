@@ -17,7 +17,7 @@
 
 PATH is that of a queue from root, such as ``root.team-a``; KEY an allocation key, or the
 namespace/name of a pod. A resource that is ``none`` is absent, which is not the same as 0. Only
-what the dump has can be edited. Source: yunikorn-semantics.md, section 2.
+what the dump has can be edited. Source: docs/semantics/yunikorn.md §2.
 """
 
 from __future__ import annotations

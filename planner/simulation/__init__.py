@@ -3,7 +3,8 @@
 simulate.py         the way in
 run.py              the loop: what is due happens, the scheduler runs, the clock goes on
 world.py            what the loop asks of a cluster; marks, by which states are told apart
-kueue_world.py      a cluster of Kueue; kueue_mark.py, kueue_coming.py, kueue_use.py belong to it
+kueue_world.py      a cluster of Kueue; kueue_mark.py, kueue_coming.py, kueue_leave.py and
+                    kueue_use.py belong to it
 yunikorn_world.py   a cluster of YuniKorn; yunikorn_mark.py and yunikorn_coming.py belong to it
 optimum.py          the least disruptive plan in the place of the scheduler's own victims
 agenda.py           what is to happen by itself

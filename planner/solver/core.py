@@ -2,7 +2,7 @@
 
 A linear relaxation bounds the cost and says what each class would add or save. Classes that are
 clearly in or clearly out are left so at first, and the exact model decides on the rest; what was
-left is either proved to be right, or decided on too (solver-performance.md, section 3).
+left is either proved to be right, or decided on too (docs/design/solver.md §3).
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ others. Nothing tells which beforehand, and the loser can take a hundred times a
 turns, each time with more effort.
 
 Known wrong answers of ortools 9.15 come from two steps. One of presolve is switched off
-(solver-performance.md, sections 4, 6, 9, 10; or-tools issues 5274, 5293). The other,
+(docs/design/solver.md §4, §6, §9, §10; or-tools issues 5274, 5293). The other,
 ``auto_detect_greater_than_at_least_one_of``, learns clauses that rows with coefficients from 2^31
-do not imply, so that what is no optimum was called one: it is off in every attempt (section 13).
-No claim is believed that a solution refutes, and no solution before it is added up in integers.
+do not imply, so that what is no optimum was called one: it is off in every attempt
+(docs/design/solver.md §13). No claim is believed that a solution refutes, and no solution before it
+is added up in integers.
 """
 
 from __future__ import annotations

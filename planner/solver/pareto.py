@@ -1,6 +1,6 @@
 """The Pareto front of two measures: what less of the one costs in the other, point by point.
 
-Source: objectives.md, "Named alternatives", pareto: an epsilon-constraint sweep. The first point
+Source: docs/design/objectives.md §5, pareto: an epsilon-constraint sweep. The first point
 is the least of the first measure, and of the second beside it. Every further point must have
 less of the second; its first measure is then the least that this permits. Where nothing has
 less of the second, the front is complete.

@@ -1,7 +1,20 @@
 """The frozen schema of what was read.
 
-State           Kueue's objects with the API server's defaults applied
-YuniKornState   queues.yaml and the state dump of YuniKorn's core
+``State`` is Kueue's objects with the API server's defaults applied, ``YuniKornState`` queues.yaml
+and the state dump of YuniKorn's core.
+
+base.py               scalars as Kubernetes means them, and the base model
+bounded.py            bounds on the errors in a value
+clock.py              nanoseconds and dates
+queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
+workload.py           a Workload: what it asks for, where it waits, what it holds
+pods.py               the parts of a pod template that matter
+configuration.py      Kueue's Configuration
+sharing.py            equal values become one object
+kep83.py              the options of KEP-83's rules
+yunikorn.py           a cluster of YuniKorn
+yunikorn_pods.py      what Kubernetes knows of its pods
+yunikorn_quantity.py  quantities as queues.yaml writes them
 """
 
 from __future__ import annotations

@@ -185,7 +185,10 @@ class Workload(KubernetesObject):
 
     @property
     def holds_quota(self) -> bool:
-        """Whether it takes quota: reserved, not finished, not deactivated (semantics, 2)."""
+        """Whether it takes quota: reserved, not finished, not deactivated.
+
+        Source: docs/semantics/kueue.md §2.
+        """
         status, reserved = self.status, False
         if status.admission is None or not self.spec.active:
             return False

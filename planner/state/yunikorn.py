@@ -2,7 +2,7 @@
 
 Amounts are integers in the core's own units: milli-cores for ``vcore``, base units for all else.
 Times are nanoseconds since 1970, as in the dump. What the dump lacks stands under the extra key
-``x`` (yunikorn-semantics.md, section 14; yunikorn-core be3bb487, webservice/dao).
+``x`` (docs/semantics/yunikorn.md §14; yunikorn-core be3bb487, webservice/dao).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Quantities as queues.yaml writes them, in the core's own integer units.
 
 The unit is milli-cores for ``vcore``, and base units (bytes, devices, pods) for all else.
-Source: yunikorn-semantics.md, section 2.
+Source: docs/semantics/yunikorn.md §2.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STEPS: Final = (
 def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
     """Read a quantity of queues.yaml in the core's unit; None if it is not one.
 
-    Source: yunikorn-semantics.md, section 2: a plain number of ``vcore`` is cores.
+    Source: docs/semantics/yunikorn.md §2: a plain number of ``vcore`` is cores.
     """
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:

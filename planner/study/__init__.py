@@ -9,7 +9,8 @@ table.py      the rows as a flat table, and as a pandas DataFrame
 extra.py      packages that only some outputs need
 confidence.py intervals of shares and means over many states
 
-Source: user-needs.md (researchers); objectives.md, "Notation" (the ratio) and the terms.
+Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 and §3 (the ratio, and
+the terms).
 """
 
 from planner.study.algorithm import DEFAULT_ALGORITHMS, Algorithm, find_algorithm, find_algorithms

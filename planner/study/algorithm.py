@@ -15,7 +15,7 @@ kep83/optimum:PROFILE
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
 
-Source: KEP-83; kueue-semantics.md, sections 5 and 6, and 6.7 for the lists that Kueue accepts.
+Source: KEP-83; docs/semantics/kueue.md §5 and §6, and §6.7 for the lists that Kueue accepts.
 """
 
 from __future__ import annotations

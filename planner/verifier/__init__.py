@@ -13,6 +13,7 @@ fair_sharing.py  one check per law of Kueue's fair sharing, FS-01 to FS-07; its 
 flavors.py       the flavors themselves, KF-01; node_match.py: may a podset run on a flavor?
 certificate.py   the certificate's own claims: values, bounds, multipliers, order
 kep83/           the same for KEP-83, K83-01 to K83-08
+yunikorn/        the same for YuniKorn, YK-01 to YK-12
 strict/          documented precedence, ST-01 to ST-05, beside the laws of Kueue
 facts.py         the plan's claims about the state: who, how much, shares
 wording.py       verdicts in words

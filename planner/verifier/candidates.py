@@ -1,7 +1,7 @@
 """The laws that classical preemption and fair sharing share: fitting, and who may be a victim.
 
 Each rule set states them under its own id; ``law`` says which.
-Source: kueue-semantics.md, sections 2, 3, 5.1, 5.2 and 6.2.
+Source: docs/semantics/kueue.md §2, §3, §5.1, §5.2 and §6.2.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ LEVELS: Final = Law(
     "check_levels",
     "the values are those of the plan",
     "Every term and every level of the certificate has the value recomputed from the victims.",
-    "objectives.md",
+    "docs/design/objectives.md §3",
 )
 STATUS: Final = Law(
     "CT-02",
@@ -35,7 +35,7 @@ STATUS: Final = Law(
     "the status follows from the bounds",
     "No bound exceeds its value, and a plan is optimal only if every level's bound is its value, "
     "which rests on a tree or on two engines.",
-    "design.md 4",
+    "docs/design/theory.md §4",
 )
 SOLVER_FREE_BOUND: Final = Law(
     "CT-03",
@@ -49,7 +49,7 @@ REMOVAL_ORDER: Final = Law(
     "check_removal_order",
     "the removal order is legal",
     "The order names every victim once, and the scheduler could take each of them at its turn.",
-    "kueue-semantics.md 5.6 and 6.5; yunikorn-semantics.md 5 and 15",
+    "docs/semantics/kueue.md §5.6 and §6.5; docs/semantics/yunikorn.md §5 and §15",
 )
 
 
@@ -59,7 +59,7 @@ CAPS: Final = Law(
     "the caps are those of the scheduler's own plan",
     "Every cap is the value of its measure in the scheduler's own plan that stands beside, and "
     "none that its objective names is missing where that plan keeps the laws.",
-    "objectives.md; planner.objective.profiles",
+    "docs/design/objectives.md §4 and §5; planner.objective.profiles",
 )
 
 
@@ -161,9 +161,9 @@ def check_solver_free_bound(
         sum(m * need) + sum over V of (cost - m . usage)
             >= sum(m * need) + sum over candidates of min(0, cost - m . usage)
 
-    where the candidates are what Kueue would collect: by semantics 5.3 what passes KQ-03 to
-    KQ-05 and whose side is over quota now (no other workload passes KQ-07 with any victims), and
-    under fair sharing, by 6.2, what passes FS-02 to FS-05.
+    where the candidates are what Kueue would collect: by docs/semantics/kueue.md §5.3 what passes
+    KQ-03 to KQ-05 and whose side is over quota now (no other workload passes KQ-07 with any
+    victims), and under fair sharing, by §6.2, what passes FS-02 to FS-05.
     """
     findings = list(_multiplier_faults(setting, bound))
     weights: Counter[int] = Counter()

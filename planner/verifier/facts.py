@@ -21,7 +21,7 @@ FACTS: Final = Law(
     "what the plan says of preemptor and victims is what the state says",
     "Queues, priorities, usage, evictions under way, requests, what is available now, shares, and "
     "the usage and quotas of the tree.",
-    "kueue-semantics.md 2, 3 and 6.1",
+    "docs/semantics/kueue.md §2, §3 and §6.1",
 )
 
 

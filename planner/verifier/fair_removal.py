@@ -1,7 +1,7 @@
 r"""In which order victims can go under fair sharing: constructed, then replayed step by step.
 
 Kueue tests each removal at its moment, with the preemptor's request REQ counted in its queue
-(kueue-semantics.md, sections 6.3 to 6.6). A victim of another queue may go only while its queue
+(docs/semantics/kueue.md §6.3 to §6.6). A victim of another queue may go only while its queue
 and every cohort from there up to, but without, the lowest common ancestor A borrow, in whichever
 flavor-resource; and, unless the preemptor stays within its nominal quota, only if a configured
 strategy permits it. With a and b the children of A on the victim's and on the preemptor's side:

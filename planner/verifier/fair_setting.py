@@ -1,6 +1,6 @@
 """Who wants in, and over whom, under fair sharing: before anything is removed.
 
-Written from kueue-semantics.md, sections 6.1 to 6.3 and 6.5, and from kueue ff69552e
+Written from docs/semantics/kueue.md §6.1 to §6.3 and §6.5, and from kueue ff69552e
 pkg/scheduler/preemption/preemption.go and pkg/scheduler/preemption/fairsharing.
 """
 
@@ -40,14 +40,14 @@ class FairSetting(Setting):
         return self.snapshot.configuration.strategies
 
     def with_request(self, usage: Usage) -> Usage:
-        """Return a copy of some usage in which REQ counts at the preemptor's queue (6.3)."""
+        """Return a copy of some usage in which REQ counts at the preemptor's queue (§6.3)."""
         counted = usage.copy()
         counted.add(self.queue, self.request)
         return counted
 
     @cached_property
     def stays_within_nominal(self) -> bool:
-        """Whether the preemptor's queue is entitled to the request, whatever the shares (6.3).
+        """Whether the preemptor's queue is entitled to the request, whatever the shares (§6.3).
 
         With REQ added and nothing removed, it uses no more than its nominal quota in every
         contested flavor-resource, and the gate is on.
@@ -58,19 +58,19 @@ class FairSetting(Setting):
         return within and self.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
 
     def reason(self, workload: Admitted) -> str:
-        """Return the code Kueue writes into the Preempted condition (6.5)."""
+        """Return the code Kueue writes into the Preempted condition (§6.5)."""
         if workload.queue == self.queue:
             return OWN_QUEUE
         return WITHIN_NOMINAL if self.stays_within_nominal else BY_SHARE
 
     def borrows_contested(self, queue: int) -> bool:
-        """Say whether a queue uses more than its nominal quota in a contested fr (6.2)."""
+        """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
 
     @cached_property
     def candidates(self) -> Sequence[Admitted]:
-        """What Kueue would collect (6.2): what passes FS-02 to FS-05."""
+        """What Kueue would collect (§6.2): what passes FS-02 to FS-05."""
         return [
             workload
             for workload in self.permitted()
@@ -86,7 +86,7 @@ class FairSetting(Setting):
         return self.path.index(self.ancestor(queue)) if self.side(queue) else 0
 
     def is_fair(self, mine: Share, before: Share, after: Share) -> bool:
-        """Say whether a strategy permits a removal (6.5).
+        """Say whether a strategy permits a removal (§6.5).
 
         ``mine`` is the share of the preemptor's side, ``before`` and ``after`` are those of the
         victim's side; REQ is counted.

@@ -1,8 +1,8 @@
 """The laws of Kueue's fair sharing, one function each: the executable specification.
 
 Every function is named like the law in ``planner.laws``, takes a ``FairCase`` and returns a
-verdict in words. None of them knows how the plan was found. Source: kueue-semantics.md,
-sections 3, 5.1, 5.2 and 6; kueue ff69552e pkg/scheduler/preemption.
+verdict in words. None of them knows how the plan was found. Source: docs/semantics/kueue.md
+§3, §5.1, §5.2 and §6; kueue ff69552e pkg/scheduler/preemption.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def fits(case: FairCase) -> Verdict:
     For all fr of REQ: ``REQ[fr] <= max(0, available(q, fr))`` with q the preemptor's queue, and
     REQ itself not counted as used. The only attempt there is permits borrowing. An assignment
     that leaves out a podset or a request breaks the law too.
-    Source: semantics, 6.3 ``fitsFS``, 5.1 ``workloadFits`` and 3 ``available``.
+    Source: docs/semantics/kueue.md §6.3 ``fitsFS``, §5.1 ``workloadFits`` and §3 ``available``.
     """
     verdict = judge_fit(case, FS_FITS)
     if case.borrowing or (case.borrowing is None and case.nothing_evicted):
@@ -54,7 +54,7 @@ def holds_contested_quota(case: FairCase) -> Verdict:
     """FS-02: every victim holds quota in an active queue of the tree, and names a contested fr.
 
     Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
-    or are named twice break the law. Source: semantics, 2, 5.2 and 6.2.
+    or are named twice break the law. Source: docs/semantics/kueue.md §2, §5.2 and §6.2.
     """
     return judge_holdings(case, FS_HOLDS_CONTESTED)
 
@@ -63,7 +63,7 @@ def within_cluster_queue(case: FairCase) -> Verdict:
     """FS-03: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
 
     As KQ-04, and nothing else is asked of it. Its reason is ``InClusterQueue``.
-    Source: semantics, 5.2, 6.2 and 6.5.
+    Source: docs/semantics/kueue.md §5.2, §6.2 and §6.5.
     """
     return judge_own_queue(case, FS_WITHIN_CLUSTER_QUEUE)
 
@@ -72,7 +72,7 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     """FS-04: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
 
     LowerPriority P > C; Any every one; Never none. ``borrowWithinCohort`` is ignored.
-    Source: semantics, 5.2 and 6.2.
+    Source: docs/semantics/kueue.md §5.2 and §6.2.
     """
     policy = case.setting.policy.reclaim_within_cohort
     findings = [
@@ -88,7 +88,7 @@ def borrows_contested_quota(case: FairCase) -> Verdict:
     """FS-05: the queue of a victim borrows contested quota before anything is removed.
 
     ``usage(c, fr) > nominal(c, fr)`` for some contested fr, with c the victim's queue, unless it
-    is the preemptor's own. Source: semantics, 6.2.
+    is the preemptor's own. Source: docs/semantics/kueue.md §6.2.
     """
     snapshot, contested = case.snapshot, sorted(case.setting.contested)
     queues = {victim.queue: victim for victim, _ in case.others}
@@ -114,7 +114,7 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     When a victim of another queue is removed, its queue and every cohort from there up to, but
     without, the lowest common ancestor use more than their subtree quota in some
     flavor-resource of their quotas, contested or not. The order is constructed and replayed, see
-    ``fair_removal``. Source: semantics, 6.1 and 6.4.
+    ``fair_removal``. Source: docs/semantics/kueue.md §6.1 and §6.4.
     """
     removal = case.removal
     stuck = [removal.stuck] if removal.stuck else []
@@ -131,7 +131,8 @@ def shares(case: FairCase) -> Verdict:
     before it, in doubles; unless REQ stays within the nominal quota of its queue. The order is
     the same as for FS-06: where each law alone could be kept but not both together, this one is
     broken. The reason is ``InCohortReclamation`` within nominal quota, ``InCohortFairSharing``
-    otherwise. Source: semantics, 6.1, 6.3, 6.5 and 6.6; design.md 2.3.
+    otherwise. Source: docs/semantics/kueue.md §6.1, §6.3, §6.5 and §6.6;
+    docs/design/theory.md §2.3.
     """
     setting, removal = case.setting, case.removal
     fault = rules_fault(case.snapshot.configuration, case.rules)

@@ -1,6 +1,6 @@
 """KF-01: the flavors of a plan are ones that the rules permit, whoever chose them.
 
-Written from kueue-semantics.md, sections 4.1 to 4.4, without the preferences of 4.5 and 4.6:
+Written from docs/semantics/kueue.md §4.1 to §4.4, without the preferences of §4.5 and §4.6:
 those choose among permitted flavors.
 """
 
@@ -63,7 +63,7 @@ def permitted_flavors(setting: Setting, assignment: Assignment) -> Verdict:
     labels on which the podset's selector is invalid. With val = the request plus that of the
     podsets before: val <= potential(q, fr); the mode is Fit iff val <= max(0, available(q, fr));
     else val <= nominal(q, fr), or the cohort could give it back, or q may preempt while
-    borrowing. The queue is active. Source: semantics, 2 and 4.1 to 4.4.
+    borrowing. The queue is active. Source: docs/semantics/kueue.md §2 and §4.1 to §4.4.
     """
     findings: list[str] = []
     if not setting.snapshot.is_active(setting.queue):
@@ -172,7 +172,7 @@ def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> It
 
 
 def _may_reclaim(setting: Setting, fr: int, value: int) -> bool:
-    """Say whether the amount fits in a quota below the root, usage included (4.3, height)."""
+    """Say whether the amount fits in a quota below the root, usage included (§4.3, height)."""
     usage, cohorts = setting.snapshot.usage, setting.path[1:]
     if not cohorts or not usage.borrows_with(setting.queue, fr, value):
         return bool(cohorts)

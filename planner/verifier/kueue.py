@@ -1,8 +1,8 @@
 """The laws of Kueue's classical preemption, one function each: the executable specification.
 
 Every function is named like the law in ``planner.laws``, takes a ``Case`` and returns a verdict
-in words. None of them knows how the plan was found. Source: kueue-semantics.md, sections 3 and
-5; kueue ff69552e pkg/scheduler/preemption.
+in words. None of them knows how the plan was found. Source: docs/semantics/kueue.md §3 and
+§5; kueue ff69552e pkg/scheduler/preemption.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fits(case: Case) -> Verdict:
 
     For all fr of REQ: ``REQ[fr] <= max(0, available(q, fr))`` with q the preemptor's queue. An
     assignment that leaves out a podset or a request breaks the law too.
-    Source: semantics, 5.1 ``workloadFits`` and 3 ``available``.
+    Source: docs/semantics/kueue.md §5.1 ``workloadFits`` and §3 ``available``.
     """
     return judge_fit(case, KQ_FITS)
 
@@ -51,7 +51,7 @@ def without_borrowing(case: Case) -> Verdict:
     """KQ-02: an attempt without borrowing ends within the nominal quota of the queue.
 
     With borrowing = false, for all fr of REQ: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``.
-    Source: semantics, 5.1 ``workloadFits``.
+    Source: docs/semantics/kueue.md §5.1 ``workloadFits``.
     """
     if case.borrowing is not False:
         return judge(KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
@@ -74,7 +74,7 @@ def holds_contested_quota(case: Case) -> Verdict:
     """KQ-03: every victim holds quota in an active queue of the tree, and names a contested fr.
 
     Whether the amount is positive is irrelevant. Workloads that hold no quota, are the preemptor
-    or are named twice break the law. Source: semantics, 2 and 5.2.
+    or are named twice break the law. Source: docs/semantics/kueue.md §2 and §5.2.
     """
     return judge_holdings(case, KQ_HOLDS_CONTESTED)
 
@@ -84,7 +84,8 @@ def within_cluster_queue(case: Case) -> Verdict:
 
     With P and C the effective priorities of preemptor and victim: LowerPriority P > C;
     LowerOrNewerEqualPriority P > C, or P = C and the preemptor queued strictly before the
-    victim; Never none. Its reason is ``InClusterQueue``. Source: semantics, 5.2 and 5.8.
+    victim; Never none. Its reason is ``InClusterQueue``. Source: docs/semantics/kueue.md §5.2 and
+    §5.8.
     """
     return judge_own_queue(case, KQ_WITHIN_CLUSTER_QUEUE)
 
@@ -94,7 +95,7 @@ def reclaim_within_cohort(case: Case) -> Verdict:
 
     LowerPriority P > C; Any every one; Never none. The reason of a victim over which the
     preemptor has hierarchical advantage, or that goes only without borrowing, is
-    ``InCohortReclamation``. Source: semantics, 5.2, 5.3 and 5.8.
+    ``InCohortReclamation``. Source: docs/semantics/kueue.md §5.2, §5.3 and §5.8.
     """
     policy = case.setting.policy.reclaim_within_cohort
     findings = []
@@ -113,7 +114,8 @@ def borrow_within_cohort(case: Case) -> Verdict:
 
     A victim of another queue without hierarchical advantage is permitted by LowerPriority if
     C < P and C <= maxPriorityThreshold, where one is set; its reason is then
-    ``InCohortReclaimWhileBorrowing``, in either attempt. Source: semantics, 5.3, 5.6 and 5.8.
+    ``InCohortReclaimWhileBorrowing``, in either attempt. Source: docs/semantics/kueue.md §5.3, §5.6
+    and §5.8.
     """
     borrow = case.setting.policy.borrow_within_cohort
     policy = f"borrowWithinCohort: {borrow.policy}"
@@ -137,7 +139,7 @@ def over_quota_until_last_victim(case: Case) -> Verdict:
     When a victim of another queue is removed, its queue and every cohort from there up to, but
     without, the lowest common ancestor use more than their (subtree) quota in some contested fr.
     The order is constructed and then replayed, see ``removal``; victims of the own queue are
-    unconditional, those of other trees are judged by KQ-03. Source: semantics, 5.6.
+    unconditional, those of other trees are judged by KQ-03. Source: docs/semantics/kueue.md §5.6.
     """
     removal = case.removal
     obstacle = [removal.obstacle] if removal.obstacle else []
@@ -151,7 +153,7 @@ def attempt(case: Case) -> Verdict:
     forbidden = borrowWithinCohort is Never; under = usage(q) < nominal(q) in every contested fr.
     No candidate of another queue, or forbidden and not under: with borrowing only. Forbidden and
     no hierarchical advantage over any candidate: without, then with. Else with, then without.
-    Source: semantics, 5.5, with the candidates of 5.3.
+    Source: docs/semantics/kueue.md §5.5, with the candidates of §5.3.
     """
     fault = rules_fault(case.snapshot.configuration, case.rules)
     if fault:

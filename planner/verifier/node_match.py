@@ -1,4 +1,4 @@
-"""May a podset run on the nodes of a flavor? Written from kueue-semantics.md, section 4.2."""
+"""May a podset run on the nodes of a flavor? Written from docs/semantics/kueue.md §4.2."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 r"""In which order the victims can go: built for the last ones, proved by replaying every removal.
 
-Kueue tests each removal at its moment (kueue-semantics.md, section 5.6). A victim of another
+Kueue tests each removal at its moment (docs/semantics/kueue.md §5.6). A victim of another
 queue may go only while its queue, and every cohort between that and the lowest common ancestor,
 is over quota in some contested flavor-resource. Usage only falls while victims go, and usage of
 a node depends on nothing but the victims below it; so below each such node n the last victim

@@ -1,6 +1,6 @@
 """Who wants in, where, and over whom: what the rules say before anything is removed.
 
-Written from kueue-semantics.md, sections 5.2 (policies), 5.3 (collecting, variants) and 5.5
+Written from docs/semantics/kueue.md §5.2 (policies), §5.3 (collecting, variants) and §5.5
 (attempts), and from kueue ff69552e pkg/scheduler/preemption/classical.
 """
 
@@ -16,7 +16,7 @@ from planner.state.queues import Preemption
 
 
 class Variant(StrEnum):
-    """Why a workload is a candidate (semantics, 5.3)."""
+    """Why a workload is a candidate (docs/semantics/kueue.md §5.3)."""
 
     WITHIN_CQ = "WithinCQ"
     HIERARCHICAL_RECLAIM = "HierarchicalReclaim"
@@ -25,7 +25,7 @@ class Variant(StrEnum):
 
     @property
     def reason(self) -> str:
-        """The code Kueue writes into the Preempted condition (semantics, 5.8)."""
+        """The code Kueue writes into the Preempted condition (docs/semantics/kueue.md §5.8)."""
         return _REASON[self]
 
 
@@ -41,7 +41,8 @@ _REASON = {
 class Setting:
     """A preemptor with its flavors assigned, on the snapshot as it was.
 
-    ``request`` is REQ, per fr in integer units; ``contested`` is FRS (semantics, 5.1).
+    ``request`` is REQ, per fr in integer units; ``contested`` is FRS
+    (docs/semantics/kueue.md §5.1).
     """
 
     snapshot: Snapshot
@@ -116,7 +117,7 @@ class Setting:
         return not self.contested.isdisjoint(workload.names)
 
     def permits(self, workload: Admitted) -> bool:
-        """Say whether the policy for its queue permits a workload as a victim (5.2)."""
+        """Say whether the policy for its queue permits a workload as a victim (§5.2)."""
         own = workload.queue == self.queue
         policy = self.policy.within_cluster_queue if own else self.policy.reclaim_within_cohort
         mine, its = self.preemptor.priority, workload.priority
@@ -128,7 +129,7 @@ class Setting:
         return policy == "Any"
 
     def variant(self, workload: Admitted) -> Variant:
-        """Classify a workload of the tree which the policies permit (5.3)."""
+        """Classify a workload of the tree which the policies permit (§5.3)."""
         if workload.queue == self.queue:
             return Variant.WITHIN_CQ
         if self.advantage[self.ancestor(workload.queue)]:
@@ -169,7 +170,7 @@ class Setting:
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
-        """The attempts in Kueue's order, each as "borrowing is permitted" (5.5)."""
+        """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         variants = {self.variant(w) for w in self.candidates if w.queue != self.queue}
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         if not variants or (forbidden and not self.under_nominal):

@@ -1,6 +1,6 @@
 """What fair sharing adds to a plain tree: shares, and which removals they permit.
 
-kueue-semantics.md, sections 6.1 and 6.5; in doubles, as Kueue computes them.
+docs/semantics/kueue.md §6.1 and §6.5; in doubles, as Kueue computes them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.closed_form.tree import Row, Tree, Usage
 
 Key = tuple[bool, float]
-"""A share in a form that compares as section 6.1 says: weight 0 above all others."""
+"""A share that compares as §6.1 says: weight 0 above all others."""
 
 
 @dataclass(frozen=True)

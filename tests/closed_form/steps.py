@@ -1,6 +1,6 @@
 """The scheduler's removal steps: one workload after the other, each tested at its moment.
 
-kueue-semantics.md, sections 5.6 and 6.4 to 6.6. Usage is carried along step by step, and must not
+docs/semantics/kueue.md §5.6 and §6.4 to §6.6. Usage is carried along step by step, and must not
 depend on the way by which a set was reached.
 """
 

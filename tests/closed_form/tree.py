@@ -1,6 +1,6 @@
 """A plain cohort tree: numbers and nothing else. It shares no line with the product.
 
-Quota arithmetic as in kueue-semantics.md, section 3, twice: `Tree.add` and `Tree.remove` carry a
+Quota arithmetic as in docs/semantics/kueue.md §3, twice: `Tree.add` and `Tree.remove` carry a
 change upwards as Kueue does, and `Tree.usage_without` sums up from nothing.
 """
 

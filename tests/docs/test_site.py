@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import posixpath
 import re
 import subprocess
 import sys
@@ -72,6 +73,8 @@ def test_laws(site: Path) -> None:
     assert {law.lower() for law in laws} <= ids(site, "reference/laws.html")
     page = " ".join(shown(site, "reference/laws.html").split())
     assert [law.id for law in laws.values() if law.statement not in page] == []
+    links = (site / "reference/laws.html").read_text(encoding="utf-8")
+    assert 'href="../semantics/kueue.html#66-second-pass"' in links
     # The mathematics of a law, from the docstring of its model.
     assert "touched(n) => w(n, fr) >= subtree(n, fr) + 1" in page
 
@@ -87,6 +90,27 @@ def test_schemas(site: Path) -> None:
     for name in SCHEMAS:
         file = site / "reference" / "schema" / f"{name}.schema.json"
         assert file.read_text(encoding="utf-8") == schema_text(name)
+
+
+def test_links_within_the_site_lead_somewhere(site: Path) -> None:
+    """Also those to a heading: MkDocs by itself lets a wrong one pass."""
+    pages = [page.relative_to(site).as_posix() for page in site.rglob("*.html")]
+    targets = {page: ids(site, page) | {""} for page in pages}
+    broken = [
+        f"{page}: {link}"
+        for page in pages
+        if page != "404.html"
+        for link in re.findall(r' href="([^":]+)"', (site / page).read_text(encoding="utf-8"))
+        for path, _, anchor in [html.unescape(link).partition("#")]
+        for target in [posixpath.normpath(posixpath.join(posixpath.dirname(page), path))]
+        if not (anchor in targets[page] if not path else leads(site, target, anchor, targets))
+    ]
+    assert broken == []
+
+
+def leads(site: Path, target: str, anchor: str, targets: dict[str, set[str]]) -> bool:
+    """Say whether there is such a file, and in a page such a place."""
+    return (site / target).exists() and (not anchor or anchor in targets.get(target, set()))
 
 
 def test_every_page_is_in_the_navigation(site: Path) -> None:

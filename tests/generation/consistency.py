@@ -64,7 +64,7 @@ def _times(state: State) -> Iterator[str]:
 def _quotas(snapshot: Snapshot) -> Iterator[str]:
     """No tree uses more than it has, nobody borrows beyond a limit, nothing lies idle behind one.
 
-    kueue-semantics.md, section 3: usage of a cohort, lending and borrowing limits.
+    docs/semantics/kueue.md §3: usage of a cohort, lending and borrowing limits.
     """
     tree, amount = snapshot.tree, snapshot.usage.amount
     for place, node in enumerate(tree.nodes):

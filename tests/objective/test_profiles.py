@@ -1,4 +1,4 @@
-"""The profiles as data: objectives.md, "Default profile" and "Named alternatives"."""
+"""The profiles as data: docs/design/objectives.md §4 and §5."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A second implementation of what is legal and what it costs, for small states.
 
-Written from the pages alone (README.md, docs/, and the written description of Kueue's rules), on
-raw Kubernetes objects, with no line of ``planner`` in it: ``test_independence.py`` looks at the
+Written from the pages alone (README.md and docs/, above all docs/semantics/kueue.md), on raw
+Kubernetes objects, with no line of ``planner`` in it: ``test_independence.py`` looks at the
 imports. It is slow on purpose: legal sets are found by removing candidates in every order, and
 the best by looking at all of them.
 

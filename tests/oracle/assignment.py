@@ -1,4 +1,7 @@
-"""What Kueue assigns to a pending workload where every resource has one flavor only."""
+"""What Kueue assigns to a pending workload where every resource has one flavor only.
+
+Source: docs/semantics/kueue.md §4.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def only_flavors(cluster: Cluster) -> dict[str, dict[str, str]]:
 
 
 def _mode(question: Question, at: FlavorResource) -> str | None:
-    """Return the mode of one resource, by 4.3 of the description; nothing where it has none."""
+    """Return the mode of one resource (§4.3); nothing where it has none."""
     tree, queue, amount = question.tree, question.queue, question.request.get(at, 0)
     if amount > tree.potential(queue, at):
         return None

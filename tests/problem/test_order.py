@@ -9,7 +9,7 @@ Key = tuple[bool, int, int, float, str]
 
 
 def keys(problem: Problem) -> list[Key]:
-    """Return what the scheduler compares, workload by workload (semantics, 5.4)."""
+    """Return what the scheduler compares, workload by workload (docs/semantics/kueue.md §5.4)."""
     advantage = problem.has_advantage.tolist()
     own = problem.from_own_queue.tolist()
     return [

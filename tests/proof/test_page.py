@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.page import blocks
 from tests.proof.recheck import faults, recorded
 
-PAGE = ROOT / "docs" / "explanation" / "proof.md"
+PAGE = ROOT / "docs/explanation/proof.md"
 CLUSTER = ROOT / "instances" / "quickstart" / "cluster.json"
 FIT = "nvidia.com/gpu in flavor h100 at cohort/company"
 ROW = re.compile(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\S+) \|$", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Saturating amounts with the sentinel Unlimited: kueue-semantics.md, section 1."""
+"""Saturating amounts with the sentinel Unlimited: docs/semantics/kueue.md §1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an admitted workload holds, its priority, and when it queued: semantics, 2.1, 2.3, 2.4."""
+"""What an admitted workload holds, its priority, and when it queued.
+
+Source: docs/semantics/kueue.md §2.1, §2.3, §2.4.
+"""
 
 from __future__ import annotations
 

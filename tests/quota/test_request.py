@@ -1,4 +1,4 @@
-"""What a pending workload asks for: kueue-semantics.md, section 2.2."""
+"""What a pending workload asks for: docs/semantics/kueue.md §2.2."""
 
 from __future__ import annotations
 

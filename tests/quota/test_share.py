@@ -1,4 +1,4 @@
-"""Dominant resource shares: kueue-semantics.md, section 6.1."""
+"""Dominant resource shares: docs/semantics/kueue.md §6.1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which objects count: kueue-semantics.md, section 2."""
+"""Which objects count: docs/semantics/kueue.md §2."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Scheduling cycles: the order of processing, without and with fair sharing.
 
-Section 7 of kueue-semantics.md, point 3. Everybody fits, so that only the order shows.
+docs/semantics/kueue.md §7.3. Everybody fits, so that only the order shows.
 """
 
 from __future__ import annotations

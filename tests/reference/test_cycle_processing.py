@@ -1,6 +1,6 @@
 """Scheduling cycles: what an entry finds after the earlier ones, and what it takes.
 
-Section 7 of kueue-semantics.md, point 4.
+docs/semantics/kueue.md §7.4.
 """
 
 from __future__ import annotations

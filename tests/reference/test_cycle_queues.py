@@ -1,6 +1,6 @@
 """Scheduling cycles: who is a head, who is turned down, and where everybody waits afterwards.
 
-Section 7 of kueue-semantics.md, points 1, 2 and 5.
+docs/semantics/kueue.md §7.1, §7.2 and §7.5.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Flat cohorts with one resource under classical preemption, solved by dynamic programming.
 
-Written from kueue-semantics.md, section 5, over plain numbers: nothing of the planner is used.
+Written from docs/semantics/kueue.md §5, over plain numbers: nothing of the planner is used.
 Per queue a table says what it costs at least to free an amount; tables are joined queue by queue.
 """
 
@@ -156,7 +156,7 @@ def _any_of(candidates: Iterable[tuple[int, int]], most: int) -> Table:
 
 
 def _over_quota(candidates: Iterable[tuple[int, int]], excess: int, most: int) -> Table:
-    """Return the table of a queue of which every victim must find it over its quota (5.6).
+    """Return the table of a queue of which every victim must find it over its quota (§5.6).
 
     That holds in some order if it does with the largest victim last: all before it free less
     than the excess. Candidates come by size; what is before each is a knapsack of smaller ones.

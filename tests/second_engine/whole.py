@@ -1,8 +1,8 @@
 """A planning solved whole: every level on all candidates, by an engine of choice.
 
 Of the planner it uses the model with its laws, the terms and the profiles; nothing of how it
-searches. Caps, levels and YuniKorn's first law are stated here once more, as objectives.md and
-yunikorn-semantics.md have them.
+searches. Caps, levels and YuniKorn's first law are stated here once more, as
+docs/design/objectives.md §4 and docs/semantics/yunikorn.md §13.1 have them.
 """
 
 from __future__ import annotations

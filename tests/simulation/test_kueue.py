@@ -1,6 +1,6 @@
 """Kueue from cycle to cycle: what it remembers, who comes back, and what wakes the parked.
 
-Kueue-semantics.md, section 7, and kueue ff69552e pkg/cache/queue, pkg/scheduler.
+docs/semantics/kueue.md §7, and kueue ff69552e pkg/cache/queue, pkg/scheduler.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """YuniKorn as time passes: the loop flows of its design document, delays, and arrivals.
 
 Source: the design document of YuniKorn's preemption, "Preemption Loop Prevention", and where the
-core departs from it: yunikorn-semantics.md, sections 3 and 13. See tests/yunikorn/test_loop_flows.
+core departs from it: docs/semantics/yunikorn.md §3 and §13. See tests/yunikorn/test_loop_flows.
 """
 
 from __future__ import annotations

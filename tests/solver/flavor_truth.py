@@ -1,6 +1,6 @@
 """The best plan over all flavors, found by looking at all assignments and all legal sets of each.
 
-Written from kueue-semantics.md, sections 4.1 to 4.4: every combination of listed flavors is
+Written from docs/semantics/kueue.md §4.1 to §4.4: every combination of listed flavors is
 judged by itself, from the beginning. What is shared with the product is the terms, apart from
 ranks, and who may run on which nodes, as the verifier has it.
 """
@@ -111,7 +111,7 @@ class FlavorTruth:
 
     @cached_property
     def hopeless(self) -> bool:
-        """Whether something is asked for that no flavor can give (4.1)."""
+        """Whether something is asked for that no flavor can give (§4.1)."""
         spec = self.snapshot.queues[self.preemptor.queue].spec
         covered = {name for group in spec.resource_groups for name in group.covered_resources}
         configuration = self.snapshot.configuration
@@ -184,7 +184,7 @@ class FlavorTruth:
         return False
 
     def _mode(self, fr: int, value: int) -> str:
-        """Section 4.3, with nobody removed."""
+        """docs/semantics/kueue.md §4.3, with nobody removed."""
         queue, quotas = self.preemptor.queue, self.quotas
         if value > quotas.potential(queue, fr):
             return "NoFit"

@@ -61,7 +61,7 @@ def test_every_objective_gives_what_enumeration_gives(seeds: Sequence[int]) -> N
 def test_kueue_like_is_best_by_the_victims_of_each_priority_from_the_highest_down(
     seeds: Sequence[int],
 ) -> None:
-    """The profile vector of objectives.md, then the time that they ran, then how many there are."""
+    """The vector of docs/design/objectives.md §5, then the time they ran, then their number."""
     wrong = [said for seed in seeds for said in like_kueue(random_state(seed))]
     assert not wrong, "\n".join(wrong)
 

@@ -1,7 +1,7 @@
 """Where Kueue's own answer is outside its own rules, the plan says so and is within them.
 
-Fill-back looks at no share (semantics, 6.7). Caps that no legal set can keep are dropped, and
-only those.
+Fill-back looks at no share (docs/semantics/kueue.md §6.7). Caps that no legal set can keep are
+dropped, and only those.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_quotas_hold_what_is_used(kind: str) -> None:
     """No queue is beyond its borrowing limit, nor all together beyond what they lend.
 
     Worked out from the objects alone: a queue keeps what it does not lend for itself, and the
-    cohort has the rest; kueue-semantics.md, section 3.
+    cohort has the rest; docs/semantics/kueue.md §3.
     """
     for state in made(**KINDS[kind]):
         used = used_by_queue(state)

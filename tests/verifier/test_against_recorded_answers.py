@@ -125,7 +125,10 @@ def test_the_schedulers_own_plans(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*SMALL, *LARGER])
 def test_what_the_scheduler_would_admit_at_once(name: str) -> None:
-    """But for one of its defects: "Fit" although a resource needs preemption (semantics, 4.1)."""
+    """But for one of its defects: "Fit" although a resource needs preemption.
+
+    Source: docs/semantics/kueue.md §4.1.
+    """
     for line, state, snapshot in classical(name):
         assignment = recorded.assignment_of(line)
         if assignment.mode == "Fit":

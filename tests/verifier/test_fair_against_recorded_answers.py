@@ -89,7 +89,10 @@ def test_no_other_workload_may_go_with_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*SMALL, *LARGER])
 def test_the_schedulers_own_plans(name: str) -> None:
-    """They keep every law but FS-07: fill-back does not look at shares (semantics, 6.7)."""
+    """They keep every law but FS-07: fill-back does not look at shares.
+
+    Source: docs/semantics/kueue.md §6.7.
+    """
     for line, state, where in fair(name):
         if not line["expect"]["targets"]:
             continue
@@ -105,7 +108,10 @@ def test_the_schedulers_own_plans(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*SMALL, *LARGER])
 def test_what_the_scheduler_would_admit_at_once(name: str) -> None:
-    """But for one of its defects: "Fit" although a resource needs preemption (semantics, 4.1)."""
+    """But for one of its defects: "Fit" although a resource needs preemption.
+
+    Source: docs/semantics/kueue.md §4.1.
+    """
     for line, state, where in fair(name):
         assignment = recorded.assignment_of(line)
         if assignment.mode == "Fit":

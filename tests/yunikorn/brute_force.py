@@ -1,6 +1,6 @@
 """All legal victim sets of a small YuniKorn cluster, by trying every subset step by step.
 
-Written from yunikorn-semantics.md, sections 4 to 7, 11.1 and 15, over the queues themselves: no
+Written from docs/semantics/yunikorn.md §4 to §7, §11.1 and §15, over the queues themselves: no
 problem arrays, no classes, no closed forms. An order of removals is searched, not derived.
 """
 

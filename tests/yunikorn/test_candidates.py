@@ -1,4 +1,4 @@
-"""The fence and the walk below it (yunikorn-semantics.md, section 4)."""
+"""The fence and the walk below it (docs/semantics/yunikorn.md §4)."""
 
 from typing import Any
 

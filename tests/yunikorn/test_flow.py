@@ -1,4 +1,4 @@
-"""Ask after ask, until nothing moves (yunikorn-semantics.md, section 14)."""
+"""Ask after ask, until nothing moves (docs/semantics/yunikorn.md §14)."""
 
 from typing import Any
 

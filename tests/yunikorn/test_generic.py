@@ -1,4 +1,7 @@
-"""The plan of a node, the choice of the node, and the final victims (sections 6 to 10)."""
+"""The plan of a node, the choice of the node, and the final victims.
+
+Source: docs/semantics/yunikorn.md §6 to §10.
+"""
 
 from typing import Any
 

@@ -2,7 +2,7 @@
 
 Source: the design document of YuniKorn's preemption, "Preemption Loop Prevention": replicas of
 ``prod`` and ``test`` in sibling queues, the cluster full, each pod that is preempted made anew.
-Where the core departs from the document, it is said (yunikorn-semantics.md, section 13).
+Where the core departs from the document, it is said (docs/semantics/yunikorn.md §13).
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""When preemption is tried (yunikorn-semantics.md, section 3)."""
+"""When preemption is tried (docs/semantics/yunikorn.md §3)."""
 
 from typing import Any
 

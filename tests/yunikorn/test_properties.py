@@ -1,4 +1,4 @@
-"""What queues inherit, and what their properties mean (yunikorn-semantics.md, section 2)."""
+"""What queues inherit, and what their properties mean (docs/semantics/yunikorn.md §2)."""
 
 import pytest
 

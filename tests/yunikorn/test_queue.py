@@ -1,4 +1,4 @@
-"""The tree of queues: limits, usage, headroom (yunikorn-semantics.md, sections 2 and 3)."""
+"""The tree of queues: limits, usage, headroom (docs/semantics/yunikorn.md §2 and §3)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Preemption after a quota was lowered (yunikorn-semantics.md, section 11.2)."""
+"""Preemption after a quota was lowered (docs/semantics/yunikorn.md §11.2)."""
 
 from typing import Any
 

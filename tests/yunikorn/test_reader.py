@@ -1,4 +1,7 @@
-"""What is read: queues.yaml in all its forms, instances and state dumps (sections 2 and 14)."""
+"""What is read: queues.yaml in all its forms, instances and state dumps.
+
+Source: docs/semantics/yunikorn.md §2 and §14.
+"""
 
 from copy import deepcopy
 from typing import Any

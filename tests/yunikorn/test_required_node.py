@@ -1,4 +1,4 @@
-"""Preemption for an ask with a required node (yunikorn-semantics.md, section 11.1)."""
+"""Preemption for an ask with a required node (docs/semantics/yunikorn.md §11.1)."""
 
 from typing import Any
 

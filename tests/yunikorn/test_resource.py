@@ -1,4 +1,4 @@
-"""Every row is worked out by hand from the table of yunikorn-semantics.md, section 1."""
+"""Every row is worked out by hand from the table of docs/semantics/yunikorn.md §1."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is left of the guaranteed, by hand (yunikorn-semantics.md, section 5)."""
+"""What is left of the guaranteed, by hand (docs/semantics/yunikorn.md §5)."""
 
 import pytest
 

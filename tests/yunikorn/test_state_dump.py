@@ -1,6 +1,7 @@
 """Full state dumps of the real core, next to the instances they were made from.
 
-A dump lacks the extra keys of section 14: opt-outs are put back before the two are compared.
+A dump lacks the extra keys of docs/semantics/yunikorn.md §14: opt-outs are put back before the two
+are compared.
 """
 
 import json

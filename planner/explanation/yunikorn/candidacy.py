@@ -96,7 +96,7 @@ def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
     Those of queues that are not over their guaranteed are left out: the core skips them. What is
     equal in creation time keeps the order of the state; in the core its order is not defined.
 
-    Source: yunikorn-semantics.md, sections 7 and 11.1.
+    Source: docs/semantics/yunikorn.md §7 and §11.1.
     """
     problem, node = planning.problem, planning.problem.allocations[position].node_id
     candidates = planning.eligible.nonzero()[0].tolist()

@@ -9,7 +9,7 @@ ping_pong.py   KL-01 and KL-02
 impossible.py  KL-03 to KL-10
 useless.py     KL-11 to KL-18
 
-Source: kueue-semantics.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
+Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
 (``validatePreemption``).
 """
 

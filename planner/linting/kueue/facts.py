@@ -16,7 +16,7 @@ from planner.state.queues import Preemption
 _OF_KUBERNETES: Final = "system-"
 """How the priority classes begin that every cluster has, and no batch workload uses."""
 _UNCOUNTED: Final = "pods"
-"""The one resource that preemption does not count (kueue-semantics.md, 4.1)."""
+"""The one resource that preemption does not count (docs/semantics/kueue.md §4.1)."""
 
 
 @dataclass(frozen=True)

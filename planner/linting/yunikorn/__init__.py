@@ -2,7 +2,7 @@
 
 Ping-pong by generic preemption is none of it: an ask must fit into what is left of its queue's
 guaranteed, and a victim leaves a queue that was over its own, so that it never fits there again
-at once (yunikorn-semantics.md, sections 6 and 13).
+at once (docs/semantics/yunikorn.md §6 and §13).
 
 facts.py       what the rules look at
 world.py       small clusters made of some queues of a partition

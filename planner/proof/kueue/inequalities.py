@@ -1,6 +1,6 @@
 """Inequalities that every legal victim set satisfies: what must be freed, and what must stay.
 
-Source: kueue-semantics.md, sections 3, 5.1 and 5.6; design.md, 2.2 and 2.3.
+Source: docs/semantics/kueue.md §3, §5.1 and §5.6; docs/design/theory.md §2.2 and §2.3.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ Linear = tuple[IntArray, dict[str, int]]
 def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
     """KQ-01, FS-01, K83-01: yield what victims must free, per fr and per limit of the path.
 
-    With n_0 the preemptor's queue, n_1, n_2, ... above it, ``available`` (semantics, 3) says for
-    every n_i with a borrowing limit, and for the root with its quota as cap:
+    With n_0 the preemptor's queue, n_1, n_2, ... above it, ``available``
+    (docs/semantics/kueue.md §3) says for every n_i with a borrowing limit, and for the root with
+    its quota as cap:
 
         REQ - sum(local_free(n_j), j <= i) + stored(n_i) <= quota - kept + limit
 
@@ -57,8 +58,8 @@ class _Passing:
     """What victims off the path free on it, at most.
 
     What a node keeps for itself it does not use of its parent: only what it stores there, by
-    semantics 3, can be freed there. Where that binds it is a quantity of its own, at most what is
-    stored, and by one of the ``rows`` at most what is freed at the node.
+    docs/semantics/kueue.md §3, can be freed there. Where that binds it is a quantity of its own, at
+    most what is stored, and by one of the ``rows`` at most what is freed at the node.
     """
 
     def __init__(self, frame: Frame) -> None:

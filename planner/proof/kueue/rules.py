@@ -123,7 +123,8 @@ def lawful(setting: Setting) -> list[Admitted]:
     """Return the candidates whose side is over its quota to begin with: nobody else ever goes.
 
     Classical candidates are so by definition. Under fair sharing Kueue lists more, as it looks at
-    the cohorts of a candidate only at its turn (semantics, 6.2 and 6.4); usage never rises.
+    the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and §6.4); usage never
+    rises.
     """
     if not isinstance(setting, FairSetting):
         return list(setting.candidates)

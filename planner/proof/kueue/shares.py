@@ -1,6 +1,6 @@
 """Inequalities between the dominant resource shares of fair sharing: FS-07.
 
-Source: kueue-semantics.md, sections 6.1 to 6.5; design.md, 2.3.
+Source: docs/semantics/kueue.md §6.1 to §6.5; docs/design/theory.md §2.3.
 """
 
 from __future__ import annotations

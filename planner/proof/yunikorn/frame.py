@@ -1,6 +1,6 @@
 """One ask of YuniKorn as a frame: the classes of candidates, and the nodes it may go to.
 
-Source: yunikorn-semantics.md, sections 3, 4, 7, 11.1 and 15.
+Source: docs/semantics/yunikorn.md §3, §4, §7, §11.1 and §15.
 """
 
 from __future__ import annotations

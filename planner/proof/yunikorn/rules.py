@@ -4,7 +4,7 @@ Nothing here knows how a plan was found. Who is a candidate is what the laws say
 allocation alone (frame.py). Rows are the laws that tie victims together: YK-02, YK-04,
 YK-08, YK-09 and YK-10 exactly, once the node is known, and what YK-05 asks of whoever is put back
 first (turns.py). A single set is judged by the verifier itself. Source:
-yunikorn-semantics.md, sections 3 to 7, 11.1 and 15.
+docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 """
 
 from __future__ import annotations

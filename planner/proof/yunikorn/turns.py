@@ -1,6 +1,6 @@
 """Whose turn it can be: YuniKorn's guaranteed amounts as inequalities, and as refusals.
 
-Source: yunikorn-semantics.md, section 5 (what is left of the guaranteed) and section 15 (YK-04,
+Source: docs/semantics/yunikorn.md §5 (what is left of the guaranteed) and §15 (YK-04,
 YK-05). Read backwards, an order of removals puts victims back: each needs, with itself back, its
 queue to be over one of the guaranteed amounts that count for it, in a type of the ask. Usage only
 grows that way, so whoever can be put back now can be later, too; see
@@ -44,7 +44,7 @@ def counting(asking: Queue, queue: Queue) -> tuple[Guarantee, ...] | None:
     the root down each queue adds its own to those above it; but at the ask's own queue these
     replace what is above of the same type, and where that queue has a guaranteed, those of a
     queue whose path is a plain prefix of its path count for nothing and hide what is above.
-    Which count does not depend on the usage. Source: semantics, 5, rules 1 to 4.
+    Which count does not depend on the usage. Source: docs/semantics/yunikorn.md §5, rules 1 to 4.
     """
     found: tuple[Guarantee, ...] | None = None
     for step in queue.lineage:

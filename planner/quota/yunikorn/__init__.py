@@ -7,5 +7,5 @@ cluster.py     a partition made ready: queues, nodes, asks
 hosting.py     which nodes may host an ask at all
 snapshot.py    what is left of the guaranteed; usage to try removals on
 
-Source: yunikorn-semantics.md, sections 1, 2 and 5; yunikorn-core be3bb487.
+Source: docs/semantics/yunikorn.md §1, §2 and §5; yunikorn-core be3bb487.
 """

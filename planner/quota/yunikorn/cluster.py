@@ -1,6 +1,6 @@
 """A partition made ready for decisions: its queues, nodes and asks, each found by name.
 
-Source: yunikorn-semantics.md, sections 2, 7 and 14; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §2, §7 and §14; yunikorn-core be3bb487,
 scheduler/partition.go and scheduler/objects/node.go.
 """
 

@@ -1,6 +1,6 @@
 """Which nodes may host an ask at all, with or without victims.
 
-Source: yunikorn-semantics.md, section 7; yunikorn-core be3bb487, scheduler/objects/preemption.go.
+Source: docs/semantics/yunikorn.md §7; yunikorn-core be3bb487, scheduler/objects/preemption.go.
 """
 
 from __future__ import annotations

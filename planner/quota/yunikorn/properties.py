@@ -1,6 +1,6 @@
 """The properties of a queue: what it inherits, and what they mean.
 
-Source: yunikorn-semantics.md, section 2; yunikorn-core be3bb487, scheduler/objects/queue.go.
+Source: docs/semantics/yunikorn.md §2; yunikorn-core be3bb487, scheduler/objects/queue.go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The tree of queues: configuration, usage, and the applications of each leaf.
 
-Source: yunikorn-semantics.md, section 2; yunikorn-core be3bb487, scheduler/objects/queue.go.
+Source: docs/semantics/yunikorn.md §2; yunikorn-core be3bb487, scheduler/objects/queue.go.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ class Queue:
 
     @property
     def headroom(self) -> Amount:
-        """What may still be allocated below every maximum on the path (section 3)."""
+        """What may still be allocated below every maximum on the path.
+
+        Source: docs/semantics/yunikorn.md §3.
+        """
         room: Amount = None
         for queue in self.lineage:
             if queue.max is not None:

@@ -1,6 +1,6 @@
 """Resource arithmetic: sparse maps of int64, or nothing.
 
-Source: yunikorn-semantics.md, section 1; yunikorn-core be3bb487, common/resources/resources.go.
+Source: docs/semantics/yunikorn.md §1; yunikorn-core be3bb487, common/resources/resources.go.
 ``None`` is the core's nil; *empty* means None or no types. A type with value 0 makes a resource
 non-empty. Sums saturate at the 64-bit limits. Nothing here changes its arguments.
 """

@@ -1,6 +1,6 @@
 """What is left of the guaranteed, and copies of the queues' usage to try removals on.
 
-Source: yunikorn-semantics.md, sections 4 and 5; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §4 and §5; yunikorn-core be3bb487,
 scheduler/objects/preemption.go and quota_snapshot arithmetic there.
 """
 
@@ -83,7 +83,7 @@ def preemptable(levels: Iterable[Level]) -> Amount:
 
 
 def under(rest: Resource, ask: Resource) -> bool:
-    """Say whether no type of the ask has less than nothing left (section 5)."""
+    """Say whether no type of the ask has less than nothing left (docs/semantics/yunikorn.md §5)."""
     return all(rest.get(t, 0) >= 0 for t in ask)
 
 

@@ -8,9 +8,10 @@ tournament.py     the order of processing with fair sharing
 processing.py     one entry: overlap, fit, preemption, admission, reserved capacity
 equivalence.py    which workloads the scheduler cannot tell apart
 requeue.py        who goes back to the queue, and who is parked
+turn.py           whether the scheduler ever comes to a pending workload, if nothing else changes
 run.py            all of it, from the heads to the queues that are left
 
-Source: kueue-semantics.md, section 7; kueue ff69552e pkg/scheduler/scheduler.go and
+Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go and
 pkg/cache/queue. Topology, workload slices and concurrent admission are left out, and so is the
 second pass, which only topology needs.
 """

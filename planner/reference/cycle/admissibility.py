@@ -1,6 +1,6 @@
 """What is turned down before any flavor is looked at.
 
-Source: kueue-semantics.md, section 7.2; kueue ff69552e pkg/scheduler/scheduler.go ``nominate``,
+Source: docs/semantics/kueue.md §7.2; kueue ff69552e pkg/scheduler/scheduler.go ``nominate``,
 pkg/workload/resources.go ``ValidateAdmissibility``, pkg/util/limitrange/limitrange.go.
 """
 

@@ -1,6 +1,6 @@
 """Which pending workloads the scheduler cannot tell apart: its scheduling hash.
 
-Source: kueue-semantics.md, section 7.5; kueue ff69552e pkg/workload/workload.go
+Source: docs/semantics/kueue.md §7.5; kueue ff69552e pkg/workload/workload.go
 ``computeSchedulingHash`` and pkg/util/pod/pod.go ``SpecShape``. Kueue also compares parts of pods
 that decide nothing here and are not read: ports, spread constraints, resource claims, preferences,
 and whether an amount is written in decimal or in binary units.

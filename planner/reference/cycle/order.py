@@ -1,6 +1,6 @@
 """The order in which nominees are processed without fair sharing.
 
-Source: kueue-semantics.md, section 7.3; kueue ff69552e pkg/scheduler/scheduler.go
+Source: docs/semantics/kueue.md §7.3; kueue ff69552e pkg/scheduler/scheduler.go
 ``makeClassicalIterator``.
 """
 

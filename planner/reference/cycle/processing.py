@@ -1,6 +1,6 @@
 """One entry after the other: overlap, fit, preemption, admission, reserved capacity.
 
-Source: kueue-semantics.md, section 7.4; kueue ff69552e pkg/scheduler/scheduler.go
+Source: docs/semantics/kueue.md §7.4; kueue ff69552e pkg/scheduler/scheduler.go
 ``processEntry``, ``updateAssignmentIfNeeded``, ``quotaResourcesToReserve``.
 """
 

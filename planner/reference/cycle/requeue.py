@@ -1,6 +1,6 @@
 """Who goes back to the queue after a cycle, and who is parked.
 
-Source: kueue-semantics.md, section 7.5; kueue ff69552e pkg/scheduler/scheduler.go
+Source: docs/semantics/kueue.md §7.5; kueue ff69552e pkg/scheduler/scheduler.go
 ``requeueAndUpdate``, ``markSkipped`` and pkg/cache/queue/cluster_queue.go
 ``RequeueIfNotPresent``, ``handleInadmissibleHash``, ``preemptorWorkload``.
 """

@@ -1,6 +1,6 @@
 """One scheduling cycle, from the heads to the queues that are left.
 
-Source: kueue-semantics.md, section 7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``,
+Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``,
 ``lastAssignmentOutdated``.
 """
 

@@ -1,6 +1,6 @@
 """The order in which nominees are processed with fair sharing: a tournament for each place.
 
-Source: kueue-semantics.md, section 7.3; kueue ff69552e pkg/scheduler/fair_sharing_iterator.go.
+Source: docs/semantics/kueue.md §7.3; kueue ff69552e pkg/scheduler/fair_sharing_iterator.go.
 """
 
 from __future__ import annotations

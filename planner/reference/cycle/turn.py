@@ -4,7 +4,7 @@ A decision for one workload says what Kueue does when its turn comes. It may nev
 of a StrictFIFO queue that finds nobody to preempt stays the head, and the head of another queue
 that reserves what it cannot have is before others in every cycle, which then are skipped.
 
-Source: kueue-semantics.md, sections 7.1, 7.4 and 7.5.
+Source: docs/semantics/kueue.md §7.1, §7.4 and §7.5.
 """
 
 from __future__ import annotations

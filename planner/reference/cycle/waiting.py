@@ -1,6 +1,6 @@
 """Who waits in which queue, in which order, and the heads.
 
-Source: kueue-semantics.md, section 7.1; kueue ff69552e pkg/workload/workload.go ``IsAdmissible``
+Source: docs/semantics/kueue.md §7.1; kueue ff69552e pkg/workload/workload.go ``IsAdmissible``
 and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``, ``backoffWaitingTimeExpired``,
 ``PushOrUpdate``; inadmissible_workloads.go ``queueInadmissibleWorkloads``.
 """

@@ -6,7 +6,8 @@ candidates.py  who may be preempted, in the order of the KEP
 search.py      removing until it fits, and adding back
 decision.py    all of it for one pending workload
 
-What the text leaves open is decided in `planner.laws.kep83`, the options in `planner.state.kep83`.
+docs/semantics/kep83.md retells it. What it leaves open is decided in `planner.laws.kep83`, the
+options in `planner.state.kep83`.
 """
 
 from planner.reference.kep83.decision import decide_kep83

@@ -10,5 +10,5 @@ quota.py          preemption after a quota was lowered
 flow.py           ask after ask, until nothing moves
 decision.py       one entry for all of it
 
-Source: yunikorn-semantics.md; yunikorn-core be3bb487.
+Source: docs/semantics/yunikorn.md; yunikorn-core be3bb487.
 """

@@ -1,6 +1,6 @@
 """Which allocations an ask may preempt: the fence, the priorities, the walk over the queues.
 
-Source: yunikorn-semantics.md, section 4; yunikorn-core be3bb487, scheduler/objects/queue.go
+Source: docs/semantics/yunikorn.md §4; yunikorn-core be3bb487, scheduler/objects/queue.go
 (FindEligiblePreemptionVictims).
 """
 
@@ -123,7 +123,9 @@ def _of_leaf(
 
 
 def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candidate]:
-    """Sort candidates: opted out last, originators late, newest first (section 7).
+    """Sort candidates: opted out last, originators late, newest first.
+
+    Source: docs/semantics/yunikorn.md §7.
 
     What is equal in all of these has no order in the core; ``ties`` may give a rank by key.
     """

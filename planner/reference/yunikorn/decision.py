@@ -1,6 +1,6 @@
 """What YuniKorn decides for an ask: one entry for generic and required-node preemption.
 
-Source: yunikorn-semantics.md, sections 3 to 11; yunikorn-core be3bb487.
+Source: docs/semantics/yunikorn.md §3 to §11; yunikorn-core be3bb487.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ask after ask, until nothing moves: how a cluster settles.
 
-Source: yunikorn-semantics.md, section 14 (flow mode). A step is the first ask, in the order of
+Source: docs/semantics/yunikorn.md §14 (flow mode). A step is the first ask, in the order of
 the state, that finds a node or triggers preemption. Victims vanish at once and the ask takes the
 node, whether it fits there or not.
 """

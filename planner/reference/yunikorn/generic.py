@@ -1,6 +1,6 @@
 """Generic preemption: node by node, the choice of the node, and the final victims.
 
-Source: yunikorn-semantics.md, sections 6 to 10; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §6 to §10; yunikorn-core be3bb487,
 scheduler/objects/preemption.go (TryPreemption).
 """
 

@@ -1,6 +1,6 @@
 """The plan of each node: which of its allocations would have to go.
 
-Source: yunikorn-semantics.md, sections 6 and 7; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §6 and §7; yunikorn-core be3bb487,
 scheduler/objects/preemption.go (checkPreemptionQueueGuarantees, calculateVictimsByNode).
 """
 

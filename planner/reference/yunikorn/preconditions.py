@@ -1,6 +1,6 @@
 """When the scheduler tries generic preemption for an ask.
 
-Source: yunikorn-semantics.md, section 3; yunikorn-core be3bb487, scheduler/objects/application.go
+Source: docs/semantics/yunikorn.md §3; yunikorn-core be3bb487, scheduler/objects/application.go
 and preemption.go (CheckPreconditions).
 """
 

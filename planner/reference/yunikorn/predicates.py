@@ -2,7 +2,7 @@
 
 In a cluster the Kubernetes shim always registers a callback. What it answers there depends on
 the whole of Kubernetes; here it answers by resources, as in the recordings, or by a fixed table.
-Source: yunikorn-semantics.md, section 8; yunikorn-core be3bb487 (PreemptionPredicates).
+Source: docs/semantics/yunikorn.md §8; yunikorn-core be3bb487 (PreemptionPredicates).
 """
 
 from __future__ import annotations

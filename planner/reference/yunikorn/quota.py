@@ -1,6 +1,6 @@
 """Preemption after a queue's quota was lowered below its usage.
 
-Source: yunikorn-semantics.md, section 11.2; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §11.2; yunikorn-core be3bb487,
 scheduler/objects/quota_preemptor.go. Here the start time counts as passed.
 """
 

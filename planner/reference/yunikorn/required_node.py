@@ -1,6 +1,6 @@
 """Preemption for an ask with a required node, as of a DaemonSet.
 
-Source: yunikorn-semantics.md, section 11.1; yunikorn-core be3bb487,
+Source: docs/semantics/yunikorn.md §11.1; yunikorn-core be3bb487,
 scheduler/objects/required_node_preemptor.go. No delay, fence, guaranteed or policy counts here.
 """
 

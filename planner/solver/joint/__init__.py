@@ -7,5 +7,6 @@ sequence.py  preemptors served one after another: a plan replayed, and serving g
 rules.py     the rules as a search uses them: the model, and Kueue's own replay
 relaxed.py   what holds in every order: lower bounds from cover rows
 solve.py     who is admitted, then the levels of the objective
+proving.py   that there is no joint plan, asked again of two engines
 describe.py  what was found as records
 """

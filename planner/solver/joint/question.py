@@ -35,7 +35,7 @@ class Question:
     ----------
     preemptors
         (P,) higher effective priority first, then earlier queue-order timestamp, then smaller
-        UID: the order of Kueue's queues (semantics, 7.1).
+        UID: the order of Kueue's queues (docs/semantics/kueue.md §7.1).
     choices
         (P,) the flavors that each may get.
     entrants

@@ -5,7 +5,7 @@ assigned; the clock stands still. Kueue assigns the flavors anew in every state.
 if nothing goes and the preemptor fits; or if Kueue would look for victims, and the verifier
 accepts these in one of the attempts that Kueue would make. A former preemptor is never a victim.
 
-Source: kueue-semantics.md, sections 4 to 6; design.md, 2.2 and 2.3.
+Source: docs/semantics/kueue.md §4 to §6; docs/design/theory.md §2.2 and §2.3.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ advantage it is depends on the preemptor and does not count. What is over-freed 
 in each tree of cohorts, against what all admitted ask for together beyond what is available to
 the one of them that has most available, in the flavors that Kueue assigns them today.
 
-Source: objectives.md; kueue-semantics.md, section 5.4 for the order.
+Source: docs/design/objectives.md §3; docs/semantics/kueue.md §5.4 for the order.
 """
 
 from __future__ import annotations

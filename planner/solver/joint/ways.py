@@ -5,7 +5,7 @@ each, any of the resources that can be short may be, and the rest fits. Then wha
 change: hierarchical advantage, or staying within nominal quota under fair sharing. What Kueue
 chooses among several flavors is no row of a model; its replay judges that (rules.py).
 
-Source: kueue-semantics.md, sections 4.3, 5.3 and 6.3.
+Source: docs/semantics/kueue.md §4.3, §5.3 and §6.3.
 """
 
 from __future__ import annotations
@@ -164,7 +164,10 @@ def _all_short(snapshot: Snapshot, choice: Flavored) -> Assignment:
 
 
 def _may_preempt(snapshot: Snapshot, preemptor: Preemptor, choice: Flavored, fr: int) -> bool:
-    """Say whether a queue may preempt for a flavor-resource in every state (semantics, 4.3)."""
+    """Say whether a queue may preempt for a flavor-resource in every state.
+
+    Source: docs/semantics/kueue.md §4.3.
+    """
     preemption = snapshot.queues[preemptor.queue].spec.preemption
     return (
         choice.asked[fr] <= snapshot.tree.nominal(preemptor.queue, fr)

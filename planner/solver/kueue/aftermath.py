@@ -2,10 +2,10 @@
 
 Everything else stays as it is, the clock included. An eviction clears ``status.admission`` and
 sets the conditions Evicted and Preempted, unless the workload was being evicted already: Kueue
-does not evict it a second time (kueue-semantics.md, section 7). An admission takes both back.
+does not evict it a second time (docs/semantics/kueue.md §7). An admission takes both back.
 Reclaimable pods stay what they are.
 
-Source: kueue-semantics.md, sections 2.1 and 2.4; kueue ff69552e pkg/workload/workload.go
+Source: docs/semantics/kueue.md §2.1 and §2.4; kueue ff69552e pkg/workload/workload.go
 ``SetEvictedCondition``, ``SetPreemptedCondition`` and ``SetQuotaReservation``.
 """
 

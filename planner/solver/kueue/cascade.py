@@ -6,7 +6,7 @@ evict for it, alone, is replayed exactly. Other workloads that wait are not admi
 What is being evicted already goes whatever the plan: as a victim it is not asked, and evicting it
 is no new eviction.
 
-Source: objectives.md, D11 (cascade); kueue-semantics.md, sections 2.4, 4 to 7.
+Source: docs/design/objectives.md §3 (D11); docs/semantics/kueue.md §2.4, §4 to §7.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def victims_in_words(count: int) -> str:
 def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> str:
     """Say which podset gets no flavor, and what stops it in each: no preemption is tried at all.
 
-    Source: kueue-semantics.md, sections 4.1 to 4.4.
+    Source: docs/semantics/kueue.md §4.1 to §4.4.
     """
     assigner = FlavorAssigner(snapshot, snapshot.usage, preemptor)
     assumed: dict[int, int] = {}

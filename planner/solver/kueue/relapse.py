@@ -7,7 +7,7 @@ i's tree use after the plan, of these flavor-resources; under fair sharing, of a
 holds for every victim set that has the same of the prey and takes the same amounts, beside the
 prey, from each ClusterQueue.
 
-Source: kueue-semantics.md, sections 4 to 6: a decision reads nothing else that a plan changes.
+Source: docs/semantics/kueue.md §4 to §6: a decision reads nothing else that a plan changes.
 """
 
 from __future__ import annotations

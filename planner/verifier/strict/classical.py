@@ -26,7 +26,10 @@ class Moment(NamedTuple):
 
 @dataclass
 class AttemptOrders:
-    """All orders in which some workloads may be removed in one attempt (semantics, 5.6)."""
+    """All orders in which some workloads may be removed in one attempt.
+
+    Source: docs/semantics/kueue.md §5.6.
+    """
 
     setting: Setting
     workloads: Sequence[Admitted]
@@ -74,7 +77,7 @@ class AttemptOrders:
 
 
 def candidates_of(setting: Setting, *, borrowing: bool) -> list[Admitted]:
-    """Return who may go in an attempt at all (5.3 and 5.6)."""
+    """Return who may go in an attempt at all (§5.3 and §5.6)."""
     return [
         candidate
         for candidate in setting.candidates

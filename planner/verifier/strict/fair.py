@@ -1,6 +1,6 @@
 r"""In which order victims go if fair sharing's documented precedence is kept: a search over orders.
 
-Kueue finds victims in two passes (kueue-semantics.md, 6.4 to 6.6). A moment of either is
+Kueue finds victims in two passes (docs/semantics/kueue.md §6.4 to §6.6). A moment of either is
 
     gone    the victims removed so far, the preemptor's request REQ being counted in its queue
     left    the candidates that this pass still has, victims and others
@@ -115,7 +115,7 @@ class FairOrders:
             again = len(queues) == len(set(queues))
         return waiting <= moment.left or (again and waiting <= moment.left | moment.failed)
 
-    # Whose turn it is (6.4).
+    # Whose turn it is (§6.4).
 
     def _turns(self, moment: Moment) -> list[int]:
         """Return the queues whose turn it may be; several where shares are equal."""
@@ -151,7 +151,7 @@ class FairOrders:
         if not cohorts:
             yield from ahead
 
-    # What it gives (6.5 and 6.6).
+    # What it gives (§6.5 and §6.6).
 
     def _visit(self, moment: Moment, queue: int, here: Positions) -> Iterator[Moment]:
         """Yield what may come of it when it is the turn of a queue and its candidates ``here``."""

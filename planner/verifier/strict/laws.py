@@ -48,7 +48,7 @@ def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # n
 
     For every attempt before the plan's own in Kueue's order: no set of its candidates, removed
     one by one in whichever order as KQ-07 permits, makes the preemptor fit. That is so if it
-    would not fit with all of them gone. Source: semantics, 5.5 and 5.6.
+    would not fit with all of them gone. Source: docs/semantics/kueue.md §5.5 and §5.6.
     """
     due, decided = attempts_due(case.setting, most)
     if case.borrowing in due:
@@ -87,7 +87,7 @@ def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
 
     The second begins when no queue has candidates left for the first: when it was the turn of a
     queue, it gave somebody who passes, or all of its candidates were refused. Only those who
-    were refused take part in the second pass. Source: semantics, 6.5 and 6.6.
+    were refused take part in the second pass. Source: docs/semantics/kueue.md §6.5 and §6.6.
     """
     return _in_order(case, (*kept, ST_STRATEGIES), most)
 
@@ -98,7 +98,8 @@ def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
     From the root down, at each cohort among the children that matter: the highest share, a
     cohort before a queue of the same; among equals any. A child matters if a queue with
     candidates left is there or below it, and it borrows or lies on the preemptor's path. The
-    queue found gives somebody who passes, if anybody of it does. Source: semantics, 6.4.
+    queue found gives somebody who passes, if anybody of it does. Source:
+    docs/semantics/kueue.md §6.4.
     """
     return _in_order(case, (*kept, ST_HIGHEST_SHARE), most)
 
@@ -106,7 +107,7 @@ def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
 def one_per_queue(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-04: in the second pass every ClusterQueue gives at most one victim.
 
-    Whether it gave one or none, it has no other turn. Source: semantics, 6.6.
+    Whether it gave one or none, it has no other turn. Source: docs/semantics/kueue.md §6.6.
     """
     return _in_order(case, (*kept, ST_ONE_PER_QUEUE), most)
 
@@ -115,7 +116,7 @@ def stops_when_it_fits(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-05: the preemptor does not fit before the last victim is gone.
 
     Fitting is tested after every removal, never before the first, and ends the search for
-    victims. Source: semantics, 5.6 and 6.5.
+    victims. Source: docs/semantics/kueue.md §5.6 and §6.5.
     """
     return _in_order(case, (*kept, ST_STOPS), most)
 

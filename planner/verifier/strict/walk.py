@@ -90,7 +90,7 @@ class Ledger:
 
 
 def fits(setting: Setting, usage: Usage, *, borrowing: bool) -> bool:
-    """Say whether the preemptor fits (semantics, 5.1 ``workloadFits``)."""
+    """Say whether the preemptor fits (docs/semantics/kueue.md §5.1 ``workloadFits``)."""
     queue, tree = setting.queue, setting.snapshot.tree
     for fr, asked in setting.request.items():
         within = add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr)

@@ -37,7 +37,7 @@ FACTS: Final = Law(
     "what the plan says of preemptor and victims is what the state says",
     "Queues, applications, nodes, priorities, flags, usage and ages, the room on the node, and "
     "what the queues use.",
-    "yunikorn-semantics.md 2, 4, 7 and 14",
+    "docs/semantics/yunikorn.md §2, §4, §7 and §14",
 )
 
 CLOCK_TOLERANCE: Final = timedelta(milliseconds=1)

@@ -1,8 +1,8 @@
 """Where the fence of an ask is, and what priorities are worth below it.
 
 Both are walks over the queues, written from the rules: up from the ask to the fence, and up from
-a victim to the first queue that has the ask below it, too. Source: yunikorn-semantics.md,
-section 4; yunikorn-core be3bb487, scheduler/objects/queue.go.
+a victim to the first queue that has the ask below it, too. Source: docs/semantics/yunikorn.md
+§4; yunikorn-core be3bb487, scheduler/objects/queue.go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What stands in the way of an ask on a node, in words.
 
-Source: yunikorn-semantics.md, sections 3, 7, 10, 11.1 and 15.
+Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The laws of YuniKorn, one function each: the executable specification.
 
 Every function is named like the law in ``planner.laws``, takes a ``YuniKornCase`` and returns a
-verdict in words. None of them knows how the plan was found. Source: yunikorn-semantics.md,
-sections 3 to 7, 11.1 and 15; yunikorn-core be3bb487 scheduler/objects.
+verdict in words. None of them knows how the plan was found. Source: docs/semantics/yunikorn.md
+§3 to §7, §11.1 and §15; yunikorn-core be3bb487 scheduler/objects.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     That no legal set spares who opted out is a claim of its own in the certificate. That none
     spares originators too is the plan's level D0: its value is the number of both, and its bound
     is positive. A plan that claims no proof need not have one; the core only orders by it.
-    Source: semantics, 13.1 and 15.
+    Source: docs/semantics/yunikorn.md §13.1 and §15.
     """
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
     if not last:
@@ -85,7 +85,7 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
 
     For every queue with victims at or below it and every type of its guaranteed: not (after <
     guaranteed and after < used), with after = used − victims (+ ask on the ask's path).
-    Source: semantics, 13.2 and 15.
+    Source: docs/semantics/yunikorn.md §13.2 and §15.
     """
     findings = []
     for queue in case.touched:
@@ -104,7 +104,10 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
 
 
 def other_queue(case: YuniKornCase) -> Verdict:
-    """YK-03: no victim is in the queue of the ask. Source: semantics, 4 and 13.3."""
+    """YK-03: no victim is in the queue of the ask.
+
+    Source: docs/semantics/yunikorn.md §4 and §13.3.
+    """
     leaf = case.asking.leaf
     own = [victim.key for victim in case.victims if victim.queue is leaf]
     findings = [f"{say_some(own)} is in {say_queue(leaf)}, as the ask itself"] if own else []
@@ -115,7 +118,7 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-04: the ask fits into what is left of the guaranteed of its queue.
 
     Either now, every type of it, or with the ask counted and the victims gone no type of it has
-    less than nothing left. Source: semantics, 6 and 15.
+    less than nothing left. Source: docs/semantics/yunikorn.md §6 and §15.
     """
     if case.nothing_evicted:
         return judge(YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
@@ -156,7 +159,8 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-05: there is an order in which each queue is over its guaranteed at its victim's turn.
 
     It then has no guaranteed on its path, or less than nothing left of it in some type of the
-    ask. The order is constructed and then replayed, see ``removal``. Source: semantics, 5 and 15.
+    ask. The order is constructed and then replayed, see ``removal``. Source:
+    docs/semantics/yunikorn.md §5 and §15.
     """
     removal = case.removal
     order = say_some([victim.key for victim in removal.order])
@@ -172,7 +176,7 @@ def priority(case: YuniKornCase) -> Verdict:
 
     Plain priorities where the ask requires a node. Victims outside the fence or of the ask's
     own queue have no priority to compare: YK-07 and YK-03 judge them.
-    Source: semantics, 4 and 11.1.
+    Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     mine, findings = case.asking.ask.priority, []
     found = find_fence(case.asking)
@@ -193,7 +197,7 @@ def priority(case: YuniKornCase) -> Verdict:
 def fence(case: YuniKornCase) -> Verdict:
     """YK-07: victims are inside the fence of the ask, and not in a disabled queue.
 
-    Source: semantics, 4.
+    Source: docs/semantics/yunikorn.md §4.
     """
     found, findings = find_fence(case.asking), []
     for victim in case.victims:
@@ -214,7 +218,7 @@ def fits_node(case: YuniKornCase) -> Verdict:
 
     Victims are on that node, unless it has room without any. An ask with a required node fits
     only there. A plan that evicts nothing needs room in the queues and on a node as it is.
-    Source: semantics, 3, 7, 10, 11.1 and 15.
+    Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15.
     """
     if case.nothing_evicted:
         return judge(YK_FITS_NODE, list(placement_faults(case)), "it fits as it is")
@@ -230,7 +234,8 @@ def within_limits(case: YuniKornCase) -> Verdict:
     """YK-09: the ask's queue and all above it stay within their maximum.
 
     For every type of the ask: allocated − victims + ask <= maximum. A type without a
-    maximum is unlimited, but not at the root, where no node has it. Source: semantics, 15.
+    maximum is unlimited, but not at the root, where no node has it. Source:
+    docs/semantics/yunikorn.md §15.
     """
     if case.nothing_evicted:
         return judge(YK_WITHIN_LIMITS, (), f"{NOTHING_EVICTED}, see {YK_FITS_NODE.id}")
@@ -252,7 +257,7 @@ def preemptable(case: YuniKornCase) -> Verdict:
     """YK-10: every victim is known, shares a type with the ask, and is free to go.
 
     It requires no node, is not released and not being preempted already. There is at least one,
-    unless the ask fits as it is. Source: semantics, 4 and 11.1.
+    unless the ask fits as it is. Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     if case.nothing_evicted:
         return judge(YK_PREEMPTABLE, (), NOTHING_EVICTED)
@@ -276,7 +281,7 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     """YK-11: partition and ask permit preemption, and these are the rules for this ask.
 
     For an ask with a required node only an earlier attempt forbids it. Delays postpone, they do
-    not forbid. Source: semantics, 3 and 11.1.
+    not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1.
     """
     ask = case.asking.ask
     fault = rules_fault(case.asking, case.rules)

@@ -1,7 +1,7 @@
 r"""In which order the victims can go: built backwards, then replayed removal by removal.
 
 The core takes a victim only while its queue has no guaranteed on its path, or less than nothing
-left of it in some type of the ask (yunikorn-semantics.md, section 5, ``takeable``). What is left
+left of it in some type of the ask (docs/semantics/yunikorn.md §5, ``takeable``). What is left
 only grows while victims go, in every queue. So read backwards, from the state without any
 victim: whoever can be put back now, which is to be the last one to go, can still be put back
 after others. Putting back whatever can be, until nothing moves, therefore finds an order if

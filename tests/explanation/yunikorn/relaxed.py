@@ -1,6 +1,6 @@
 """YuniKorn's laws by the definition, with only some of them.
 
-Written from yunikorn-semantics.md, sections 3 to 8 and 15, over the queues themselves, as
+Written from docs/semantics/yunikorn.md §3 to §8 and §15, over the queues themselves, as
 tests/yunikorn/brute_force.py is: no problem arrays, no masks, no adjusted priorities.
 """
 
