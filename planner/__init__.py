@@ -13,6 +13,7 @@ scenario/      what if the cluster were otherwise: edits of a state
 
 The question, and its three independent answers:
 
+scheduler/     Kueue and YuniKorn as values: their words, and where their parts stand
 quota/         the arithmetic that all share; assignment.py: which flavors the preemptor gets
 problem/       one decision in integers: the only thing a model sees
 laws/          the rules, one id each

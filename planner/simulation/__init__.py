@@ -3,6 +3,7 @@
 simulate.py         the way in
 run.py              the loop: what is due happens, the scheduler runs, the clock goes on
 world.py            what the loop asks of a cluster; marks, by which states are told apart
+kueue.py            what is asked of Kueue; yunikorn.py the same of YuniKorn
 kueue_world.py      a cluster of Kueue; kueue_mark.py, kueue_coming.py, kueue_leave.py and
                     kueue_use.py belong to it
 yunikorn_world.py   a cluster of YuniKorn; yunikorn_mark.py and yunikorn_coming.py belong to it

@@ -1,6 +1,7 @@
 """Problem to proven optimum: the only room that runs a solver.
 
 start.py        the way in: a state, and what the user fixed, to a planning
+given.py        what the user fixed
 wishes.py       the wishes of an objective, imposed on a search
 rules.py        what a search must know of a scheduler's rules
 levels.py       lexicographic levels: minimise, prove, fix

@@ -25,7 +25,7 @@ from tests.page import COLUMNS, blocks, check_printed, run
 
 DOCS = ROOT / "docs"
 GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
-PAGES = sorted([*GUIDES, DOCS / "explanation" / "optimal.md"])
+PAGES = sorted([*GUIDES, ROOT / "docs/explanation/optimal.md"])
 DASK_PORT = "8786"
 """The port of Dask's scheduler on the page, which something else may have here."""
 

@@ -1,5 +1,6 @@
 """Plans for pending workloads of Kueue.
 
+start.py        what planning asks of Kueue
 planning.py     what Kueue decides for one pending workload, and what its laws leave open
 rules.py        Kueue's rules as a search uses them
 strict.py       the same with documented precedence, ST-01 to ST-05
