@@ -41,7 +41,7 @@ class Rules(Protocol):
         """The same number for classes that hold the same in the same queue: (K,)."""
         ...
 
-    def name(self, node: int) -> str:
+    def name(self, node: int, /) -> str:
         """Return what trees call a queue or cohort."""
         ...
 
