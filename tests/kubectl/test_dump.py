@@ -14,6 +14,7 @@ from planner.reader.kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written
 from planner.state import State
 from tests.cli.running import cluster
+from tests.conftest import FOR_EVER_S
 from tests.kubectl import stand_in
 from tests.kubectl.stand_in import CONFIGURATION, StandIn, forbidden, no_such_type
 
@@ -23,7 +24,7 @@ CONFIG_CALL = ["get", "configmaps", "kueue-manager-config", "--namespace=kueue-s
 
 
 def take(**options: object) -> Dump:
-    return take_dump(Kubectl(timeout_s=60), **options)  # type: ignore[arg-type]
+    return take_dump(Kubectl(timeout_s=FOR_EVER_S), **options)  # type: ignore[arg-type]
 
 
 def test_every_kind_that_the_reader_reads_is_asked_for() -> None:
