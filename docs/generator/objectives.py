@@ -44,7 +44,8 @@ What is being evicted already counts in `count` and `cost` only.
 
 The caps of `no-regret` bind D0, D1, D2 and D4+D5. It may evict more pods than the scheduler
 itself, touch more queues, or take more workloads of the highest priority: a plan that does says
-so beside the scheduler's own (`more_than_greedy` in JSON, `more` in plain text).
+so beside the scheduler's own (`more_than_greedy` in JSON, `more` in plain text). An objective of
+your own can cap these, too: `caps = ["D2p", "D8", "victims@each"]`.
 """
 
 

@@ -16,7 +16,14 @@ from planner.models.shared.builder import (
 )
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
-from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed, unfairness
+from planner.objective.terms import (
+    MORE,
+    PER_MILLE,
+    RATED,
+    TermTable,
+    counted_as_borrowed,
+    unfairness,
+)
 
 
 class Measured(Protocol):
@@ -143,6 +150,33 @@ def _unfairness(formulation: Measured, table: TermTable) -> Linear:
     return variable(highest)
 
 
+def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
+    """more@each: 1 if there are more victims, from the highest priority down, than in a plan given.
+
+    Of each priority, from the highest down, ``fewer`` may be 1 only where this priority or one
+    before it has fewer victims, or the term is 1 anyway; where none before has, victims are at
+    most those of the plan given:
+
+        victims + fewer <= given + (all candidates + 1) * fewer before
+    """
+    builder, classes = formulation.builder, formulation.classes
+    given = table.own or {}
+    going = (~table.evicted[classes.first]).tolist()
+    priorities = table.priority[classes.first].tolist()
+    takes: dict[int, list[int]] = {priority: [] for priority in given}
+    for k in range(len(classes)):
+        if going[k]:
+            takes.setdefault(priorities[k], []).append(formulation.take[k])
+    before = value = builder.new_bool()
+    for priority in sorted(takes, reverse=True):
+        victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
+        slack = builder.bounds(victims)[1] + 1
+        row = victims.plus(variable(fewer)).plus(variable(before), -slack)
+        builder.at_most(row, given.get(priority, 0))
+        before = fewer
+    return variable(value)
+
+
 def _going_by_queue(formulation: Measured, table: TermTable) -> dict[int, list[int]]:
     """Return the classes of every queue whose members are not being evicted already."""
     first = formulation.classes.first
@@ -200,5 +234,6 @@ _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D8": _queues_touched,
     "D9": _unfairness,
     "D11": _cascades,
+    MORE: _more_than_own,
     RATED: _rated,
 }

@@ -8,12 +8,8 @@ from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import plain_disruption, read_disruption
 from planner.objective.ranking import places, ranks
-from planner.objective.terms import (
-    TermTable,
-    exact_sizes,
-    separable_terms,
-    unit_weight,
-)
+from planner.objective.sums import exact_sizes, separable_terms
+from planner.objective.terms import TermTable, unit_weight
 from planner.problem.alike import alike
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem

@@ -12,12 +12,8 @@ from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
 from planner.objective.profiles import Profile
 from planner.objective.ranking import places, ranks
-from planner.objective.terms import (
-    TermTable,
-    exact_sizes,
-    separable_terms,
-    unit_weight,
-)
+from planner.objective.sums import exact_sizes, separable_terms
+from planner.objective.terms import TermTable, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.properties import SECOND

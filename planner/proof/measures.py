@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
-from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed, priority_of
+from planner.objective.terms import (
+    MORE,
+    PER_MILLE,
+    RATED,
+    TermTable,
+    counted_as_borrowed,
+    priority_of,
+)
 from planner.proof.box import Row
 
 SINGLE_ROWS = 40
@@ -62,6 +69,12 @@ class Measures:
         if bounded.is_of_a_priority:
             counted = self.table.separable[bounded.measure[0]][self.first] > 0
             return np.where(counted, np.minimum(self.sizes, max(bounded.most, 0)), self.sizes)
+        if bounded.measure == (MORE,):
+            highest = max((p for p, count in (self.table.own or {}).items() if count), default=None)
+            above = self._going()
+            if highest is not None:
+                above &= self.table.priority[self.first] > highest
+            return np.where(above, 0, self.sizes)
         if bounded.measure != ("D1",):
             return self.sizes
         above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]
@@ -72,6 +85,9 @@ class Measures:
         measure, most = bounded.measure, bounded.most
         if measure == ("D9",):
             yield from self._unfairness(bounded.name, most)
+            return
+        if measure == (MORE,):
+            yield from self._more_than_own(bounded.name)
             return
         costs: NDArray[np.int64] = np.zeros(self.first.size, dtype=np.int64)
         extra: dict[str, int] = {}
@@ -139,6 +155,25 @@ class Measures:
         queues = np.unique(self.table.queue[self.first[classes]])
         alone = queues.size == 1 and bool(self._going()[classes].all())
         return f"touched {queues[0]}" if alone else ""
+
+    def _more_than_own(self, name: str) -> Iterator[tuple[str, Row]]:
+        """more@each <= 0: of a priority at most as many as given, unless one above has fewer.
+
+        Whether this or one above has fewer is a quantity from 0 to 1: it adds to the victims, and
+        the next priority may then have all.
+        """
+        given, going = self.table.own or {}, self._going()
+        priorities = self.table.priority[self.first]
+        before: dict[str, int] = {}
+        for priority in sorted({*given, *np.unique(priorities[going]).tolist()}, reverse=True):
+            classes = np.flatnonzero((priorities == priority) & going)
+            fewer = f"fewer of {priority} or above"
+            self.ranges[fewer] = 0, 1
+            slack = int(self.sizes[classes].sum()) + 1
+            extra = {fewer: -1, **dict.fromkeys(before, slack)}
+            amounts = np.full(classes.size, -1, dtype=np.int64)
+            yield f"{name} at {priority}", Row(classes, amounts, -given.get(priority, 0), extra)
+            before = {fewer: 1}
 
     def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
         """D9 <= most: 1000 times what victims are of a queue <= most times what it borrows."""

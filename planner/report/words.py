@@ -187,6 +187,8 @@ def _text_of(texts: Mapping[str, tuple[str, str]], measure: str) -> tuple[str, s
 def text_of_term(texts: Mapping[str, tuple[str, str]], term: str) -> tuple[str, str] | None:
     """Return title and unit of a term, such as ``victims@100``; ``None`` if it is not known."""
     counted = _OF_PRIORITY.fullmatch(term)
+    if term == "more@each":
+        return "more victims than the scheduler, from the highest priority down", "0 or 1"
     if counted is None:
         return texts.get(term)
     title, unit = texts["victims@each"]

@@ -19,13 +19,13 @@ from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
 from planner.objective.ranking import places
+from planner.objective.sums import separable_terms
 from planner.objective.terms import (
     ACCELERATOR,
     EACH,
     RATED,
     TERMS,
     TermTable,
-    separable_terms,
     unit_weight,
     work,
 )
