@@ -18,9 +18,11 @@ COUNTING = """### What some of them count, and what not
 D4
 :   Size times the seconds since the newest checkpoint that a workload *publishes*; without one,
     since it started. So whoever publishes no checkpoint has more to lose on paper, and is spared
-    more often: no rule of a median is applied to those who publish none. A workload that saves
-    when it is told to stop (`checkpoint-seconds` within its grace period) loses nothing, and the
-    time of saving is free. YuniKorn's dump tells no checkpoints.
+    more often, unless an objective says `unpublished = "median"`: then the last checkpoint of who
+    publishes none is taken to be as old as the median of the published ones (kueue#477). A
+    workload that saves when it is told to stop (`checkpoint-seconds` within its grace period, 30 s
+    where the pods say none) loses no progress, and the time of saving counts instead, or what
+    would be lost without it if that is less. YuniKorn's dump tells no checkpoints.
 
 D5
 :   Size times `restart-seconds`, one minute where nothing is said.

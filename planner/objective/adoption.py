@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Final
 
 from planner.errors import LookupFailed, SchemaError
+from planner.objective.checkpoint import by_median
 from planner.objective.profiles import Profile
 from planner.objective.terms import (
     EACH,
@@ -61,6 +62,8 @@ def adopt(
     """
     wishes = profile.wishes
     _refuse_each_elsewhere(profile)
+    if profile.median_checkpoint:
+        table = by_median(table)
     table = table.counting(_priorities(profile, table))
     if not {(EACH,), (MORE,)}.isdisjoint(profile.caps):
         table = replace(table, own=own())

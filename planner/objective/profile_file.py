@@ -7,6 +7,8 @@ A file has these keys, and no others::
     levels = ["D0", "early", "rated"]     # minimised one after the other
     caps = ["D4+D5", "D2p"]               # not above the scheduler's own plan; may be left out
 
+    unpublished = "median"                # D4 without a published checkpoint; else "start"
+
     [rates]                               # whole numbers; the term rated adds up D4 + 600 * D2,
     D4 = 1                                # and must then be among the levels
     D2 = 600
@@ -50,7 +52,7 @@ MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
-_KEYS: Final = ("name", "summary", "levels", "caps", "rates", "protect", "budget")
+_KEYS: Final = ("name", "summary", "levels", "caps", "unpublished", "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
 
@@ -84,6 +86,7 @@ def read_profile(path: str | Path) -> Profile:
         _measures(path, document, "caps"),
         _wishes(path, document),
         _rates(f"{path}: rates", document.get("rates", {})),
+        _is_by_median(f"{path}: unpublished", document.get("unpublished", "start")),
     )
 
 
@@ -156,6 +159,13 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     return tuple(
         _measure(f"{path}: {key}[{i}]", text, in_list=True) for i, text in enumerate(value)
     )
+
+
+def _is_by_median(where: str, value: object) -> bool:
+    if value not in ("start", "median"):
+        expected = '"start", all since it started is lost, or "median", what published ones lose'
+        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
+    return value == "median"
 
 
 def _rates(where: str, value: object) -> dict[str, int]:

@@ -23,6 +23,7 @@ class Profile:
     ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
     the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
     ``rates`` say what one unit of a term counts in the term ``rated``: positive whole numbers.
+    ``median_checkpoint`` asks for the rule of the median, see checkpoint.py.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Profile:
     caps: tuple[Measure, ...] = ()
     wishes: Wishes = NO_WISHES
     rates: Mapping[str, int] = field(default_factory=dict)
+    median_checkpoint: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def _paths(queue: QueueConfig, above: str) -> Iterator[str]:
 
 
 def refuse_annotated(profile: Profile) -> None:
-    """Refuse an objective that heeds what workloads ask for: a dump of YuniKorn cannot tell.
+    """Refuse an objective that heeds what workloads say: a dump of YuniKorn cannot tell.
 
     Raises
     ------
@@ -144,6 +144,12 @@ def refuse_annotated(profile: Profile) -> None:
             f"objective {profile.name}",
             "it protects the run time that workloads ask for, which YuniKorn's dump does not tell",
             hint="protect queues or namespaces instead",
+        )
+    if profile.median_checkpoint:
+        raise UnsupportedError(
+            f"objective {profile.name}",
+            "it goes by published checkpoints, which YuniKorn's dump does not tell",
+            hint='leave out unpublished = "median"',
         )
 
 

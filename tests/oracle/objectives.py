@@ -53,9 +53,11 @@ class Best:
 class Enumeration:
     """All legal sets of a question with their terms."""
 
-    def __init__(self, legal: Legal, costs: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, legal: Legal, costs: Mapping[str, int] | None = None, *, by_median: bool = False
+    ) -> None:
         self.legal = legal
-        self.terms = Terms(legal, costs)
+        self.terms = Terms(legal, costs, by_median=by_median)
         self.known = {victims: self.terms.of(victims) for victims in legal.sets}
 
     def best(

@@ -8,6 +8,7 @@ holds is as good as free, which ``D7`` takes into account. Work is in accelerato
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -36,8 +37,11 @@ NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9")
 class Terms:
     """Measures sets of victims of one question."""
 
-    def __init__(self, legal: Legal, costs: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, legal: Legal, costs: Mapping[str, int] | None = None, *, by_median: bool = False
+    ) -> None:
         self.legal = legal
+        self.by_median = by_median
         self.cluster = legal.question.cluster
         self.costs = costs or {}
         priorities = {self.cluster.held[index].priority for index in legal.candidates}
@@ -104,14 +108,36 @@ class Terms:
         ran = max(0, math.floor((self.cluster.now - start).total_seconds()))
         if started:
             return ran
+        published = self._published(held, ran)
+        lost = ran if published is None else published
         saving = annotation(held.source, f"{OURS}checkpoint-seconds")
         if saving is not None and int(saving) <= _grace(held):
-            return 0
+            return min(lost, int(saving))
+        if self.by_median and published is None and self._median is not None:
+            return min(ran, self._median)
+        return lost
+
+    def _published(self, held: Held, ran: int) -> int | None:
+        """Return how old the checkpoint is that it publishes."""
         checkpoint = annotation(held.source, f"{OURS}last-checkpoint")
         if checkpoint is None:
-            return ran
+            return None
         since = math.floor((self.cluster.now - moment(checkpoint)).total_seconds())
         return max(0, min(ran, since))
+
+    @cached_property
+    def _median(self) -> int | None:
+        """Return the median age of what active queues of the preemptor's tree publish."""
+        tree = self.legal.question.tree
+        root = [tree.queue, *tree.above(tree.queue)][-1]
+        inside = {node.id for node in tree.below(root) if node.active}
+        ages = [
+            self._published(held, self.seconds_since(held, started=True))
+            for held in self.cluster.held
+            if ("queue", held.queue) in inside
+        ]
+        known = [age for age in ages if age is not None]
+        return math.ceil(statistics.median(map(Fraction, known))) if known else None
 
     def _over_freed(self, going: list[int]) -> int:
         question, held = self.legal.question, self.cluster.held
