@@ -42,6 +42,20 @@ D9
     queue is looked at by itself: what its cohort borrows does not count, nor do weights of fair
     sharing.
 
+pdb
+:   For each PodDisruptionBudget (policy/v1), the pods of victims that it covers beyond those that
+    may go; added up over the budgets, so that a pod which two of them cover may count twice. It
+    covers pods of its namespace by the labels of podset templates: labels that controllers add to
+    pods, and pods that are no part of a Workload, are not known. How many may go is
+    `status.disruptionsAllowed`, and where the cluster has not said that, what `minAvailable` or
+    `maxUnavailable` leave of the admitted pods. Without such objects it is 0. Under YuniKorn
+    PodDisruptionBudgets are out of scope: an objective that counts them is refused.
+
+prio
+:   The effective priorities of the victims, each raised by 2^31 so that none is negative. It counts
+    workloads, where kube-scheduler counts pods. Of `kube-like` the last level is the time that all
+    victims ran, where kube-scheduler looks at the earliest start of the highest priority.
+
 What is being evicted already counts in `count` and `cost` only.
 
 The caps of `no-regret` bind D0, D1, D2 and D4+D5. It may evict more pods than the scheduler

@@ -105,6 +105,19 @@ def _over_freed(formulation: Measured, table: TermTable) -> Linear:
     return total
 
 
+def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
+    """pdb: pods beyond what each PodDisruptionBudget permits, added up over the budgets."""
+    first = formulation.classes.first
+    going = ~table.evicted[first]
+    total = ZERO
+    for budget in table.budgets or ():
+        pods = (budget.pods[first] * going).tolist()
+        covered = Linear({v: n for v, n in zip(formulation.take, pods, strict=True) if n})
+        over = formulation.builder.positive_part(covered.plus(constant(budget.allowed), -1))
+        total = total.plus(over)
+    return total
+
+
 def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
     """Return what must be freed of a resource, by the alternative that holds."""
     if not formulation.alternatives:
@@ -235,5 +248,6 @@ _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D9": _unfairness,
     "D11": _cascades,
     MORE: _more_than_own,
+    "pdb": _beyond_budgets,
     RATED: _rated,
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
-from planner.objective.annotation import plain_disruption, read_disruption
+from planner.objective.annotation import Disruption, plain_disruption, read_disruption
+from planner.objective.budget import pod_budgets
 from planner.objective.ranking import places, ranks
 from planner.objective.sums import exact_sizes, separable_terms
 from planner.objective.terms import TermTable, unit_weight
@@ -14,7 +16,7 @@ from planner.problem.alike import alike
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.activity import Activity
-from planner.quota.snapshot import Snapshot
+from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import NO_PARENT
 from planner.state import State
 
@@ -50,11 +52,7 @@ def term_table(
     """
     if costs is not None:
         _refuse_unknown(costs, snapshot)
-    now = snapshot.now
-    disruptions = [
-        read_disruption(w.workload, now) if w.remarked else plain_disruption(w.running_s)
-        for w in problem.workloads
-    ]
+    disruptions = [_disruption(workload, snapshot.now) for workload in problem.workloads]
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
@@ -69,6 +67,7 @@ def term_table(
             disruptions,
             rank,
             places(problem.order, eligible),
+            problem.priority,
             problem.evicted,
             costs or {},
         ),
@@ -86,6 +85,7 @@ def term_table(
         alternative=lambda _: 0,
         disruptions=disruptions,
         groups=_groups(problem),
+        budgets=pod_budgets(problem.workloads, snapshot),
     )
 
 
@@ -98,6 +98,12 @@ def known_groups(state: State) -> KnownGroups:
         "cohort": Activity.of(state).parents.keys(),
         "namespace": {metadata.namespace for metadata in owners},
     }
+
+
+def _disruption(held: Admitted, now: datetime) -> Disruption:
+    return (
+        read_disruption(held.workload, now) if held.remarked else plain_disruption(held.running_s)
+    )
 
 
 def _groups(problem: Problem) -> list[tuple[str, ...]]:

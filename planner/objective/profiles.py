@@ -108,6 +108,13 @@ PROFILES: Final[Mapping[str, Profile]] = {
             levels=((EACH,), ("time",), ("D2",)),
         ),
         Profile(
+            "kube-like",
+            "the best set by what kube-scheduler goes for: the fewest pods beyond "
+            "PodDisruptionBudgets, the lowest highest priority, the smallest sum of priorities, "
+            "the fewest pods, those started last",
+            levels=(("pdb",), ("D1",), ("prio",), ("D2p",), ("time",)),
+        ),
+        Profile(
             "fewest-pods",
             "the fewest pods, once tier and priority are settled",
             levels=(("D0",), ("D1",), ("D2p",), ("D4",)),

@@ -20,6 +20,8 @@ LAST_TIER_TOLL_S: Final = 86_400
 """What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
 minutes, and a day more for the last tier (objectives.md, "Named alternatives", weighted)."""
 
+_RAISED: Final = 2**31
+"""What kube-scheduler adds to each priority, so that none is negative and none is free."""
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST_SIZE: Final = 2**62
 
@@ -31,6 +33,7 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
     disruptions: Sequence[Disruption],
     rank: IntArray,
     place: IntArray,
+    priority: IntArray,
     evicted: BoolArray,
     costs: Mapping[str, int],
 ) -> dict[str, IntArray]:
@@ -46,6 +49,8 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         (W,) how many each of them runs.
     rank, evicted
         As in the table.
+    priority
+        (W,) the priorities themselves.
     place
         (W,) in the scheduler's candidate order, from 1.
 
@@ -77,6 +82,7 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         "D6": array(d.milestone_cost for d in disruptions) * alive,
         "D10": array(d.preemptions for d in disruptions) * alive,
         "D12": place * alive,
+        "prio": array(max(0, each + _RAISED) for each in priority.tolist()) * alive,
         "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
         "time": running_s * alive,
         "early": np.maximum(0, lacking_s) * alive,

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,8 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
         Term("D11", "victims that would preempt again", "workloads", per_workload=False),
         Term("D12", "places in the candidate order", "ranks", per_workload=True),
+        Term("pdb", "pods evicted beyond PodDisruptionBudgets", "pods", per_workload=False),
+        Term("prio", "sum of priorities, each raised by 2^31", "priority", per_workload=True),
         Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
         Term("time", "time that the victims ran", "seconds", per_workload=True),
         Term("early", "protected run time cut short", "seconds", per_workload=True),
@@ -143,6 +145,13 @@ def in_order(terms: Mapping[str, int]) -> dict[str, int]:
     return {term: terms[term] for term in sorted(terms, key=place)}
 
 
+class Budget(NamedTuple):
+    """A PodDisruptionBudget: how many pods may go, and (W,) how many of each workload it covers."""
+
+    allowed: int
+    pods: IntArray
+
+
 @dataclass(frozen=True, slots=True)
 class TermTable:
     """The terms of one problem with W workloads and F kinds of resources.
@@ -170,6 +179,8 @@ class TermTable:
         (W,) what evicting each workload loses.
     groups
         (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
+    budgets
+        The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no term.
     rates
         What one unit of a term counts in the term ``rated``; without any there is no such term.
     own
@@ -194,6 +205,7 @@ class TermTable:
     alternative: Callable[[Sequence[int]], int]
     disruptions: Sequence[Disruption]
     groups: Sequence[tuple[str, ...]]
+    budgets: Sequence[Budget] | None = None
     rates: Mapping[str, int] = field(default_factory=dict)
     own: Mapping[int, int] | None = None
     cascades: Cascades | None = None
@@ -224,6 +236,8 @@ class TermTable:
         arrays = [self.separable[term] for term in known if priority_of(term) is None]
         if len(arrays) < len(known) or MORE in wanted:
             arrays.append(self.priority)  # one for all priorities: there may be many
+        if "pdb" in wanted:
+            arrays += [budget.pods for budget in self.budgets or ()]
         others = {"D1": self.rank, "D9": self.size}
         if self.cascades is not None:
             others["D11"] = np.arange(len(self.rank), dtype=np.int64)
@@ -306,6 +320,10 @@ class TermTable:
         totals["D8"] = len(taken)
         shares = (unfairness(size, self.borrowed[queue]) for queue, size in taken.items())
         totals["D9"] = max(shares, default=0)
+        if self.budgets is not None:
+            totals["pdb"] = sum(
+                max(0, sum(budget.pods[going].tolist()) - budget.allowed) for budget in self.budgets
+            )
         if self.own is not None:
             totals[MORE] = int(self._is_more(self.of_priorities(listed), self.own))
         if self.cascades is not None:

@@ -79,7 +79,6 @@ def yunikorn_term_table(
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
     nobody = np.zeros(len(keys), dtype=np.bool_)
-    weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
     nowhere: list[dict[str, int]] = [] if problem.nodes else [{}]
     sizes = [_size(allocation) for allocation in problem.allocations]
@@ -90,6 +89,7 @@ def yunikorn_term_table(
         disruptions,
         rank,
         places(problem.order, eligible),
+        priority,
         nobody,
         costs or {},
     )
@@ -104,7 +104,7 @@ def yunikorn_term_table(
         holding=problem.holding,
         borrowed=[_borrowed(queue) for queue in problem.queues],
         contested=contested,
-        weight=weight,
+        weight=[unit_weight(t) for t in problem.types],
         # Without a node nobody can be freed for, and all that is asked for is lacking.
         needs=[_needs(problem, available) for available in (*problem.available, *nowhere)],
         alternative=lambda victims: chosen_node(problem, victims) or 0,

@@ -96,6 +96,8 @@ class Measures:
                 costs += rate * self.table.separable[term][self.first]
             elif term == "D7" and self.need:
                 yield from self._over_freed(extra, rate)
+            elif term == "pdb":
+                yield from self._beyond_budgets(extra, rate)
             elif term == "D8":
                 yield from self._queues_touched(extra, rate)
             # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
@@ -135,6 +137,16 @@ class Measures:
             self.ranges[name] = 0, sum((held * self.sizes).tolist())
             extra[name] = extra.get(name, 0) + rate * self.table.weight[fr]
             yield name, Row(classes, -held[classes], -self.need[fr], {name: 1})
+
+    def _beyond_budgets(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """pdb: of each budget at least the pods covered less those allowed, and at least 0."""
+        for number, budget in enumerate(self.table.budgets or ()):
+            pods = np.where(self._going(), budget.pods[self.first], 0)
+            classes = np.flatnonzero(pods)
+            name = f"beyond budget {number}"
+            self.ranges[name] = 0, sum((pods * self.sizes).tolist())
+            extra[name] = extra.get(name, 0) + rate
+            yield name, Row(classes, -pods[classes], -budget.allowed, {name: 1})
 
     def _queues_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
         """D8: a queue is touched, from 0 to 1, at least as much as any class of it goes."""

@@ -73,6 +73,8 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D10": ("past preemptions of the victims", "preemptions"),
     "D11": ("victims that would preempt again", "workloads"),
     "D12": ("places in the candidate order", "ranks"),
+    "pdb": ("pods evicted beyond PodDisruptionBudgets", "pods"),
+    "prio": ("sum of priorities, each raised by 2^31", "priority"),
     "toll": ("evictions at a declared rate", "accelerator-seconds"),
     "time": ("time that the victims ran", "seconds"),
     "early": ("protected run time cut short", "seconds"),

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
+from planner.state.disruption import PodDisruptionBudget
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -36,6 +37,7 @@ __all__ = [
     "LimitRange",
     "LocalQueue",
     "Namespace",
+    "PodDisruptionBudget",
     "PriorityClass",
     "ResourceFlavor",
     "RuntimeClass",
@@ -70,6 +72,7 @@ class State(Schema):
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
+    pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     configuration: Configuration = Field(default=Configuration())
 
 

@@ -17,6 +17,7 @@ LEVELS: Final = {
     "min-count": "count D2 D3 D4+D5",
     "min-lost-work": "D0 D1 D4+D5 D2",
     "kueue-like": "victims@each time D2",
+    "kube-like": "pdb D1 prio D2p time",
     "fewest-pods": "D0 D1 D2p D4",
     "fewest-tenants": "D0 D1 D8 D2 D4",
     "fair": "D0 D1 D9 D2 D4",

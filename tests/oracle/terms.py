@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
+from tests.oracle.budgets import beyond_budgets
 from tests.oracle.cluster import Held, annotation, condition, moment
 from tests.oracle.legality import Legal
 
@@ -29,9 +30,9 @@ HEAVIEST: Final = 2**20
 
 SUMS: Final = (
     *("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12"),
-    *("toll", "time", "count", "cost"),
+    *("prio", "toll", "time", "count", "cost"),
 )
-NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9")
+NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9", "pdb")
 
 
 class Terms:
@@ -66,6 +67,7 @@ class Terms:
         total["D7"] = self._over_freed(going)
         total["D8"] = len({self.cluster.held[index].queue for index in going})
         total["D9"] = self._unfairness(going)
+        total["pdb"] = beyond_budgets(self.cluster, [self.cluster.held[i] for i in going])
         return total
 
     def profile(self, victims: int) -> tuple[int, ...]:
@@ -97,6 +99,7 @@ class Terms:
             "D6": milestone_cost(held, ran),
             "D10": _past_preemptions(held),
             "D12": self.places[index],
+            "prio": held.priority + 2**31,
             "toll": math.ceil(size * toll),
             "time": ran,
         }
