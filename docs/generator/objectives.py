@@ -30,17 +30,27 @@ D5
 D7
 :   What the victims free of the contested resources beyond what is missing, as accelerators. It
     is what they *freed*, not what becomes *available* to the preemptor: quota that limits or the
-    cohort keep from it counts as freed. For YuniKorn it is counted on the node of the plan.
+    cohort keep from it counts as freed. Nothing else would be a sum over victims: what becomes
+    available depends on every limit on the way, and on which others go. For YuniKorn it is counted
+    on the node of the plan.
 
 D8
 :   Queues that lose a victim: ClusterQueues, or leaf queues of YuniKorn. They need not be
     tenants: two queues of a team count twice, two teams in one queue once.
 
+D8t
+:   Namespaces that lose a victim. An allocation of YuniKorn whose pod the dump does not name counts
+    in none.
+
 D9
-:   For each queue, the size of its victims in thousandths of what it uses above its own nominal
-    quota (YuniKorn: guaranteed), or of one accelerator if that is more; the largest of them. Each
-    queue is looked at by itself: what its cohort borrows does not count, nor do weights of fair
-    sharing.
+:   For each queue, the size of its victims in thousandths of what it borrows, or of one accelerator
+    if that is more; the largest of them. A ClusterQueue borrows what it uses above its nominal
+    quota, flavor by flavor. A cohort that borrows, using more than the quota of its subtree, and
+    that the preemptor is not in, counts as a queue, too, with all victims below it. Under fair
+    sharing both are divided by the weight, rounded down to 1/32000 accelerator: to take from who
+    is entitled to twice as much weighs twice, and of weight 0 anything counts 1. A queue of
+    YuniKorn borrows what it uses above its own guaranteed; it has no weights, and queues above
+    are not looked at.
 
 pdb
 :   For each PodDisruptionBudget (policy/v1), the pods of victims that it covers beyond those that

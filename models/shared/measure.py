@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from planner.models.shared.builder import (
@@ -128,9 +128,25 @@ def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
 
 def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8: how many queues have a victim that is not being evicted already."""
+    return _touched(formulation, _going_by_queue(formulation, table).values())
+
+
+def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
+    """D8t: how many namespaces have a victim that is not being evicted already."""
+    first = formulation.classes.first.tolist()
+    by_tenant: dict[str, list[int]] = {}
+    for k, position in enumerate(first):
+        tenant = table.tenant(position)
+        if tenant and not table.evicted[position]:
+            by_tenant.setdefault(tenant, []).append(k)
+    return _touched(formulation, by_tenant.values())
+
+
+def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
+    """Return how many of some groups of classes have a victim."""
     builder, classes = formulation.builder, formulation.classes
     touched, certain = [], 0
-    for members in _going_by_queue(formulation, table).values():
+    for members in groups:
         if builder.is_positive(formulation.take[k] for k in members):
             certain += 1
             continue
@@ -145,20 +161,25 @@ def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
 def _unfairness(formulation: Measured, table: TermTable) -> Linear:
     """D9: the largest per mille that victims are of what their queue borrows, rounded up.
 
-    Their size s and what is borrowed, b, give the integer u >= 1000 * s / b of every queue.
+    Their size s and what is borrowed, b, give the integer u >= 1000 * s / b of every queue, and of
+    every cohort that shares.
     """
     builder, classes = formulation.builder, formulation.classes
     sizes = table.size[classes.first].tolist()
+    members: dict[int, list[int]] = {}
+    for queue, of_queue in _going_by_queue(formulation, table).items():
+        for sharer in table.sharers[queue]:
+            members.setdefault(sharer, []).extend(of_queue)
     taken = {
-        queue: Linear({formulation.take[k]: sizes[k] for k in members if sizes[k]})
-        for queue, members in _going_by_queue(formulation, table).items()
+        sharer: Linear({formulation.take[k]: sizes[k] for k in of_it if sizes[k]})
+        for sharer, of_it in members.items()
     }
     most = [
-        unfairness(builder.bounds(size)[1], table.borrowed[queue]) for queue, size in taken.items()
+        unfairness(builder.bounds(size)[1], table.borrowed[each]) for each, size in taken.items()
     ]
     highest = builder.new(0, max(most, default=0))
-    for queue, size in taken.items():
-        whole = counted_as_borrowed(table.borrowed[queue])
+    for sharer, size in taken.items():
+        whole = counted_as_borrowed(table.borrowed[sharer])
         builder.at_least(Linear({highest: whole}).plus(size, -PER_MILLE), 0)
     return variable(highest)
 
@@ -245,6 +266,7 @@ _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
     "D8": _queues_touched,
+    "D8t": _tenants_touched,
     "D9": _unfairness,
     "D11": _cascades,
     MORE: _more_than_own,

@@ -1,6 +1,7 @@
 """What disruption means: named integer terms with units, and profiles that order them.
 
 annotation.py    what administrators tell about a workload: tier, checkpoint, restart time
+sharing.py       what queues and cohorts borrow, by their weights
 budget.py        what PodDisruptionBudgets cover, and how much of it may go
 checkpoint.py    what those are taken to lose that publish no checkpoint
 milestone.py     what an eviction costs by run time

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from planner.errors import LookupFailed
@@ -10,6 +10,7 @@ from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import Disruption, plain_disruption, read_disruption
 from planner.objective.budget import pod_budgets
 from planner.objective.ranking import places, ranks
+from planner.objective.sharing import sharing
 from planner.objective.sums import exact_sizes, separable_terms
 from planner.objective.terms import TermTable, unit_weight
 from planner.problem.alike import alike
@@ -21,12 +22,13 @@ from planner.quota.tree import NO_PARENT
 from planner.state import State
 
 
-def term_table(
+def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     problem: Problem,
     snapshot: Snapshot,
     eligible: BoolArray,
     costs: Mapping[str, int] | None = None,
     ranked: BoolArray | None = None,
+    asking: Collection[int] | None = None,
 ) -> TermTable:
     """Compute the terms of a problem.
 
@@ -40,6 +42,9 @@ def term_table(
         Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
     ranked
         (W,) among whose priorities ranks are counted; the candidates when absent.
+
+    asking
+        The nodes that the preemptors are in; those of the one preemptor when absent.
 
     Raises
     ------
@@ -59,6 +64,7 @@ def term_table(
     first, which = alike(problem.workloads)
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = [of_shape[shape] for shape in which.tolist()]
+    borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     return TermTable(
         separable=separable_terms(
             keys,
@@ -78,7 +84,8 @@ def term_table(
         size=exact_sizes(keys, sizes),
         evicted=problem.evicted,
         holding=problem.holding,
-        borrowed=_borrowed(problem, snapshot),
+        borrowed=borrowed,
+        sharers=sharers,
         contested=problem.contested,
         weight=[unit_weight(fr.resource) for fr in problem.frs],
         needs=[_needs(problem, eligible)],
@@ -124,24 +131,6 @@ def _above(problem: Problem, queue: int) -> Iterator[str]:
     while node != NO_PARENT:
         yield f"cohort/{problem.names[node]}"
         node = problem.parent[node]
-
-
-def _borrowed(problem: Problem, snapshot: Snapshot) -> list[int]:
-    """Return what each ClusterQueue uses above its nominal quota now, flavor by flavor: (N,).
-
-    Everything counts that its workloads hold quota for, whether contested or not, as in their
-    sizes.
-    """
-    tree, usage = snapshot.tree, snapshot.usage.amount
-    borrowed = [0] * len(problem.names)
-    weights = [unit_weight(fr.resource) for fr in tree.frs]
-    nodes = (workload.queue for workload in problem.workloads)
-    for node, position in dict(zip(nodes, problem.queue.tolist(), strict=True)).items():
-        borrowed[position] = sum(
-            weight * max(0, usage[node][fr] - tree.nominal(node, fr))
-            for fr, weight in enumerate(weights)
-        )
-    return borrowed
 
 
 def _needs(problem: Problem, eligible: BoolArray) -> list[int]:

@@ -126,7 +126,8 @@ PROFILES: Final[Mapping[str, Profile]] = {
         ),
         Profile(
             "fair",
-            "the least taken of what any queue borrows, once tier and priority are settled",
+            "the least taken of what any queue or cohort borrows, by its fair weight, once tier "
+            "and priority are settled",
             levels=(("D0",), ("D1",), ("D9",), ("D2",), ("D4",)),
         ),
         Profile(

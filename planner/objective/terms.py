@@ -43,6 +43,7 @@ LARGEST_COST: Final = 2**45
 
 Amount = TypeVar("Amount", int, NDArray[Any])
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
+_NAMESPACE: Final = "namespace/"
 _OF_PRIORITY: Final = "victims@"
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
@@ -71,7 +72,8 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D6", "milestone cost", "cost units", per_workload=True),
         Term("D7", "over-freed", "1/32000 accelerator", per_workload=False),
         Term("D8", "queues touched", "queues", per_workload=False),
-        Term("D9", "unfairness: most taken of what a queue borrows", "per mille", False),  # noqa: FBT003
+        Term("D8t", "tenants touched: namespaces", "namespaces", per_workload=False),
+        Term("D9", "unfairness: most taken of what a queue or cohort borrows", "per mille", False),  # noqa: FBT003
         Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
         Term("D11", "victims that would preempt again", "workloads", per_workload=False),
         Term("D12", "places in the candidate order", "ranks", per_workload=True),
@@ -167,7 +169,11 @@ class TermTable:
         (W,) the queue a workload counts for, its size in 1/32000 accelerator, and whether it is
         being evicted already; (W, F) what it holds.
     borrowed
-        Per queue, what it uses beyond what it has of its own, in 1/32000 accelerator.
+        Per queue or cohort, what it uses beyond what it has of its own, divided by its weight
+        where shares are weighted, in 1/32000 accelerator.
+    sharers
+        Per queue, the positions in ``borrowed`` from which its victims are taken: its own, and
+        those of cohorts above it that borrow for others than the preemptor.
     contested, weight
         Positions of the resources whose over-freeing counts; (F,) the size of one unit of each.
     needs
@@ -199,6 +205,7 @@ class TermTable:
     evicted: BoolArray
     holding: IntArray
     borrowed: Sequence[int]
+    sharers: Mapping[int, Sequence[int]]
     contested: Sequence[int]
     weight: Sequence[int]
     needs: Sequence[Sequence[int]]
@@ -236,6 +243,9 @@ class TermTable:
         arrays = [self.separable[term] for term in known if priority_of(term) is None]
         if len(arrays) < len(known) or MORE in wanted:
             arrays.append(self.priority)  # one for all priorities: there may be many
+        if "D8t" in wanted:
+            tenants = [self.tenant(position) for position in range(len(self.groups))]
+            arrays.append(np.unique(tenants, return_inverse=True)[1].astype(np.int64))
         if "pdb" in wanted:
             arrays += [budget.pods for budget in self.budgets or ()]
         others = {"D1": self.rank, "D9": self.size}
@@ -280,6 +290,10 @@ class TermTable:
         }
         return replace(self, separable={**self.separable, **counted})
 
+    def tenant(self, position: int) -> str:
+        """Return the namespace that a workload is in, as a group; empty if that is not known."""
+        return next((one for one in self.groups[position] if one.startswith(_NAMESPACE)), "")
+
     def of_priorities(self, chosen: Iterable[int]) -> Counter[int]:
         """Return how many of some victims have each priority, those being evicted left out."""
         going = (position for position in chosen if not self.evicted[position])
@@ -314,11 +328,14 @@ class TermTable:
             self.weight[fr] * max(0, sum(self.holding[going, fr].tolist()) - need[fr])
             for fr in self.contested
         )
+        queues = self.queue[going].tolist()
         taken: Counter[int] = Counter()
-        for queue, size in zip(self.queue[going].tolist(), self.size[going].tolist(), strict=True):
-            taken[queue] += size
-        totals["D8"] = len(taken)
-        shares = (unfairness(size, self.borrowed[queue]) for queue, size in taken.items())
+        for queue, size in zip(queues, self.size[going].tolist(), strict=True):
+            for sharer in self.sharers[queue]:
+                taken[sharer] += size
+        totals["D8"] = len({*queues})
+        totals["D8t"] = len({tenant for tenant in map(self.tenant, going.tolist()) if tenant})
+        shares = (unfairness(size, self.borrowed[sharer]) for sharer, size in taken.items())
         totals["D9"] = max(shares, default=0)
         if self.budgets is not None:
             totals["pdb"] = sum(
@@ -347,7 +364,7 @@ def work(size: Amount, seconds: Amount) -> Amount:
 
 
 def counted_as_borrowed(amount: int) -> int:
-    """Return what a queue that borrows an amount counts as borrowing: one accelerator at least.
+    """Return what who borrows an amount counts as borrowing: one accelerator at least.
 
     Source: objectives.md, D9: max(1, borrowed).
     """
@@ -355,7 +372,7 @@ def counted_as_borrowed(amount: int) -> int:
 
 
 def unfairness(taken: int, borrowed: int) -> int:
-    """Return the per mille that victims are of what their queue borrows, rounded up.
+    """Return the per mille that victims are of what their queue or cohort borrows, rounded up.
 
     Both are in 1/32000 accelerator.
     """

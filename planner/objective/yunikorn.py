@@ -72,7 +72,7 @@ def yunikorn_term_table(
     UnsupportedError
         If an allocation is too large to add its cost up exactly.
     """
-    keys = [allocation.allocation_key for allocation in problem.allocations]
+    keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
         raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
@@ -80,7 +80,6 @@ def yunikorn_term_table(
     rank, priorities = ranks(priority, eligible)
     nobody = np.zeros(len(keys), dtype=np.bool_)
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
-    nowhere: list[dict[str, int]] = [] if problem.nodes else [{}]
     sizes = [_size(allocation) for allocation in problem.allocations]
     separable = separable_terms(
         keys,
@@ -103,10 +102,11 @@ def yunikorn_term_table(
         evicted=nobody,
         holding=problem.holding,
         borrowed=[_borrowed(queue) for queue in problem.queues],
+        sharers={queue: (queue,) for queue in range(len(problem.queues))},
         contested=contested,
         weight=[unit_weight(t) for t in problem.types],
         # Without a node nobody can be freed for, and all that is asked for is lacking.
-        needs=[_needs(problem, available) for available in (*problem.available, *nowhere)],
+        needs=[_needs(problem, one) for one in problem.available or ({},)],
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(keys))],

@@ -100,6 +100,8 @@ class Measures:
                 yield from self._beyond_budgets(extra, rate)
             elif term == "D8":
                 yield from self._queues_touched(extra, rate)
+            elif term == "D8t":
+                yield from self._tenants_touched(extra, rate)
             # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
         classes = np.flatnonzero(costs)
         negated = {name: -rate for name, rate in extra.items()}
@@ -152,15 +154,28 @@ class Measures:
         """D8: a queue is touched, from 0 to 1, at least as much as any class of it goes."""
         queues, going = self.table.queue[self.first], self._going()
         for queue in np.unique(queues[going]).tolist():
-            classes = np.flatnonzero((queues == queue) & going)
             name = f"touched {queue}"
-            self.ranges[name] = 0, 1
             extra[name] = extra.get(name, 0) + rate
-            groups = [classes[i : i + 1] for i in range(classes.size)]
-            for part in groups if classes.size <= SINGLE_ROWS else [classes]:
-                all_of_it = {name: int(self.sizes[part].sum())}
-                row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
-                yield f"{name} by {part[0]}", row
+            yield from self._touched(name, np.flatnonzero((queues == queue) & going))
+
+    def _tenants_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """D8t: a namespace is touched, from 0 to 1, at least as much as any class of it goes."""
+        going = self._going()
+        tenants = np.array([self.table.tenant(position) for position in self.first.tolist()])
+        for tenant in dict.fromkeys(tenants[going].tolist()):
+            if tenant:
+                name = f"touched {tenant}"
+                extra[name] = extra.get(name, 0) + rate
+                yield from self._touched(name, np.flatnonzero((tenants == tenant) & going))
+
+    def _touched(self, name: str, classes: NDArray[np.int64]) -> Iterator[tuple[str, Row]]:
+        """Yield the rows by which a quantity is at least as much as any of some classes goes."""
+        self.ranges[name] = 0, 1
+        groups = [classes[i : i + 1] for i in range(classes.size)]
+        for part in groups if classes.size <= SINGLE_ROWS else [classes]:
+            all_of_it = {name: int(self.sizes[part].sum())}
+            row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
+            yield f"{name} by {part[0]}", row
 
     def queue_of(self, classes: NDArray[np.int64]) -> str:
         """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""
@@ -190,8 +205,12 @@ class Measures:
     def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
         """D9 <= most: 1000 times what victims are of a queue <= most times what it borrows."""
         queues, going = self.table.queue[self.first], self._going()
+        below: dict[int, list[int]] = {}
         for queue in np.unique(queues[going]).tolist():
-            classes = np.flatnonzero((queues == queue) & going)
+            for sharer in self.table.sharers[queue]:
+                below.setdefault(sharer, []).append(queue)
+        for sharer, those in below.items():
+            classes = np.flatnonzero(np.isin(queues, those) & going)
             taken = self.table.size[self.first[classes]].astype(object) * -PER_MILLE
-            whole = counted_as_borrowed(self.table.borrowed[queue])
-            yield f"{name} of queue {queue}", Row(classes, taken, -most * whole)
+            whole = counted_as_borrowed(self.table.borrowed[sharer])
+            yield f"{name} of queue {sharer}", Row(classes, taken, -most * whole)

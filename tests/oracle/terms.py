@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Final
 
 from tests.oracle.budgets import beyond_budgets
-from tests.oracle.cluster import Held, annotation, condition, moment
+from tests.oracle.cluster import Held, NodeId, annotation, condition, moment
 from tests.oracle.legality import Legal
 
 ACCELERATOR: Final = 32_000
@@ -32,7 +32,7 @@ SUMS: Final = (
     *("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12"),
     *("prio", "toll", "time", "count", "cost"),
 )
-NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9", "pdb")
+NAMES: Final = (*SUMS, "D1", "D7", "D8", "D8t", "D9", "pdb")
 
 
 class Terms:
@@ -66,6 +66,7 @@ class Terms:
             total[f"victims@{priority}"] = equal
         total["D7"] = self._over_freed(going)
         total["D8"] = len({self.cluster.held[index].queue for index in going})
+        total["D8t"] = len({self.cluster.held[index].key.partition("/")[0] for index in going})
         total["D9"] = self._unfairness(going)
         total["pdb"] = beyond_budgets(self.cluster, [self.cluster.held[i] for i in going])
         return total
@@ -155,19 +156,31 @@ class Terms:
         return int(total * ACCELERATOR)
 
     def _unfairness(self, going: list[int]) -> int:
-        worst = 0
-        for queue in {self.cluster.held[index].queue for index in going}:
-            taken = sum(
-                size_of(self.cluster.held[index])
-                for index in going
-                if self.cluster.held[index].queue == queue
-            )
-            worst = max(worst, math.ceil(1000 * taken / max(Fraction(1), self._borrowed(queue))))
-        return worst
+        tree = self.legal.question.tree
+        asking = [tree.queue, *tree.above(tree.queue)]
+        taken: dict[NodeId, Fraction] = {}
+        for index in going:
+            held = self.cluster.held[index]
+            queue: NodeId = ("queue", held.queue)
+            lenders = [n for n in tree.above(queue) if n not in asking and self._borrowed(n)]
+            for node in (queue, *lenders):
+                taken[node] = taken.get(node, Fraction(0)) + size_of(held)
+        return max((self._per_mille(node, size) for node, size in taken.items()), default=0)
 
-    def _borrowed(self, queue: str) -> Fraction:
-        tree, node = self.legal.question.tree, ("queue", queue)
-        used = {at for held in self.cluster.held for at in held.uses if held.queue == queue}
+    def _per_mille(self, node: NodeId, size: Fraction) -> int:
+        """Return how much of what a node borrows, by its weight, is taken: infinite counts 1."""
+        weight = Fraction(1)
+        if self.cluster.fair:
+            weight = Fraction(str(self.cluster.nodes[node].weight))
+        borrowed = self._borrowed(node)
+        if not weight:
+            return math.ceil(1000 * size) if not borrowed else int(size > 0)
+        entitled = Fraction(math.floor(borrowed / weight * ACCELERATOR), ACCELERATOR)
+        return math.ceil(1000 * size / max(Fraction(1), entitled))
+
+    def _borrowed(self, node: NodeId) -> Fraction:
+        tree = self.legal.question.tree
+        used = {at for held in self.cluster.held for at in held.uses}
         return sum(
             (
                 _worth(at[1]) * max(0, tree.usage(node, at, 0) - tree.subtree(node, at))
