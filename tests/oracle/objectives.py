@@ -55,10 +55,15 @@ class Enumeration:
     """All legal sets of a question with their terms."""
 
     def __init__(
-        self, legal: Legal, costs: Mapping[str, int] | None = None, *, by_median: bool = False
+        self,
+        legal: Legal,
+        costs: Mapping[str, int] | None = None,
+        *,
+        by_median: bool = False,
+        weighted: bool = True,
     ) -> None:
         self.legal = legal
-        self.terms = Terms(legal, costs, by_median=by_median)
+        self.terms = Terms(legal, costs, by_median=by_median, weighted=weighted)
         self.known = {victims: self.terms.of(victims) for victims in legal.sets}
 
     def best(

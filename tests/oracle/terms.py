@@ -39,9 +39,15 @@ class Terms:
     """Measures sets of victims of one question."""
 
     def __init__(
-        self, legal: Legal, costs: Mapping[str, int] | None = None, *, by_median: bool = False
+        self,
+        legal: Legal,
+        costs: Mapping[str, int] | None = None,
+        *,
+        by_median: bool = False,
+        weighted: bool = True,
     ) -> None:
         self.legal = legal
+        self.weighted = weighted and legal.question.cluster.fair
         self.by_median = by_median
         self.cluster = legal.question.cluster
         self.costs = costs or {}
@@ -170,7 +176,7 @@ class Terms:
     def _per_mille(self, node: NodeId, size: Fraction) -> int:
         """Return how much of what a node borrows, by its weight, is taken: infinite counts 1."""
         weight = Fraction(1)
-        if self.cluster.fair:
+        if self.weighted:
             weight = Fraction(str(self.cluster.nodes[node].weight))
         borrowed = self._borrowed(node)
         if not weight:
