@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -80,7 +80,9 @@ class _Checking:
         preemptor = find_preemptor(self.state, snapshot, plan.preemptor)
         if plan.kep83 is None:
             return build_problem(snapshot, preemptor, plan.assignment)
-        return build_kep83(snapshot, preemptor, plan.assignment, plan.kep83, self._milestones).base
+        options, cost = plan.kep83, self._milestones
+        base = build_kep83(snapshot, preemptor, plan.assignment, options, cost).base
+        return replace(base, fair=None)  # fair sharing came later
 
     @cached_property
     def position(self) -> Mapping[str, int]:

@@ -34,7 +34,9 @@ def sharing(
     borrowed = [0] * len(problem.names)
     sharers: dict[int, Sequence[int]] = {}
     nodes = [workload.queue for workload in problem.workloads]
-    everything = sum(_size(snapshot.usage.amount[node], tree) for node in {*nodes})
+    everything = None
+    if problem.fair is not None:
+        everything = sum(_size(snapshot.usage.amount[node], tree) for node in {*nodes})
     for node, queue in dict(zip(nodes, problem.queue.tolist(), strict=True)).items():
         found, above, position = [queue], node, queue
         while position != NO_PARENT:
@@ -46,16 +48,16 @@ def sharing(
     return borrowed, sharers
 
 
-def _borrowed(snapshot: Snapshot, node: int, everything: int) -> int:
+def _borrowed(snapshot: Snapshot, node: int, everything: int | None) -> int:
     """Return what a node uses above the quota of its subtree, by its weight, rounded down.
 
-    Of weight 0, and close to it, it is a thousand times everything that anybody could take: more
-    makes no difference of a per mille.
+    Of weight 0, and close to it, it is a thousand times ``everything`` that anybody could take:
+    more makes no difference of a per mille. Without that, weights do not count.
     """
     tree, usage = snapshot.tree, snapshot.usage.amount[node]
     own = tree.subtree[node]
     over = _size([max(0, used - own[fr]) for fr, used in enumerate(usage)], tree)
-    if not snapshot.configuration.fair_sharing_on:
+    if everything is None:
         return over
     most, weight = PER_MILLE * max(everything, ACCELERATOR), tree.nodes[node].weight_nano
     if not weight:
