@@ -76,6 +76,7 @@ RESOURCES = {
     "RuntimeClass": "runtimeclasses.node.k8s.io",
     "Namespace": "namespaces",
     "LimitRange": "limitranges",
+    "PodDisruptionBudget": "poddisruptionbudgets.policy",
     "ConfigMap": "configmaps",
 }
 """What the API server calls the kinds (kueue ff69552e, config/components/crd/bases; the

@@ -91,7 +91,7 @@ def test_objects_and_counts(kubectl: StandIn) -> None:
         "resourceflavors": 1,
         **dict.fromkeys(("workloadpriorityclasses", "admissionchecks"), 0),
         **dict.fromkeys(("priorityclasses", "runtimeclasses"), 0),
-        **dict.fromkeys(("namespaces", "limitranges"), 0),
+        **dict.fromkeys(("namespaces", "limitranges", "poddisruptionbudgets"), 0),
         "configmaps": 1,
     }
     expected = [*cluster()["items"], CONFIGURATION]
@@ -205,3 +205,21 @@ def test_typed_list_will_do(kubectl: StandIn) -> None:
         "apiVersion": "kueue.x-k8s.io/v1beta1",
         "metadata": {"name": "a"},
     }
+
+
+def test_what_may_be_forgone_does_not_fail_where_it_is_refused(kubectl: StandIn) -> None:
+    """PodDisruptionBudgets; any other refusal is an error."""
+    kubectl.answer(
+        "poddisruptionbudgets.policy",
+        code=1,
+        said=stand_in.forbidden("poddisruptionbudgets.policy"),
+    )
+    dump = take()
+    assert "poddisruptionbudgets" not in dump.counts
+    assert (
+        "poddisruptionbudgets.policy may not be listed: no PodDisruptionBudget is looked at"
+        in dump.notes
+    )
+    kubectl.answer("namespaces", code=1, said=stand_in.forbidden("namespaces"))
+    with pytest.raises(InputError, match="is forbidden"):
+        take()
