@@ -110,7 +110,7 @@ def _read_row(row: Row, where: str) -> StateAudit:
         try:
             return StateAudit.model_validate(row.result)
         except ValidationError as error:
-            item = Item(where, ("result",), row.result)
+            item = Item(where, ("result",), row.result or {})
             raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
     failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
     return StateAudit(state=row.key, failures=(failure,))

@@ -112,7 +112,7 @@ def _read_row(row: BatchRow, where: str) -> StateComparison:
         try:
             return StateComparison.model_validate(row.result)
         except ValidationError as error:
-            item = Item(where, ("result",), row.result)
+            item = Item(where, ("result",), row.result or {})
             raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
     failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
     return StateComparison(state=row.key, failures=(failure,))
