@@ -216,10 +216,11 @@ def _share(scene: Scene, kind: str, name: str) -> float:
     if name in NEVER:
         return 0.0
     known = {
-        **_shares_of_one(scene, kind),
         **dict.fromkeys(BESIDE, 0.5 if scene.focus in {"side", "all"} else 0.05),
+        **_shares_of_one(scene, kind),
         **dict.fromkeys(ALWAYS.get(kind, ("--time-limit",)), 1.0),
         "--format": 0.7,
+        "--queue": RARE,
     }
     if scene.focus == "options":
         known |= dict.fromkeys(ALWAYS.get(kind, ("--time-limit",)), 0.8)

@@ -87,7 +87,8 @@ def _messages(case: Case, end: End) -> Iterator[str]:
     odd = [line for line in lines if not _LINE.match(line)]
     if odd and end.code in ALLOWED:
         yield f"no form of a message: {ascii(odd[0])[:300]}"
-    longest = LONGEST_LINE + max(map(len, case.words), default=0)  # usage errors quote words
+    given = (*case.words, *case.environment.values())
+    longest = LONGEST_LINE + max(map(len, given), default=0)  # usage errors quote what is given
     if long := next((line for line in lines if len(line) > longest), None):
         yield f"a line of {len(long)} characters on standard error: {long[:100]}"
     errors = sum(line.startswith("error: ") for line in lines)

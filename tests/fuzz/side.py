@@ -137,8 +137,10 @@ def costs(seed: Seed, chance: Random) -> dict[str, Any]:
 
 def assignment(seed: Seed, chance: Random) -> dict[str, Any]:
     """Return flavors for a podset, in the form of a plan's assignment."""
-    choice = {name(seed, chance): {"flavor": name(seed, chance), "mode": "Preempt"}}
-    return {"podSets": [{"name": chance.choice(("main", "driver")), "flavors": choice}]}
+    flavors = [one["metadata"]["name"] for one in seed.named("ResourceFlavor")] or ["x"]
+    resources = ("cpu", "memory", "nvidia.com/gpu")
+    choices = {one: {"flavor": chance.choice(flavors), "mode": "Preempt"} for one in resources}
+    return {"podSets": [{"name": chance.choice(("main", "main", "driver")), "flavors": choices}]}
 
 
 def manifest(seed: Seed, chance: Random) -> Any:
@@ -169,7 +171,7 @@ def manifest(seed: Seed, chance: Random) -> Any:
 
 def edit(seed: Seed, chance: Random) -> str:
     """Return an edit for ``whatif --set``."""
-    amount = chance.choice((*hostile.QUANTITIES[:14], "none", "16", "1000Gi"))
+    amount = chance.choice(("0", "1", "4", "16", "1000Gi", "1500m", "none", "8Ei", "-1", "1.5"))
     whole = chance.choice(("0", "5", "-7", "2147483647", "2147483648", "none"))
     flag = chance.choice(("true", "true", "false", "maybe"))
     key = chance.choice(seed.keys() or ["a/b"])
@@ -179,7 +181,7 @@ def edit(seed: Seed, chance: Random) -> str:
             (
                 f"queue/{path}.{chance.choice(('guaranteed', 'max'))}.{_resource(chance)}={amount}",
                 f"queue/{path}.preemption.policy={chance.choice(('default', 'fence', 'disabled'))}",
-                f"queue/{path}.preemption.delay={chance.choice(hostile.DURATIONS)}",
+                f"queue/{path}.preemption.delay={chance.choice(('0s', '1s', '30m', 'h'))}",
                 f"queue/{path}.priority.policy={chance.choice(('default', 'fence'))}",
                 f"queue/{path}.priority.offset={whole}",
                 f"partition/default.preemption.enabled={flag}",
