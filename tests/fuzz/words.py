@@ -14,7 +14,9 @@ from tests.fuzz.scene import Scene
 Maker = Callable[[Scene, bool], str]
 """Makes a value; the second argument says whether it is to be odd."""
 
-COSTLY_PRESETS: Final = frozenset({"large", "huge", "kueue-large-scale", "yunikorn-large"})
+COSTLY_PRESETS: Final = frozenset(
+    {"large", "huge", "kueue-baseline", "kueue-large-scale", "yunikorn-large"}
+)
 """They do what they promise: a state of this size takes more than an input may."""
 
 IN_THE_WAY: Final = "in-the-way"
