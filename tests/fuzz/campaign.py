@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -84,6 +85,7 @@ def campaign(
 def kept(case: Case, report: Report, seed: int, keep: Path) -> Path:
     """Write the files of an input that failed, how to run it, and what was wrong."""
     folder = keep / str(case.number)
+    shutil.rmtree(folder, ignore_errors=True)  # of an earlier run
     folder.mkdir(parents=True)
     case.write(folder)
     again = f"python -m tests.fuzz --seed {seed} --only {case.number}"
