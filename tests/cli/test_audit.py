@@ -214,6 +214,16 @@ def test_a_row_that_somebody_changed_is_bad_input(
     assert f"the row of {state}" in done.stderr
 
 
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_results_are_not_read_as_states(tmp_path: Path, verb: str) -> None:
+    """Every row would be a state that gets a row, without end."""
+    write(tmp_path, cluster())
+    result = call(verb, tmp_path, "--jobs", "1", "--results", tmp_path / "rows.jsonl")
+    assert result.exit_code == 2
+    assert "lies where the states are read from" in result.stderr
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
 def without_times(text: str) -> str:
     """Leave out the seconds that a comparison took."""
     return re.sub(r"[0-9]+\.[0-9]+", "", text)
