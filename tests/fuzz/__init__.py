@@ -3,6 +3,9 @@
 An input is made by its number and a seed alone, so that a number is all it takes to see it again.
 
 seeds.py      whole states, recorded lines, traces, and what the commands make of them
+prepare.py    what commands make of some seeds, for other commands to read
+kubectl.py    a program in place of kubectl
+scene.py      what one input is made in
 hostile.py    values, texts and numbers that nobody expects
 structure.py  damage to JSON values that knows what a dump is made of
 octets.py     damage to bytes: text, YAML, gzip
