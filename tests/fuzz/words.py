@@ -336,6 +336,7 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--now": MOMENT,
     "--at": _of(_one("2025-03-04T16:14:50Z", "2023-01-01T01:00:00Z"), hostile.TIMES),
     "--cluster": CLUSTER,
+    "--cluster-wait": _of(_one("5", "none"), ("0", "-1", "nan", "1e308", "x")),
     "--costs": _side("costs.json", side.costs_file, ("--objective=min-cost",)),
     "--assignment": _side("assignment.json", side.assignment_file),
     "--script": _script,
