@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from planner.errors import LookupFailed, SchemaError
-from planner.laws import Spared
+from planner.laws import YK_OVER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.adoption import adopt, spelled_out
 from planner.objective.profiles import Measure, Profile
@@ -62,7 +62,7 @@ class YuniKornPlanning:
         self._told = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
         self.table = self._told
         # The candidates the core itself would list: it looks at the guaranteed at their turn.
-        listed = eligible(self.problem, without={"YK-05"}).nonzero()[0].tolist()
+        listed = eligible(self.problem, without={YK_OVER_GUARANTEED.id}).nonzero()[0].tolist()
         places = enumerate(self.in_candidate_order(listed), start=1)
         self.subject = Subject(
             cluster=cluster,
