@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 ABSENT = "no recorded answers"
@@ -12,9 +12,13 @@ ABSENT = "no recorded answers"
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 """Whether all recorded answers and random cases are tried, and not only a good sample."""
 
-# A deadline per example would measure how busy the machine is, not the code.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.register_profile("nightly", deadline=None, max_examples=2000)
+FOR_EVER_S = 900
+"""Seconds that nothing takes, however busy the machine is: who waits longer waits in vain."""
+
+# Time per example, and to make one, would measure how busy the machine is, not the code.
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeatable", UNHURRIED, derandomize=True)
+settings.register_profile("nightly", UNHURRIED, max_examples=2000)
 settings.load_profile("repeatable")
 
 

@@ -9,11 +9,17 @@ import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.conftest import FOR_EVER_S
+
 UPDATE: Final = bool(os.environ.get("PLANNER_UPDATE_PAGES"))
 """Whether what the commands print is written into the pages, to be looked at and committed."""
 
 COLUMNS: Final = "108"
 """How wide the tables on the pages are."""
+
+UNHURRIED: Final = {"PLANNER_TIME_LIMIT": str(FOR_EVER_S)}
+"""What a page shows is proved in the time that commands have by themselves, but not so on a
+machine that is busy with much else."""
 
 # A fenced block, at the margin or inside a list: what stands before each line, language and title.
 FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
@@ -77,7 +83,7 @@ def run(commands: str, folder: Path) -> str:
     done = subprocess.run(  # the commands are those of our own pages
         ["bash", "-c", f"set -e -o pipefail; {commands}"],  # noqa: S607
         cwd=folder,
-        env=os.environ | {"PATH": path, "COLUMNS": COLUMNS},
+        env=os.environ | {"PATH": path, "COLUMNS": COLUMNS, **UNHURRIED},
         capture_output=True,
         encoding="utf-8",
         check=False,

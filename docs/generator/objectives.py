@@ -18,9 +18,11 @@ COUNTING = """### What some of them count, and what not
 D4
 :   Size times the seconds since the newest checkpoint that a workload *publishes*; without one,
     since it started. So whoever publishes no checkpoint has more to lose on paper, and is spared
-    more often: no rule of a median is applied to those who publish none. A workload that saves
-    when it is told to stop (`checkpoint-seconds` within its grace period) loses nothing, and the
-    time of saving is free. YuniKorn's dump tells no checkpoints.
+    more often, unless an objective says `unpublished = "median"`: then the last checkpoint of who
+    publishes none is taken to be as old as the median of the published ones (kueue#477). A
+    workload that saves when it is told to stop (`checkpoint-seconds` within its grace period, 30 s
+    where the pods say none) loses no progress, and the time of saving counts instead, or what
+    would be lost without it if that is less. YuniKorn's dump tells no checkpoints.
 
 D5
 :   Size times `restart-seconds`, one minute where nothing is said.
@@ -28,23 +30,48 @@ D5
 D7
 :   What the victims free of the contested resources beyond what is missing, as accelerators. It
     is what they *freed*, not what becomes *available* to the preemptor: quota that limits or the
-    cohort keep from it counts as freed. For YuniKorn it is counted on the node of the plan.
+    cohort keep from it counts as freed. Nothing else would be a sum over victims: what becomes
+    available depends on every limit on the way, and on which others go. For YuniKorn it is counted
+    on the node of the plan.
 
 D8
 :   Queues that lose a victim: ClusterQueues, or leaf queues of YuniKorn. They need not be
     tenants: two queues of a team count twice, two teams in one queue once.
 
+D8t
+:   Namespaces that lose a victim. An allocation of YuniKorn whose pod the dump does not name counts
+    in none.
+
 D9
-:   For each queue, the size of its victims in thousandths of what it uses above its own nominal
-    quota (YuniKorn: guaranteed), or of one accelerator if that is more; the largest of them. Each
-    queue is looked at by itself: what its cohort borrows does not count, nor do weights of fair
-    sharing.
+:   For each queue, the size of its victims in thousandths of what it borrows, or of one accelerator
+    if that is more; the largest of them. A ClusterQueue borrows what it uses above its nominal
+    quota, flavor by flavor. A cohort that borrows, using more than the quota of its subtree, and
+    that the preemptor is not in, counts as a queue, too, with all victims below it. Under fair
+    sharing both are divided by the weight, rounded down to 1/32000 accelerator: to take from who
+    is entitled to twice as much weighs twice, and of weight 0 anything counts 1. A queue of
+    YuniKorn borrows what it uses above its own guaranteed; it has no weights, and queues above
+    are not looked at.
+
+pdb
+:   For each PodDisruptionBudget (policy/v1), the pods of victims that it covers beyond those that
+    may go; added up over the budgets, so that a pod which two of them cover may count twice. It
+    covers pods of its namespace by the labels of podset templates: labels that controllers add to
+    pods, and pods that are no part of a Workload, are not known. How many may go is
+    `status.disruptionsAllowed`, and where the cluster has not said that, what `minAvailable` or
+    `maxUnavailable` leave of the admitted pods. Without such objects it is 0. Under YuniKorn
+    PodDisruptionBudgets are out of scope: an objective that counts them is refused.
+
+prio
+:   The effective priorities of the victims, each raised by 2^31 so that none is negative. It counts
+    workloads, where kube-scheduler counts pods. Of `kube-like` the last level is the time that all
+    victims ran, where kube-scheduler looks at the earliest start of the highest priority.
 
 What is being evicted already counts in `count` and `cost` only.
 
 The caps of `no-regret` bind D0, D1, D2 and D4+D5. It may evict more pods than the scheduler
 itself, touch more queues, or take more workloads of the highest priority: a plan that does says
-so beside the scheduler's own (`more_than_greedy` in JSON, `more` in plain text).
+so beside the scheduler's own (`more_than_greedy` in JSON, `more` in plain text). An objective of
+your own can cap these, too: `caps = ["D2p", "D8", "victims@each"]`.
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from planner.models.shared.builder import (
@@ -16,7 +16,14 @@ from planner.models.shared.builder import (
 )
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
-from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed, unfairness
+from planner.objective.terms import (
+    MORE,
+    PER_MILLE,
+    RATED,
+    TermTable,
+    counted_as_borrowed,
+    unfairness,
+)
 
 
 class Measured(Protocol):
@@ -98,6 +105,19 @@ def _over_freed(formulation: Measured, table: TermTable) -> Linear:
     return total
 
 
+def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
+    """pdb: pods beyond what each PodDisruptionBudget permits, added up over the budgets."""
+    first = formulation.classes.first
+    going = ~table.evicted[first]
+    total = ZERO
+    for budget in table.budgets or ():
+        pods = (budget.pods[first] * going).tolist()
+        covered = Linear({v: n for v, n in zip(formulation.take, pods, strict=True) if n})
+        over = formulation.builder.positive_part(covered.plus(constant(budget.allowed), -1))
+        total = total.plus(over)
+    return total
+
+
 def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
     """Return what must be freed of a resource, by the alternative that holds."""
     if not formulation.alternatives:
@@ -108,9 +128,25 @@ def _need(formulation: Measured, table: TermTable, fr: int) -> Linear:
 
 def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8: how many queues have a victim that is not being evicted already."""
+    return _touched(formulation, _going_by_queue(formulation, table).values())
+
+
+def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
+    """D8t: how many namespaces have a victim that is not being evicted already."""
+    first = formulation.classes.first.tolist()
+    by_tenant: dict[str, list[int]] = {}
+    for k, position in enumerate(first):
+        tenant = table.tenant(position)
+        if tenant and not table.evicted[position]:
+            by_tenant.setdefault(tenant, []).append(k)
+    return _touched(formulation, by_tenant.values())
+
+
+def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
+    """Return how many of some groups of classes have a victim."""
     builder, classes = formulation.builder, formulation.classes
     touched, certain = [], 0
-    for members in _going_by_queue(formulation, table).values():
+    for members in groups:
         if builder.is_positive(formulation.take[k] for k in members):
             certain += 1
             continue
@@ -125,22 +161,54 @@ def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
 def _unfairness(formulation: Measured, table: TermTable) -> Linear:
     """D9: the largest per mille that victims are of what their queue borrows, rounded up.
 
-    Their size s and what is borrowed, b, give the integer u >= 1000 * s / b of every queue.
+    Their size s and what is borrowed, b, give the integer u >= 1000 * s / b of every queue, and of
+    every cohort that shares.
     """
     builder, classes = formulation.builder, formulation.classes
     sizes = table.size[classes.first].tolist()
+    members: dict[int, list[int]] = {}
+    for queue, of_queue in _going_by_queue(formulation, table).items():
+        for sharer in table.sharers[queue]:
+            members.setdefault(sharer, []).extend(of_queue)
     taken = {
-        queue: Linear({formulation.take[k]: sizes[k] for k in members if sizes[k]})
-        for queue, members in _going_by_queue(formulation, table).items()
+        sharer: Linear({formulation.take[k]: sizes[k] for k in of_it if sizes[k]})
+        for sharer, of_it in members.items()
     }
     most = [
-        unfairness(builder.bounds(size)[1], table.borrowed[queue]) for queue, size in taken.items()
+        unfairness(builder.bounds(size)[1], table.borrowed[each]) for each, size in taken.items()
     ]
     highest = builder.new(0, max(most, default=0))
-    for queue, size in taken.items():
-        whole = counted_as_borrowed(table.borrowed[queue])
+    for sharer, size in taken.items():
+        whole = counted_as_borrowed(table.borrowed[sharer])
         builder.at_least(Linear({highest: whole}).plus(size, -PER_MILLE), 0)
     return variable(highest)
+
+
+def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
+    """more@each: 1 if there are more victims, from the highest priority down, than in a plan given.
+
+    Of each priority, from the highest down, ``fewer`` may be 1 only where this priority or one
+    before it has fewer victims, or the term is 1 anyway; where none before has, victims are at
+    most those of the plan given:
+
+        victims + fewer <= given + (all candidates + 1) * fewer before
+    """
+    builder, classes = formulation.builder, formulation.classes
+    given = table.own or {}
+    going = (~table.evicted[classes.first]).tolist()
+    priorities = table.priority[classes.first].tolist()
+    takes: dict[int, list[int]] = {priority: [] for priority in given}
+    for k in range(len(classes)):
+        if going[k]:
+            takes.setdefault(priorities[k], []).append(formulation.take[k])
+    before = value = builder.new_bool()
+    for priority in sorted(takes, reverse=True):
+        victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
+        slack = builder.bounds(victims)[1] + 1
+        row = victims.plus(variable(fewer)).plus(variable(before), -slack)
+        builder.at_most(row, given.get(priority, 0))
+        before = fewer
+    return variable(value)
 
 
 def _going_by_queue(formulation: Measured, table: TermTable) -> dict[int, list[int]]:
@@ -198,7 +266,10 @@ _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "D1": _highest_rank,
     "D7": _over_freed,
     "D8": _queues_touched,
+    "D8t": _tenants_touched,
     "D9": _unfairness,
     "D11": _cascades,
+    MORE: _more_than_own,
+    "pdb": _beyond_budgets,
     RATED: _rated,
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.auditing.instance import Instance, Packed, count_states, open_packed, packed_states
-from planner.batch import Limits, Progress, Row, Task, run
+from planner.batch import WAIT_S, Limits, Progress, Row, Task, run
 from planner.plan.base import Record
 from planner.plan.record import SCHEMA_VERSION
 
@@ -26,9 +26,11 @@ class Settings:
     resume: bool = False
     jobs: int | None = None
     cluster: str | None = None
+    cluster_wait: float | None = WAIT_S
     limits: Limits = field(default_factory=Limits)
     watch: Callable[[Progress], None] | None = None
     changed: Callable[[str], None] | None = None
+    notice: Callable[[str], None] | None = None
 
 
 HERE: Final = Settings(jobs=1)
@@ -61,10 +63,12 @@ def sweep(
         resume=settings.resume,
         jobs=settings.jobs,
         cluster=settings.cluster,
+        cluster_wait=settings.cluster_wait,
         limits=settings.limits,
         total=count_states(paths) if settings.watch else None,
         watch=settings.watch,
         changed=settings.changed,
+        notice=settings.notice,
     )
 
 

@@ -12,74 +12,62 @@ import asyncio
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.metadata import version
-from itertools import islice
-from platform import python_version_tuple
-from typing import Final, Protocol, cast
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError as Dropped
+from concurrent.futures import wait
+from contextlib import ExitStack
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Final, Self
 
 from planner.batch.attempt import Attempt
-from planner.batch.child import can_measure_memory
+from planner.batch.connection import (
+    LOOK_S,
+    Client,
+    Future,
+    LostError,
+    check_address,
+    check_workers,
+    connected,
+    threads,
+)
+from planner.batch.patience import Patience
 from planner.batch.pool import Pool
 from planner.batch.task import Limits, Task
-from planner.errors import InputError, UnsupportedError
-
-CONNECT_S: Final = 10.0
-"""Seconds until a scheduler that does not answer, or has no workers, is given up."""
+from planner.errors import InputError
 
 AHEAD: Final = 4
 """Tasks given to the cluster for each thread of its workers."""
 
 _REVIEW_S: Final = 5.0
-"""Seconds after which workers that came or went are noticed."""
-
-_CLOSE_S: Final = 5.0
+"""Seconds after which workers that came or went are noticed, while rows come in."""
 
 _here = threading.local()
 
 
-class _Future(Protocol):
-    """What is used of distributed.Future."""
-
-    def exception(self) -> BaseException | None: ...
-
-
-class _Client(Protocol):
-    """What is used of distributed.Client."""
-
-    loop: object
-
-    def submit(self, call: Callable[..., Attempt], *args: object, pure: bool) -> _Future: ...
-    def gather(self, futures: dict[int, _Future], errors: str) -> dict[int, Attempt | None]: ...
-    def nthreads(self) -> Mapping[str, int]: ...
-    def wait_for_workers(self, count: int, timeout: float) -> None: ...
-    def run(self, call: Callable[[], object], *, on_error: str) -> Mapping[str, object]: ...
-    def close(self, timeout: float) -> None: ...
-
-
 def on_cluster(
-    tasks: Iterable[Task], work: bytes, address: str, limits: Limits
+    tasks: Iterable[Task], work: bytes, limits: Limits, patience: Patience
 ) -> Iterator[tuple[str, Attempt]]:
     """Yield the key and the outcome of every task, as they come.
 
     A task whose worker is gone is done by another one, which is Dask's own doing. Dask gives up
     tasks that were on several workers that died, guilty or not; in the end, each of them is
     tried once more by itself, and only what kills workers then is ``killed``. What a worker has
-    begun when the run is stopped, it finishes in vain.
+    begun when the run is stopped, it finishes in vain. A scheduler that is gone is waited for,
+    and so are workers where there is none left; one that comes back is given again what it had.
 
     Raises
     ------
     InputError
-        If Dask is not installed, the address is not one, the scheduler does not answer within
-        CONNECT_S seconds or is lost, there are no workers, or theirs is not this planner.
+        If Dask is not installed, the address is not one, something else is there, or a worker
+        has another planner than this one.
     UnsupportedError
         If memory is limited and a worker's system does not show it.
+    NobodyWorksError
+        If there is no scheduler, or no worker, for as long as the run may wait.
     """
-    with _connected(address) as client:
-        _check_workers(client, address, limits)
-        call = _Call(client, address, work, limits)
+    check_address(patience.address)
+    with _Call(work, limits, patience) as call:
         suspects: list[Task] = []
         for task, found in call.all(tasks):
             if found is None:
@@ -92,42 +80,97 @@ def on_cluster(
 
 
 class _Call:
-    """The work on a cluster."""
+    """The work on a cluster, over as many connections as it takes."""
 
-    def __init__(self, client: _Client, address: str, work: bytes, limits: Limits) -> None:
-        self._client = client
-        self._address = address
+    def __init__(self, work: bytes, limits: Limits, patience: Patience) -> None:
         self._work = work
         self._limits = limits
+        self._patience = patience
         self._window = 1
         self._reviewed = 0.0
+        self._open = ExitStack()
+        self._connection: Client | None = None
+        self._given: dict[Future, Task] = {}
+        self._again: list[Task] = []
+        self._ended: SimpleQueue[Future] = SimpleQueue()
+
+    def __enter__(self) -> Self:
+        """Connect when there is something to do."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the cluster alone."""
+        self._open.close()
 
     def all(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Attempt | None]]:
         """Yield every task with its outcome; ``None`` if Dask gave it up."""
-        from distributed import as_completed  # noqa: PLC0415 - an extra
-
         ahead = iter(tasks)
-        given: dict[_Future, Task] = {}
-        answers = as_completed(loop=self._client.loop)
         while True:
-            for task in islice(ahead, max(0, self._wanted() - len(given))):
-                future = self._submit(task)
-                given[future] = task
-                answers.add(future)
-            if not given:
+            try:
+                self._give(ahead)
+                if not self._given:
+                    return
+                ended = self._next()
+                answers = self._answers(ended)
+            except LostError:
+                self._lose()
+                continue
+            self._patience.progress()
+            for future, found in zip(ended, answers, strict=True):
+                yield self._given.pop(future), found
+
+    @property
+    def _client(self) -> Client:
+        if self._connection is None:
+            self._connection = self._open.enter_context(connected(self._limits, self._patience))
+        return self._connection
+
+    def _lose(self) -> None:
+        """Take back what was given over a connection that is no more."""
+        self._again += self._given.values()
+        self._given = {}
+        self._ended = SimpleQueue()
+        self._connection = None
+        self._reviewed = 0.0
+        self._open.close()
+
+    def _give(self, ahead: Iterator[Task]) -> None:
+        """Let the cluster have as many tasks as it should."""
+        wanted = self._wanted()
+        from distributed.client import ClosedClientError  # noqa: PLC0415 - an extra
+
+        while len(self._given) < wanted:
+            task = self._again.pop() if self._again else next(ahead, None)
+            if task is None:
                 return
-            ended = answers.next_batch()
-            for future, found in zip(ended, self._answers(ended), strict=True):
-                yield given.pop(future), found
+            try:
+                future = self._submit(task)
+            except ClosedClientError:  # Dask has given up to connect again
+                self._again.append(task)
+                raise self._lost() from None
+            self._given[future] = task
+            future.add_done_callback(self._ended.put)
 
     def _wanted(self) -> int:
         """Return how many tasks the cluster should have, the workers being what they are now."""
-        if time.monotonic() > self._reviewed + _REVIEW_S:
-            self._window = max(1, AHEAD * sum(self._client.nthreads().values()))
-            self._reviewed = time.monotonic()
+        if self._connection is None or time.monotonic() > self._reviewed + _REVIEW_S:
+            self._look()
         return self._window
 
-    def _submit(self, task: Task) -> _Future:
+    def _look(self) -> None:
+        """See who is there; nobody costs patience, and those who come back are checked."""
+        found = threads(self._client, self._patience)
+        if found and self._patience.waiting:
+            check_workers(self._client, self._limits, self._patience)
+        self._window = max(1, AHEAD * found)
+        self._reviewed = time.monotonic()
+
+    def _submit(self, task: Task) -> Future:
         with warnings.catch_warnings():
             # To lay large payloads out beforehand would save nothing: each is used once.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
@@ -135,34 +178,67 @@ class _Call:
                 attempt_here, self._work, self._limits, task.key, task.payload, pure=False
             )
 
-    def _answers(self, ended: Sequence[_Future]) -> Iterator[Attempt | None]:
-        """Fetch what came of the tasks, all in one go."""
+    def _next(self) -> list[Future]:
+        """Wait until tasks have ended, and return them all."""
+        while True:
+            try:
+                ended = [self._ended.get(timeout=LOOK_S)]
+                break
+            except Empty:
+                self._look()
+        while not self._ended.empty():
+            ended.append(self._ended.get())
+        return ended
+
+    def _answers(self, ended: Sequence[Future]) -> list[Attempt | None]:
+        """Return what came of the tasks."""
+        fetched = self._fetched(ended)
+        for number, future in enumerate(ended):
+            if fetched[number] is None:
+                self._check_given_up(future)
+        return [fetched[number] for number in range(len(ended))]
+
+    def _fetched(self, ended: Sequence[Future]) -> dict[int, Attempt | None]:
+        """Fetch what came of the tasks, all in one go.
+
+        If a worker has died with what it had found out, another one does it again first, for
+        which there must be one.
+        """
         from distributed import CancelledError  # noqa: PLC0415 - an extra
 
+        fetching = asyncio.run_coroutine_threadsafe(
+            self._client.gather(dict(enumerate(ended)), errors="skip", asynchronous=True),
+            self._client.loop.asyncio_loop,
+        )
         try:
-            fetched = self._client.gather(dict(enumerate(ended)), errors="skip")
-            for number, future in enumerate(ended):
-                found = fetched[number]
-                if found is None:
-                    self._check_given_up(future)
-                yield found
-        except (OSError, CancelledError):
-            raise InputError(
-                f"--cluster {self._address}",
-                "the connection to the Dask scheduler is lost",
-                hint="--resume goes on with the rest",
-            ) from None
+            while not wait([fetching], LOOK_S).done:
+                self._look()
+            found: dict[int, Attempt | None] = fetching.result()
+        except (OSError, Dropped, CancelledError):
+            raise self._lost() from None
+        finally:
+            fetching.cancel()
+        return found
 
-    def _check_given_up(self, future: _Future) -> None:
+    def _check_given_up(self, future: Future) -> None:
         """Accept that Dask gave up a task, for the one good reason."""
-        from distributed import KilledWorker  # noqa: PLC0415 - an extra
+        from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - an extra
 
-        error = future.exception()
+        if future.cancelled():
+            raise self._lost()
+        try:
+            error = future.exception()
+        except (OSError, CancelledError):
+            raise self._lost() from None
         if not isinstance(error, KilledWorker):
             raise InputError(
-                f"--cluster {self._address}",
+                f"--cluster {self._patience.address}",
                 f"a worker cannot do the work: {type(error).__name__}: {error}",
             )
+
+    def _lost(self) -> LostError:
+        self._patience.absent("the connection to the Dask scheduler is lost")
+        return LostError()
 
 
 def attempt_here(work: bytes, limits: Limits, key: str, payload: object) -> Attempt:
@@ -174,99 +250,3 @@ def attempt_here(work: bytes, limits: Limits, key: str, payload: object) -> Atte
     pool: Pool = _here.pool
     [(_, found)] = pool.run([Task(key, payload)])
     return found
-
-
-def facts_here() -> tuple[dict[str, str], bool]:
-    """Return the versions that decide the rows, and whether memory can be limited here."""
-    packages = ("preemption-planner", "ortools", "distributed")
-    python = ".".join(python_version_tuple()[:2])
-    versions = {"Python": python, **{package: version(package) for package in packages}}
-    return versions, can_measure_memory()
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[_Client]:
-    _check_address(address)
-    try:
-        from distributed import Client  # noqa: PLC0415 - an extra
-        from distributed.versions import VersionMismatchWarning  # noqa: PLC0415 - likewise
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"--cluster {address}",
-            f"{error.name} is not installed",
-            hint="pip install 'preemption-planner[cluster]'",
-        ) from None
-    try:
-        asyncio.run(_knock(address))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", VersionMismatchWarning)  # told in our own words
-            client = cast("_Client", Client(address, timeout=CONNECT_S, set_as_default=False))
-    except (OSError, RuntimeError, TypeError, ValueError) as error:  # the last three: TLS
-        root: BaseException = error
-        while root.__cause__ is not None:
-            root = root.__cause__
-        reason = " ".join(str(root).split())
-        raise _no_scheduler(address, reason or f"nothing within {CONNECT_S:g} s") from None
-    except MemoryError:  # Dask takes the first bytes for the length of the greeting
-        raise _no_scheduler(address, "something else is there") from None
-    try:
-        yield client
-    finally:
-        client.close(timeout=_CLOSE_S)
-
-
-def _no_scheduler(address: str, reason: str) -> InputError:
-    return InputError(
-        f"--cluster {address}",
-        f"no Dask scheduler answers: {reason}",
-        "the address that `dask scheduler` prints",
-    )
-
-
-async def _knock(address: str) -> None:
-    """Greet the scheduler, because a client that cannot start does not end quietly."""
-    from distributed import Security  # noqa: PLC0415 - an extra
-    from distributed.comm.core import connect  # noqa: PLC0415 - likewise
-
-    security = Security().get_connection_args("client")
-    async with asyncio.timeout(CONNECT_S + 1):
-        connection = await connect(address, timeout=CONNECT_S, **security)
-        await connection.close()
-
-
-def _check_address(address: str) -> None:
-    try:
-        parts = urlsplit(address)
-        usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
-    except ValueError:  # the port is not a number
-        usable = False
-    if not usable:
-        raise InputError(
-            f"--cluster {address}", "is not an address", "tcp://HOST:PORT or tls://HOST:PORT"
-        )
-
-
-def _check_workers(client: _Client, address: str, limits: Limits) -> None:
-    where = f"--cluster {address}"
-    try:
-        client.wait_for_workers(1, timeout=CONNECT_S)
-    except TimeoutError:
-        raise InputError(where, "has no workers", hint=f"dask worker {address}") from None
-    ours, _ = facts_here()
-    for worker, answer in client.run(facts_here, on_error="return").items():
-        if not isinstance(answer, tuple):
-            raise InputError(
-                where,
-                f"worker {worker} cannot load the planner: {type(answer).__name__}: {answer}",
-                hint="install preemption-planner[cluster] on every worker",
-            )
-        theirs, measures = answer
-        for name, here in ours.items():
-            if theirs[name] != here:
-                raise InputError(
-                    where, f"worker {worker} has {name} {theirs[name]}", f"{here}, as here"
-                )
-        if limits.memory_bytes is not None and not measures:
-            raise UnsupportedError(
-                where, f"worker {worker} does not show the memory of a process", "Linux"
-            )

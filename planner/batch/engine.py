@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from planner.batch.attempt import Attempt, in_this_process
 from planner.batch.journal import Journal, Results
+from planner.batch.patience import WAIT_S, NobodyWorksError, Notice, Patience
 from planner.batch.pool import Pool
 from planner.batch.task import Limits, Progress, Task, Work
 from planner.errors import InputError
@@ -38,10 +39,12 @@ def run(  # noqa: PLR0913 - what a run can be told
     resume: bool = False,
     jobs: int | None = None,
     cluster: str | None = None,
+    cluster_wait: float | None = WAIT_S,
     limits: Limits = NO_LIMITS,
     total: int | None = None,
     watch: Watch | None = None,
     changed: Changed | None = None,
+    notice: Notice | None = None,
 ) -> Results:
     """Do the work on every task, and return the rows in the order of the tasks.
 
@@ -63,6 +66,9 @@ def run(  # noqa: PLR0913 - what a run can be told
         without limits, the work is done in this very process, which dies with it.
     cluster
         The address of a Dask scheduler, ``tcp://HOST:PORT`` or ``tls://HOST:PORT``, instead.
+    cluster_wait
+        Seconds that it may have no scheduler or no workers, summed up since the last row;
+        ``None`` for ever. Then the run ends; rows that were written stay.
     limits
         What a task may use.
     total
@@ -71,6 +77,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         Is told after every row how far the run is.
     changed
         Is told the key of every task whose row is of another input, and which is done again.
+    notice
+        Is told in a sentence that a cluster has nobody that works, and how long it is waited for.
 
     Raises
     ------
@@ -87,13 +95,29 @@ def run(  # noqa: PLR0913 - what a run can be told
         digests: dict[str, str] = {}
         ahead = _without_row(tasks, journal, digests, changed)
         begun = time.monotonic()
-        with closing(_attempts(ahead, work, jobs, cluster, limits)) as attempts:
-            for number, (key, attempt) in enumerate(attempts, start=1):
-                journal.add(key, attempt, digests[key])
-                if watch is not None:
-                    seconds = time.monotonic() - begun
-                    watch(Progress(len(journal), total, number / seconds))
+        patience = None if cluster is None else Patience(cluster, cluster_wait, notice)
+        try:
+            with closing(_attempts(ahead, work, jobs, limits, patience)) as attempts:
+                for number, (key, attempt) in enumerate(attempts, start=1):
+                    journal.add(key, attempt, digests[key])
+                    if watch is not None:
+                        seconds = time.monotonic() - begun
+                        watch(Progress(len(journal), total, number / seconds))
+        except NobodyWorksError as error:
+            raise _unfinished(error, len(journal), total, file) from None
         return journal.finish(digests)
+
+
+def _unfinished(
+    error: NobodyWorksError, done: int, total: int | None, file: Path | None
+) -> NobodyWorksError:
+    """Say how much is not done, and how the run can go on."""
+    missing = f"{done:,} states are done"
+    if total is not None:
+        missing = f"{total - done:,} of {total:,} states are not done"
+    kept = "--results FILE keeps what is done" if file is None else f"{file} has what is done"
+    found = f"{error.found}; {missing}"
+    return NobodyWorksError(error.where, found, hint=f"{kept}; --resume goes on with it")
 
 
 def _take_free_streams() -> None:
@@ -110,13 +134,13 @@ def _take_free_streams() -> None:
 
 
 def _attempts(
-    tasks: Iterator[Task], work: Work, jobs: int | None, cluster: str | None, limits: Limits
+    tasks: Iterator[Task], work: Work, jobs: int | None, limits: Limits, patience: Patience | None
 ) -> Generator[tuple[str, Attempt]]:
     """Yield outcomes as they come, from whoever does the work; closing it ends the work."""
-    if cluster is not None:
+    if patience is not None:
         from planner.batch.cluster import on_cluster  # noqa: PLC0415 - seldom needed
 
-        yield from on_cluster(tasks, pickle.dumps(work), cluster, limits)
+        yield from on_cluster(tasks, pickle.dumps(work), limits, patience)
     elif jobs == 1 and not limits.given:
         yield from in_this_process(tasks, work)
     else:

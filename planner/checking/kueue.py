@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from planner.checking.facts import VICTIMS, Facts
 from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
 from planner.errors import UnsupportedError
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.annotation import read_disruption
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
@@ -80,7 +80,9 @@ class _Checking:
         preemptor = find_preemptor(self.state, snapshot, plan.preemptor)
         if plan.kep83 is None:
             return build_problem(snapshot, preemptor, plan.assignment)
-        return build_kep83(snapshot, preemptor, plan.assignment, plan.kep83, self._milestones).base
+        options, cost = plan.kep83, self._milestones
+        base = build_kep83(snapshot, preemptor, plan.assignment, options, cost).base
+        return replace(base, fair=None)  # fair sharing came later
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -91,7 +93,13 @@ class _Checking:
         going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
         going[[self.position[one.key] for one in self.setting.candidates]] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
-        return adopt(self.profile, table, lambda: known_groups(self.state))
+        own = [self.position[key] for key in self._own if key in self.position]
+        return adopt(
+            self.profile,
+            table,
+            lambda: known_groups(self.state),
+            lambda: own_priorities(table, own),
+        )
 
     def check(self) -> Check:
         """Judge laws and values, then trees."""
@@ -117,7 +125,8 @@ class _Checking:
             case = match_plan(self.state, plan.greedy, snapshot=snapshot, setting=setting)
             yield check_facts(case, plan.greedy)
         if certificate is not None and plan.victims:
-            yield self.facts.check_caps(certificate.caps, self.profile)
+            profile = spelled_out(self.profile, self.table)
+            yield self.facts.check_caps(certificate.caps, profile)
 
     def _levels(self, certificate: Certificate) -> list[str]:
         profile = spelled_out(self.profile, self.table)
@@ -157,9 +166,13 @@ class _Checking:
     @cached_property
     def facts(self) -> Facts:
         """The numbers that the plan is compared with."""
-        own = [target.workload.key for target in self._decision.search.targets]
-        order = self.problem.order.tolist()
+        own, order = self._own, self.problem.order.tolist()
         return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+
+    @cached_property
+    def _own(self) -> Sequence[str]:
+        """The victims of the scheduler's own algorithm, in its order."""
+        return [target.workload.key for target in self._decision.search.targets]
 
     @cached_property
     def _place(self) -> Mapping[int, int]:

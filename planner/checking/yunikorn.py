@@ -12,7 +12,7 @@ from planner.checking.facts import VICTIMS, Facts
 from planner.checking.record import Check, CheckedClaim, conclude
 from planner.checking.trees import check_infeasible, check_levels
 from planner.laws import Spared
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
@@ -82,7 +82,13 @@ class _Checking:
             if not self.asking.ask.required_node:
                 worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
         table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
-        return adopt(self.profile, table, lambda: known_yunikorn_groups(self.state))
+        own = [self.position[key] for key in self._decision.victim_keys]
+        return adopt(
+            self.profile,
+            table,
+            lambda: known_yunikorn_groups(self.state),
+            lambda: own_priorities(table, own),
+        )
 
     def check(self) -> Check:
         """Judge laws and values, then trees."""
@@ -110,7 +116,7 @@ class _Checking:
             yield self.facts.check_greedy(greedy, others)
             yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
-            yield self.facts.check_caps(certificate.caps, self.profile)
+            yield self.facts.check_caps(certificate.caps, profile)
 
     @cached_property
     def _decision(self) -> Decision:

@@ -29,6 +29,14 @@ _OPTIONS: Final = (
         help="Work on a Dask cluster instead, such as tcp://scheduler:8786.",
     ),
     click.option(
+        "--cluster-wait",
+        metavar="SECONDS",
+        type=seconds,
+        default="300",
+        show_default=True,
+        help="How long the cluster may have no scheduler or no workers; then the run ends.",
+    ),
+    click.option(
         "--results",
         metavar="FILE",
         type=click.Path(path_type=Path),
@@ -85,9 +93,11 @@ def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
                 resume=given["resume"],
                 jobs=given["jobs"],
                 cluster=given["cluster"],
+                cluster_wait=given["cluster_wait"],
                 limits=Limits(given["state_time_limit"], given["state_memory_limit"]),
                 watch=lambda state: _show(progress, state),
                 changed=changed.append,
+                notice=lambda text: _note(progress, text),
             )
     except KeyboardInterrupt:
         if given["results"] is not None:
@@ -96,6 +106,13 @@ def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
     finally:
         if changed and given["results"] is not None:
             say("note", _changed(changed, given["results"]))
+
+
+def _note(progress: Progress, text: str) -> None:
+    from planner.cli.message import say
+
+    progress.clear()
+    say("note", text)
 
 
 def _changed(keys: Sequence[str], results: Path) -> str:

@@ -12,7 +12,7 @@ from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
-from planner.kubectl.refusal import is_missing, refusal
+from planner.kubectl.refusal import is_forbidden, is_missing, refusal
 from planner.kubectl.resource import CONFIGURATION, RESOURCES, Question, Resource
 from planner.kubectl.trim import trim
 from planner.reader.items import items_of
@@ -97,8 +97,8 @@ def take_dump(
                 on_call(done / len(wanted), resource.full_name)
             question = _question(resource, namespace, configuration)
             found = _ask(kubectl, question)
-            if found is None:
-                notes.append(_note(question))
+            if isinstance(found, str):
+                notes.append(found)
             else:
                 objects += found
                 counts[resource.name] = len(found)
@@ -116,16 +116,18 @@ def _question(resource: Resource, namespace: str | None, configuration: str) -> 
     return Question(resource, namespace if resource.of_preemptor else None)
 
 
-def _note(question: Question) -> str:
+def _note(question: Question, *, forbidden: bool = False) -> str:
     resource = question.resource
+    if forbidden:
+        return f"{resource.full_name} may not be listed: {resource.missing}"
     if not resource.single:
         return f"the cluster has no {resource.full_name}: {resource.missing}"
     what = f"ConfigMap {question.namespace}/{question.name}"
     return f"the cluster has no {what}: {resource.missing}; --configuration names another one"
 
 
-def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | None:
-    """Return the objects that are asked for; None if the cluster may and does have none."""
+def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str:
+    """Return the objects that are asked for; a note if there are none and it can do without."""
     where = " ".join((PROGRAM, *question.words))
     answer = kubectl.call(
         *question.words,
@@ -135,7 +137,9 @@ def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | None:
     if answer.code == 0:
         return list(_objects(answer, where))
     if question.resource.missing and is_missing(answer):
-        return None
+        return _note(question)
+    if question.resource.forgone and is_forbidden(answer):
+        return _note(question, forbidden=True)
     raise refusal(question, where, answer)
 
 

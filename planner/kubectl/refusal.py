@@ -36,6 +36,11 @@ def is_missing(answer: Answer) -> bool:
     return any(text in answer.said for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
 
 
+def is_forbidden(answer: Answer) -> bool:
+    """Say whether the cluster refuses to tell."""
+    return _FORBIDDEN in answer.said
+
+
 def refusal(question: Question, words: str, answer: Answer) -> InputError:
     """Say why a call failed; ``words`` is how the message names the call."""
     told = last_words(answer.said)
@@ -47,7 +52,7 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
             f"the resource type {resource.full_name}",
             "--context and --kubeconfig choose another cluster",
         )
-    if _FORBIDDEN in answer.said:
+    if is_forbidden(answer):
         return _forbidden(question, words, told)
     return InputError(words, _found(answer, told), hint=_hint(told))
 

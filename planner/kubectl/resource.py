@@ -26,6 +26,8 @@ class Resource(NamedTuple):
         Whether only those in the namespace of the pending workload matter.
     single
         Whether only one object is wanted, by its name.
+    forgone
+        Whether it is done without where the cluster refuses to tell.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Resource(NamedTuple):
     missing: str = ""
     of_preemptor: bool = False
     single: bool = False
+    forgone: bool = False
 
     @property
     def full_name(self) -> str:
@@ -71,6 +74,7 @@ RESOURCES: Final = (
     Resource("runtimeclasses", "node.k8s.io", "pods have the overhead that they carry"),
     Resource("namespaces", "", "every namespaceSelector is taken to match"),
     Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
+    Resource("poddisruptionbudgets", "policy", "no PodDisruptionBudget is looked at", forgone=True),
     Resource(
         "configmaps",
         "",

@@ -6,19 +6,30 @@ ClusterQueue names; namespaces those with a workload or a LocalQueue, and under 
 pod. A namespace with a LocalQueue and no workload is known; one with neither has nobody to evict.
 
 The level ``victims@each`` stands for one level per priority that a candidate of the state has,
-from the highest down: the number of victims that have it.
+from the highest down: the number of victims that have it. The cap ``victims@each`` compares these
+numbers with those of the scheduler's own plan, in this order: at the first that differ, there must
+be fewer. It is the term ``more@each``, which must be 0.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from planner.errors import LookupFailed, SchemaError
+from planner.objective.checkpoint import by_median
 from planner.objective.profiles import Profile
-from planner.objective.terms import EACH, RATED, TERMS, TermTable, priority_of, victims_of
+from planner.objective.terms import (
+    EACH,
+    MORE,
+    RATED,
+    TERMS,
+    TermTable,
+    priority_of,
+    victims_of,
+)
 
 KnownGroups = Mapping[str, Collection[str]]
 """The names that a state knows for each kind of group: queue, cohort, namespace."""
@@ -28,10 +39,16 @@ _MAX_SHOWN: Final = 10
 _LONGEST: Final = 400
 
 
-def adopt(profile: Profile, table: TermTable, known: Callable[[], KnownGroups]) -> TermTable:
+def adopt(
+    profile: Profile,
+    table: TermTable,
+    known: Callable[[], KnownGroups],
+    own: Callable[[], Mapping[int, int] | None],
+) -> TermTable:
     """Return the terms of a problem as an objective counts them.
 
-    ``known`` is asked only if the objective names groups.
+    ``known`` is asked only if the objective names groups, and ``own`` only if it caps the victims
+    of each priority: how many the scheduler's own plan has, or ``None`` if that has no victims.
 
     Raises
     ------
@@ -45,7 +62,11 @@ def adopt(profile: Profile, table: TermTable, known: Callable[[], KnownGroups]) 
     """
     wishes = profile.wishes
     _refuse_each_elsewhere(profile)
+    if profile.median_checkpoint:
+        table = by_median(table)
     table = table.counting(_priorities(profile, table))
+    if not {(EACH,), (MORE,)}.isdisjoint(profile.caps):
+        table = replace(table, own=own())
     if wishes.groups:
         _refuse_unknown(profile, known())
     if wishes.soft_runtime_s:
@@ -61,27 +82,41 @@ def adopt(profile: Profile, table: TermTable, known: Callable[[], KnownGroups]) 
 
 
 def spelled_out(profile: Profile, table: TermTable) -> Profile:
-    """Return an objective with a level for each priority of a state where it asks for that."""
+    """Return an objective with a level for each priority of a state where it asks for that.
+
+    A cap on these becomes the term that compares them, if there is something to compare with.
+    """
     each = [(victims_of(priority),) for priority in reversed(table.priorities)]
     levels = [each if level == (EACH,) else [level] for level in profile.levels]
-    return replace(profile, levels=tuple(one for several in levels for one in several))
+    compared = [(MORE,)] if table.own is not None else []
+    caps = [compared if cap == (EACH,) else [cap] for cap in profile.caps]
+    return replace(
+        profile,
+        levels=tuple(one for several in levels for one in several),
+        caps=tuple(one for several in caps for one in several),
+    )
+
+
+def own_priorities(table: TermTable, victims: Sequence[int]) -> Mapping[int, int] | None:
+    """Return how many victims of each priority the scheduler's own plan has, by positions."""
+    return table.of_priorities(victims) if victims else None
 
 
 def _priorities(profile: Profile, table: TermTable) -> list[int]:
     """Return the priorities whose victims an objective counts, spelled out or not."""
     named = [priority_of(term) for term in profile.terms]
-    counted = [*(table.priorities if EACH in profile.terms else ()), *named]
+    counted = [*(table.priorities if (EACH,) in profile.levels else ()), *named]
     return [priority for priority in counted if priority is not None]
 
 
 def _refuse_each_elsewhere(profile: Profile) -> None:
-    others = [measure for measure in profile.levels if measure != (EACH,)]
-    others += [*profile.caps, *profile.wishes.most, tuple(profile.rates)]
+    others = [measure for measure in (*profile.levels, *profile.caps) if measure != (EACH,)]
+    others += [*profile.wishes.most, tuple(profile.rates)]
     if any(EACH in measure for measure in others):
         raise SchemaError(
             f"objective {profile.name}",
             f'"{EACH}" is no number, but stands for one of each priority',
-            "it as a level of its own",
+            "it as a level or a cap of its own",
         )
 
 

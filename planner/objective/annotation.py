@@ -5,10 +5,11 @@ All annotations share one prefix, ``preemption-planner.io/``:
 ``tier``
     ``last``: evict only when nothing else helps; ``normal`` is the default.
 ``last-checkpoint``
-    RFC 3339 time of the newest checkpoint; without it all progress since the start is lost.
+    RFC 3339 time of the newest checkpoint; without it all progress since the start is lost, or
+    what an objective with ``unpublished = "median"`` takes to be lost.
 ``checkpoint-seconds``
     How long a checkpoint on SIGTERM takes; when the pod's grace period is long enough, an
-    eviction loses no progress.
+    eviction loses no progress, but the time of saving, or what would be lost without, if less.
 ``restart-seconds``
     How long the workload needs until it is as far as before, 60 by default.
 ``milestones``
@@ -49,6 +50,9 @@ class Disruption(NamedTuple):
 
     ``milestone_cost`` is in the units of whoever gave the milestones, ``preemptions`` how often
     it was preempted before, ``min_runtime_s`` how long it asks to run before it is evicted.
+    ``lost_s`` is progress; ``saving_s`` is what saving the rest of it takes once it is told to
+    stop. ``checkpoint_s`` is the age of the checkpoint that it publishes, at most its own;
+    ``silent`` says that it neither publishes one nor saves when it is told to stop.
     """
 
     last_tier: bool
@@ -58,6 +62,14 @@ class Disruption(NamedTuple):
     milestone_cost: int = 0
     preemptions: int = 0
     min_runtime_s: int = 0
+    saving_s: int = 0
+    checkpoint_s: int | None = None
+    silent: bool = True
+
+    @property
+    def unproductive_s(self) -> int:
+        """Return the seconds that count as lost work: progress lost, and the time of saving."""
+        return self.lost_s + self.saving_s
 
 
 def plain_disruption(running_s: int) -> Disruption:
@@ -78,25 +90,22 @@ def read_disruption(workload: Workload, now: datetime) -> Disruption:
     if not annotations:
         return plain._replace(preemptions=_preemptions(workload))
     running_s = plain.running_s
-    lost_s = running_s
-    checkpoint = annotations.get(PREFIX + "last-checkpoint")
-    if checkpoint is not None:
-        try:
-            lost_s = min(running_s, seconds_since(parse_time(checkpoint), now))
-        except ValueError as error:
-            raise _unusable(workload, "last-checkpoint", checkpoint, str(error)) from None
+    checkpoint_s = _checkpoint_s(workload, running_s, now)
+    lost_s = running_s if checkpoint_s is None else checkpoint_s
     on_signal_s = _seconds(workload, "checkpoint-seconds")
-    if on_signal_s is not None and on_signal_s <= _grace_s(workload):
-        lost_s = 0
+    saves = on_signal_s is not None and on_signal_s <= _grace_s(workload)
     restart_s = _seconds(workload, "restart-seconds")
     return Disruption(
         last_tier=_is_last_tier(workload),
         running_s=running_s,
-        lost_s=lost_s,
+        lost_s=0 if saves else lost_s,
         restart_s=DEFAULT_RESTART_S if restart_s is None else restart_s,
         milestone_cost=_milestone_cost(workload, running_s),
         preemptions=_preemptions(workload),
         min_runtime_s=_seconds(workload, "min-runtime-seconds") or 0,
+        saving_s=min(on_signal_s or 0, lost_s) if saves else 0,
+        checkpoint_s=checkpoint_s,
+        silent=checkpoint_s is None and not saves,
     )
 
 
@@ -110,6 +119,17 @@ def run_seconds(workload: Workload) -> int | None:
     """
     said = _seconds(workload, "run-seconds")
     return None if said is None else max(1, said)
+
+
+def _checkpoint_s(workload: Workload, running_s: int, now: datetime) -> int | None:
+    """Return how old the checkpoint is that a workload publishes, at most as old as its run."""
+    checkpoint = workload.metadata.annotations.get(PREFIX + "last-checkpoint")
+    if checkpoint is None:
+        return None
+    try:
+        return min(running_s, seconds_since(parse_time(checkpoint), now))
+    except ValueError as error:
+        raise _unusable(workload, "last-checkpoint", checkpoint, str(error)) from None
 
 
 def _is_last_tier(workload: Workload) -> bool:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 
 from planner.errors import LookupFailed
 from planner.objective.adoption import KnownGroups
-from planner.objective.annotation import plain_disruption, read_disruption
+from planner.objective.annotation import Disruption, plain_disruption, read_disruption
+from planner.objective.budget import pod_budgets
 from planner.objective.ranking import places, ranks
-from planner.objective.terms import (
-    TermTable,
-    exact_sizes,
-    separable_terms,
-    unit_weight,
-)
+from planner.objective.sharing import sharing
+from planner.objective.sums import exact_sizes, separable_terms
+from planner.objective.terms import TermTable, unit_weight
 from planner.problem.alike import alike
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.activity import Activity
-from planner.quota.snapshot import Snapshot
+from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import NO_PARENT
 from planner.state import State
 
 
-def term_table(
+def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     problem: Problem,
     snapshot: Snapshot,
     eligible: BoolArray,
     costs: Mapping[str, int] | None = None,
     ranked: BoolArray | None = None,
+    asking: Collection[int] | None = None,
 ) -> TermTable:
     """Compute the terms of a problem.
 
@@ -43,6 +43,9 @@ def term_table(
     ranked
         (W,) among whose priorities ranks are counted; the candidates when absent.
 
+    asking
+        The nodes that the preemptors are in; those of the one preemptor when absent.
+
     Raises
     ------
     LookupFailed
@@ -54,17 +57,14 @@ def term_table(
     """
     if costs is not None:
         _refuse_unknown(costs, snapshot)
-    now = snapshot.now
-    disruptions = [
-        read_disruption(w.workload, now) if w.remarked else plain_disruption(w.running_s)
-        for w in problem.workloads
-    ]
+    disruptions = [_disruption(workload, snapshot.now) for workload in problem.workloads]
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = alike(problem.workloads)
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = [of_shape[shape] for shape in which.tolist()]
+    borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     return TermTable(
         separable=separable_terms(
             keys,
@@ -73,6 +73,7 @@ def term_table(
             disruptions,
             rank,
             places(problem.order, eligible),
+            problem.priority,
             problem.evicted,
             costs or {},
         ),
@@ -83,13 +84,15 @@ def term_table(
         size=exact_sizes(keys, sizes),
         evicted=problem.evicted,
         holding=problem.holding,
-        borrowed=_borrowed(problem, snapshot),
+        borrowed=borrowed,
+        sharers=sharers,
         contested=problem.contested,
         weight=[unit_weight(fr.resource) for fr in problem.frs],
         needs=[_needs(problem, eligible)],
         alternative=lambda _: 0,
         disruptions=disruptions,
         groups=_groups(problem),
+        budgets=pod_budgets(problem.workloads, snapshot),
     )
 
 
@@ -102,6 +105,12 @@ def known_groups(state: State) -> KnownGroups:
         "cohort": Activity.of(state).parents.keys(),
         "namespace": {metadata.namespace for metadata in owners},
     }
+
+
+def _disruption(held: Admitted, now: datetime) -> Disruption:
+    return (
+        read_disruption(held.workload, now) if held.remarked else plain_disruption(held.running_s)
+    )
 
 
 def _groups(problem: Problem) -> list[tuple[str, ...]]:
@@ -122,24 +131,6 @@ def _above(problem: Problem, queue: int) -> Iterator[str]:
     while node != NO_PARENT:
         yield f"cohort/{problem.names[node]}"
         node = problem.parent[node]
-
-
-def _borrowed(problem: Problem, snapshot: Snapshot) -> list[int]:
-    """Return what each ClusterQueue uses above its nominal quota now, flavor by flavor: (N,).
-
-    Everything counts that its workloads hold quota for, whether contested or not, as in their
-    sizes.
-    """
-    tree, usage = snapshot.tree, snapshot.usage.amount
-    borrowed = [0] * len(problem.names)
-    weights = [unit_weight(fr.resource) for fr in tree.frs]
-    nodes = (workload.queue for workload in problem.workloads)
-    for node, position in dict(zip(nodes, problem.queue.tolist(), strict=True)).items():
-        borrowed[position] = sum(
-            weight * max(0, usage[node][fr] - tree.nominal(node, fr))
-            for fr, weight in enumerate(weights)
-        )
-    return borrowed
 
 
 def _needs(problem: Problem, eligible: BoolArray) -> list[int]:

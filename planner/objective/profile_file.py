@@ -5,7 +5,9 @@ A file has these keys, and no others::
     name = "gentle"                       # the file's own name when left out
     summary = "windows first, then rates" # may be left out
     levels = ["D0", "early", "rated"]     # minimised one after the other
-    caps = ["D4+D5"]                      # not above the scheduler's own plan; may be left out
+    caps = ["D4+D5", "D2p"]               # not above the scheduler's own plan; may be left out
+
+    unpublished = "median"                # D4 without a published checkpoint; else "start"
 
     [rates]                               # whole numbers; the term rated adds up D4 + 600 * D2,
     D4 = 1                                # and must then be among the levels
@@ -25,9 +27,10 @@ A file has these keys, and no others::
     ml = 0
 
 Terms are joined by ``+`` where they have one unit. ``victims@each``, only as a level of its own,
-stands for a level per priority, from the highest down: how many victims have it. A queue of
-YuniKorn is named by its path, and stands for all queues below it, too. A group must be in the
-state: see adoption.py.
+stands for a level per priority, from the highest down: how many victims have it. As a cap of its
+own it compares these numbers with the scheduler's, from the highest priority down: at the first
+that differ, a plan has fewer. A queue of YuniKorn is named by its path, and stands for all queues
+below it, too. A group must be in the state: see adoption.py.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
-_KEYS: Final = ("name", "summary", "levels", "caps", "rates", "protect", "budget")
+_KEYS: Final = ("name", "summary", "levels", "caps", "unpublished", "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
 
@@ -83,6 +86,7 @@ def read_profile(path: str | Path) -> Profile:
         _measures(path, document, "caps"),
         _wishes(path, document),
         _rates(f"{path}: rates", document.get("rates", {})),
+        _is_by_median(f"{path}: unpublished", document.get("unpublished", "start")),
     )
 
 
@@ -152,8 +156,16 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
         raise SchemaError(
             f"{path}: {key}", f"{_cut(value)} cannot be used", 'a list such as ["D0"]'
         )
-    level = key == "levels"
-    return tuple(_measure(f"{path}: {key}[{i}]", text, level=level) for i, text in enumerate(value))
+    return tuple(
+        _measure(f"{path}: {key}[{i}]", text, in_list=True) for i, text in enumerate(value)
+    )
+
+
+def _is_by_median(where: str, value: object) -> bool:
+    if value not in ("start", "median"):
+        expected = '"start", all since it started is lost, or "median", what published ones lose'
+        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
+    return value == "median"
 
 
 def _rates(where: str, value: object) -> dict[str, int]:
@@ -231,17 +243,21 @@ def _evictions(where: str, value: object) -> int:
     return value
 
 
-def _measure(where: str, text: object, *, level: bool = False) -> Measure:
-    """Read a term, or several of one unit joined by ``+``; priorities only as a level alone."""
+def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
+    """Read a term, or several of one unit joined by ``+``.
+
+    All priorities at once only as a level or a cap alone.
+    """
     if not isinstance(text, str):
         raise SchemaError(where, f"{_cut(text)} cannot be used", 'a text such as "D4+D5"')
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
             raise SchemaError(where, f'there is no term "{term}"', ", ".join(TERMS))
-    if EACH in measure and not (level and len(measure) == 1):
+    if EACH in measure and not (in_list and len(measure) == 1):
         what = f'"{EACH}" is no number, but stands for one of each priority'
-        raise SchemaError(where, what, "it as a level of its own")
+        alone = "it as a level or a cap of its own" if in_list else "it as a level of its own"
+        raise SchemaError(where, what, alone)
     units = dict.fromkeys(TERMS[term].unit for term in measure)
     if len(units) > 1:
         raise SchemaError(where, f"{' and '.join(units)} do not add up", "terms of one unit")

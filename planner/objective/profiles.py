@@ -23,6 +23,7 @@ class Profile:
     ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
     the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
     ``rates`` say what one unit of a term counts in the term ``rated``: positive whole numbers.
+    ``median_checkpoint`` asks for the rule of the median, see checkpoint.py.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Profile:
     caps: tuple[Measure, ...] = ()
     wishes: Wishes = NO_WISHES
     rates: Mapping[str, int] = field(default_factory=dict)
+    median_checkpoint: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -106,6 +108,13 @@ PROFILES: Final[Mapping[str, Profile]] = {
             levels=((EACH,), ("time",), ("D2",)),
         ),
         Profile(
+            "kube-like",
+            "the best set by what kube-scheduler goes for: the fewest pods beyond "
+            "PodDisruptionBudgets, the lowest highest priority, the smallest sum of priorities, "
+            "the fewest pods, those started last",
+            levels=(("pdb",), ("D1",), ("prio",), ("D2p",), ("time",)),
+        ),
+        Profile(
             "fewest-pods",
             "the fewest pods, once tier and priority are settled",
             levels=(("D0",), ("D1",), ("D2p",), ("D4",)),
@@ -117,7 +126,8 @@ PROFILES: Final[Mapping[str, Profile]] = {
         ),
         Profile(
             "fair",
-            "the least taken of what any queue borrows, once tier and priority are settled",
+            "the least taken of what any queue or cohort borrows, by its fair weight, once tier "
+            "and priority are settled",
             levels=(("D0",), ("D1",), ("D9",), ("D2",), ("D4",)),
         ),
         Profile(

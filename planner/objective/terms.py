@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +32,21 @@ RATED: Final = "rated"
 EACH: Final = "victims@each"
 """The family of terms that stands for one term per priority, such as ``victims@100``."""
 
+MORE: Final = "more@each"
+"""The term that ``victims@each`` is as a cap: 1 if, priority by priority from the highest down,
+there are more victims than in the scheduler's own plan, and 0 if not."""
+
 PER_MILLE: Final = 1000
 """The unit of D9."""
 
-TOLL_S: Final = 600
-LAST_TIER_TOLL_S: Final = 86_400
-"""What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
-minutes, and a day more for the last tier (docs/design/objectives.md §5, weighted)."""
+LARGEST_COST: Final = 2**45
+"""A hundred thousand workloads of this cost can still be added up in 64 bits."""
 
 Amount = TypeVar("Amount", int, NDArray[Any])
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
+_NAMESPACE: Final = "namespace/"
 _OF_PRIORITY: Final = "victims@"
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
-_HIGHEST_WEIGHT: Final = 2**20
-_LARGEST: Final = 2**45
-"""A hundred thousand workloads of this cost can still be added up in 64 bits."""
-_LARGEST_SIZE: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,13 @@ TERMS: Final[Mapping[str, Term]] = {
         Term("D6", "milestone cost", "cost units", per_workload=True),
         Term("D7", "over-freed", "1/32000 accelerator", per_workload=False),
         Term("D8", "queues touched", "queues", per_workload=False),
-        Term("D9", "unfairness: most taken of what a queue borrows", "per mille", False),  # noqa: FBT003
+        Term("D8t", "tenants touched: namespaces", "namespaces", per_workload=False),
+        Term("D9", "unfairness: most taken of what a queue or cohort borrows", "per mille", False),  # noqa: FBT003
         Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
         Term("D11", "victims that would preempt again", "workloads", per_workload=False),
         Term("D12", "places in the candidate order", "ranks", per_workload=True),
+        Term("pdb", "pods evicted beyond PodDisruptionBudgets", "pods", per_workload=False),
+        Term("prio", "sum of priorities, each raised by 2^31", "priority", per_workload=True),
         Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
         Term("time", "time that the victims ran", "seconds", per_workload=True),
         Term("early", "protected run time cut short", "seconds", per_workload=True),
@@ -91,9 +93,17 @@ TERMS: Final[Mapping[str, Term]] = {
 victim: it is computed only where it is asked for, or an objective counts it. It is the number of
 victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
 again, Kueue would evict somebody who is not being evicted already. ``victims@each`` is no number:
-as a level it stands for one level per priority, see adoption.py."""
+as a level it stands for one level per priority, and as a cap for ``more@each``, see adoption.py."""
 
+_MORE: Final = Term(
+    MORE,
+    "more victims than the scheduler, from the highest priority down",
+    "0 or 1",
+    per_workload=False,
+)
 _PLACES: Final = {term: place for place, term in enumerate(TERMS)}
+_LAST: Final = 2**63
+"""Behind every priority."""
 
 
 def victims_of(priority: int) -> str:
@@ -116,6 +126,8 @@ def find_term(name: str) -> Term:
         If there is none.
     """
     priority = priority_of(name)
+    if name == MORE:
+        return _MORE
     if priority is None:
         return TERMS[name]
     return Term(name, f"victims of priority {priority}", TERMS[EACH].unit, per_workload=True)
@@ -128,10 +140,19 @@ def in_order(terms: Mapping[str, int]) -> dict[str, int]:
         return plain
 
     def place(term: str) -> tuple[int, int]:
+        if term == MORE:
+            return _PLACES[EACH], _LAST
         priority = priority_of(term)
         return (_PLACES[term], 0) if priority is None else (_PLACES[EACH], -priority)
 
     return {term: terms[term] for term in sorted(terms, key=place)}
+
+
+class Budget(NamedTuple):
+    """A PodDisruptionBudget: how many pods may go, and (W,) how many of each workload it covers."""
+
+    allowed: int
+    pods: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +170,11 @@ class TermTable:
         (W,) the queue a workload counts for, its size in 1/32000 accelerator, and whether it is
         being evicted already; (W, F) what it holds.
     borrowed
-        Per queue, what it uses beyond what it has of its own, in 1/32000 accelerator.
+        Per queue or cohort, what it uses beyond what it has of its own, divided by its weight
+        where shares are weighted, in 1/32000 accelerator.
+    sharers
+        Per queue, the positions in ``borrowed`` from which its victims are taken: its own, and
+        those of cohorts above it that borrow for others than the preemptor.
     contested, weight
         Positions of the resources whose over-freeing counts; (F,) the size of one unit of each.
     needs
@@ -161,8 +186,13 @@ class TermTable:
         (W,) what evicting each workload loses.
     groups
         (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
+    budgets
+        The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no term.
     rates
         What one unit of a term counts in the term ``rated``; without any there is no such term.
+    own
+        How many victims of each priority the scheduler's own plan has; without it there is no
+        term ``more@each``.
     cascades
         What answers D11; without it there is no such term.
     """
@@ -176,13 +206,16 @@ class TermTable:
     evicted: BoolArray
     holding: IntArray
     borrowed: Sequence[int]
+    sharers: Mapping[int, Sequence[int]]
     contested: Sequence[int]
     weight: Sequence[int]
     needs: Sequence[Sequence[int]]
     alternative: Callable[[Sequence[int]], int]
     disruptions: Sequence[Disruption]
     groups: Sequence[tuple[str, ...]]
+    budgets: Sequence[Budget] | None = None
     rates: Mapping[str, int] = field(default_factory=dict)
+    own: Mapping[int, int] | None = None
     cascades: Cascades | None = None
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
@@ -209,8 +242,13 @@ class TermTable:
             wanted |= self.rates.keys()
         known = sorted(wanted & self.separable.keys())
         arrays = [self.separable[term] for term in known if priority_of(term) is None]
-        if len(arrays) < len(known):
+        if len(arrays) < len(known) or MORE in wanted:
             arrays.append(self.priority)  # one for all priorities: there may be many
+        if "D8t" in wanted:
+            tenants = [self.tenant(position) for position in range(len(self.groups))]
+            arrays.append(np.unique(tenants, return_inverse=True)[1].astype(np.int64))
+        if "pdb" in wanted:
+            arrays += [budget.pods for budget in self.budgets or ()]
         others = {"D1": self.rank, "D9": self.size}
         if self.cascades is not None:
             others["D11"] = np.arange(len(self.rank), dtype=np.int64)
@@ -228,7 +266,10 @@ class TermTable:
         """
         self.refuse_missing(objective, rates)
         known = self.separable.keys() & rates.keys()
-        if sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known) > _LARGEST:
+        if (
+            sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
+            > LARGEST_COST
+        ):
             raise UnsupportedError(
                 f"objective {objective}",
                 "at its rates one eviction costs more than can be added up exactly",
@@ -250,6 +291,24 @@ class TermTable:
         }
         return replace(self, separable={**self.separable, **counted})
 
+    def tenant(self, position: int) -> str:
+        """Return the namespace that a workload is in, as a group; empty if that is not known."""
+        return next((one for one in self.groups[position] if one.startswith(_NAMESPACE)), "")
+
+    def of_priorities(self, chosen: Iterable[int]) -> Counter[int]:
+        """Return how many of some victims have each priority, those being evicted left out."""
+        going = (position for position in chosen if not self.evicted[position])
+        return Counter(int(self.priority[position]) for position in going)
+
+    @staticmethod
+    def _is_more(counts: Mapping[int, int], others: Mapping[int, int]) -> bool:
+        """Compare numbers of victims, at the highest priority in which they differ."""
+        for priority in sorted({*counts, *others}, reverse=True):
+            ours, theirs = counts.get(priority, 0), others.get(priority, 0)
+            if ours != theirs:
+                return ours > theirs
+        return False
+
     def costs_of(self, position: int) -> dict[str, int]:
         """Return what a workload adds to every separable term; its priority is told elsewhere."""
         return {
@@ -270,12 +329,21 @@ class TermTable:
             self.weight[fr] * max(0, sum(self.holding[going, fr].tolist()) - need[fr])
             for fr in self.contested
         )
+        queues = self.queue[going].tolist()
         taken: Counter[int] = Counter()
-        for queue, size in zip(self.queue[going].tolist(), self.size[going].tolist(), strict=True):
-            taken[queue] += size
-        totals["D8"] = len(taken)
-        shares = (unfairness(size, self.borrowed[queue]) for queue, size in taken.items())
+        for queue, size in zip(queues, self.size[going].tolist(), strict=True):
+            for sharer in self.sharers[queue]:
+                taken[sharer] += size
+        totals["D8"] = len({*queues})
+        totals["D8t"] = len({tenant for tenant in map(self.tenant, going.tolist()) if tenant})
+        shares = (unfairness(size, self.borrowed[sharer]) for sharer, size in taken.items())
         totals["D9"] = max(shares, default=0)
+        if self.budgets is not None:
+            totals["pdb"] = sum(
+                max(0, sum(budget.pods[going].tolist()) - budget.allowed) for budget in self.budgets
+            )
+        if self.own is not None:
+            totals[MORE] = int(self._is_more(self.of_priorities(listed), self.own))
         if self.cascades is not None:
             totals["D11"] = self.cascades.count(listed)
         if self.rates:
@@ -297,7 +365,7 @@ def work(size: Amount, seconds: Amount) -> Amount:
 
 
 def counted_as_borrowed(amount: int) -> int:
-    """Return what a queue that borrows an amount counts as borrowing: one accelerator at least.
+    """Return what who borrows an amount counts as borrowing: one accelerator at least.
 
     Source: docs/design/objectives.md §3, D9: max(1, borrowed).
     """
@@ -305,94 +373,8 @@ def counted_as_borrowed(amount: int) -> int:
 
 
 def unfairness(taken: int, borrowed: int) -> int:
-    """Return the per mille that victims are of what their queue borrows, rounded up.
+    """Return the per mille that victims are of what their queue or cohort borrows, rounded up.
 
     Both are in 1/32000 accelerator.
     """
     return -(-PER_MILLE * taken // counted_as_borrowed(borrowed))
-
-
-def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
-    names: Sequence[str],
-    sizes: Sequence[int],
-    pods: Sequence[int],
-    disruptions: Sequence[Disruption],
-    rank: IntArray,
-    place: IntArray,
-    evicted: BoolArray,
-    costs: Mapping[str, int],
-) -> dict[str, IntArray]:
-    """Return what each workload adds to every separable term: (W,) each.
-
-    Parameters
-    ----------
-    names
-        (W,) under which ``costs`` knows them; one it does not name costs 1.
-    sizes
-        (W,) in 1/32000 accelerator.
-    pods
-        (W,) how many each of them runs.
-    rank, evicted
-        As in the table.
-    place
-        (W,) in the scheduler's candidate order, from 1.
-
-    Raises
-    ------
-    UnsupportedError
-        If a workload is too large to add its cost up exactly.
-    """
-
-    def array(values: Iterable[int]) -> IntArray:
-        return _array(names, values)
-
-    def worked(seconds: IntArray) -> IntArray:
-        largest = max(sizes, default=0) * int(seconds.max(initial=1))
-        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
-        return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * alive
-
-    alive = (~evicted).astype(np.int64)
-    last_tier = array(d.last_tier for d in disruptions)
-    running_s = array(d.running_s for d in disruptions)
-    lacking_s = array(d.min_runtime_s for d in disruptions) - running_s
-    return {
-        "D0": last_tier * alive,
-        "D2": alive,
-        "D2p": array(pods) * alive,
-        "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
-        "D4": worked(array(d.lost_s for d in disruptions)),
-        "D5": worked(array(d.restart_s for d in disruptions)),
-        "D6": array(d.milestone_cost for d in disruptions) * alive,
-        "D10": array(d.preemptions for d in disruptions) * alive,
-        "D12": place * alive,
-        "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
-        "time": running_s * alive,
-        "early": np.maximum(0, lacking_s) * alive,
-        "count": np.ones(len(names), dtype=np.int64),
-        "cost": array([costs.get(name, 1) for name in names] if costs else [1] * len(names)),
-    }
-
-
-def exact_sizes(names: Sequence[str], sizes: Iterable[int]) -> IntArray:
-    """Return sizes in 1/32000 accelerator as an array: (W,).
-
-    Raises
-    ------
-    UnsupportedError
-        If a workload is too large to calculate with.
-    """
-    return _array(names, sizes, _LARGEST_SIZE)
-
-
-def _array(names: Sequence[str], values: Iterable[int], most: int = _LARGEST) -> IntArray:
-    listed = list(values)
-    if max(listed, default=0) <= most:
-        return np.array(listed, dtype=np.int64)
-    for name, value in zip(names, listed, strict=True):
-        if value > most:
-            raise UnsupportedError(
-                name,
-                f"evicting it would cost {value}, beyond what can be added up exactly",
-                hint="its usage of processors or accelerators is implausibly large",
-            )
-    return np.array(listed, dtype=np.int64)

@@ -12,12 +12,8 @@ from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
 from planner.objective.profiles import Profile
 from planner.objective.ranking import places, ranks
-from planner.objective.terms import (
-    TermTable,
-    exact_sizes,
-    separable_terms,
-    unit_weight,
-)
+from planner.objective.sums import exact_sizes, separable_terms
+from planner.objective.terms import TermTable, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
 from planner.quota.yunikorn.properties import SECOND
@@ -76,16 +72,14 @@ def yunikorn_term_table(
     UnsupportedError
         If an allocation is too large to add its cost up exactly.
     """
-    keys = [allocation.allocation_key for allocation in problem.allocations]
+    keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
         raise LookupFailed("costs", f"there is no allocation {name}")
     disruptions = [_disruption(allocation, now) for allocation in problem.allocations]
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
     nobody = np.zeros(len(keys), dtype=np.bool_)
-    weight = [unit_weight(t) for t in problem.types]
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
-    nowhere: list[dict[str, int]] = [] if problem.nodes else [{}]
     sizes = [_size(allocation) for allocation in problem.allocations]
     separable = separable_terms(
         keys,
@@ -94,6 +88,7 @@ def yunikorn_term_table(
         disruptions,
         rank,
         places(problem.order, eligible),
+        priority,
         nobody,
         costs or {},
     )
@@ -107,10 +102,11 @@ def yunikorn_term_table(
         evicted=nobody,
         holding=problem.holding,
         borrowed=[_borrowed(queue) for queue in problem.queues],
+        sharers={queue: (queue,) for queue in range(len(problem.queues))},
         contested=contested,
-        weight=weight,
+        weight=[unit_weight(t) for t in problem.types],
         # Without a node nobody can be freed for, and all that is asked for is lacking.
-        needs=[_needs(problem, available) for available in (*problem.available, *nowhere)],
+        needs=[_needs(problem, one) for one in problem.available or ({},)],
         alternative=lambda victims: chosen_node(problem, victims) or 0,
         disruptions=disruptions,
         groups=[_groups(problem, position) for position in range(len(keys))],
@@ -136,7 +132,7 @@ def _paths(queue: QueueConfig, above: str) -> Iterator[str]:
 
 
 def refuse_annotated(profile: Profile) -> None:
-    """Refuse an objective that heeds what workloads ask for: a dump of YuniKorn cannot tell.
+    """Refuse an objective that heeds what workloads say: a dump of YuniKorn cannot tell.
 
     Raises
     ------
@@ -148,6 +144,12 @@ def refuse_annotated(profile: Profile) -> None:
             f"objective {profile.name}",
             "it protects the run time that workloads ask for, which YuniKorn's dump does not tell",
             hint="protect queues or namespaces instead",
+        )
+    if profile.median_checkpoint:
+        raise UnsupportedError(
+            f"objective {profile.name}",
+            "it goes by published checkpoints, which YuniKorn's dump does not tell",
+            hint='leave out unpublished = "median"',
         )
 
 

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
-from planner.objective.terms import PER_MILLE, RATED, TermTable, counted_as_borrowed, priority_of
+from planner.objective.terms import (
+    MORE,
+    PER_MILLE,
+    RATED,
+    TermTable,
+    counted_as_borrowed,
+    priority_of,
+)
 from planner.proof.box import Row
 
 SINGLE_ROWS = 40
@@ -62,6 +69,12 @@ class Measures:
         if bounded.is_of_a_priority:
             counted = self.table.separable[bounded.measure[0]][self.first] > 0
             return np.where(counted, np.minimum(self.sizes, max(bounded.most, 0)), self.sizes)
+        if bounded.measure == (MORE,):
+            highest = max((p for p, count in (self.table.own or {}).items() if count), default=None)
+            above = self._going()
+            if highest is not None:
+                above &= self.table.priority[self.first] > highest
+            return np.where(above, 0, self.sizes)
         if bounded.measure != ("D1",):
             return self.sizes
         above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]
@@ -73,6 +86,9 @@ class Measures:
         if measure == ("D9",):
             yield from self._unfairness(bounded.name, most)
             return
+        if measure == (MORE,):
+            yield from self._more_than_own(bounded.name)
+            return
         costs: NDArray[np.int64] = np.zeros(self.first.size, dtype=np.int64)
         extra: dict[str, int] = {}
         for term, rate in self._rates(measure):
@@ -80,8 +96,12 @@ class Measures:
                 costs += rate * self.table.separable[term][self.first]
             elif term == "D7" and self.need:
                 yield from self._over_freed(extra, rate)
+            elif term == "pdb":
+                yield from self._beyond_budgets(extra, rate)
             elif term == "D8":
                 yield from self._queues_touched(extra, rate)
+            elif term == "D8t":
+                yield from self._tenants_touched(extra, rate)
             # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
         classes = np.flatnonzero(costs)
         negated = {name: -rate for name, rate in extra.items()}
@@ -120,19 +140,42 @@ class Measures:
             extra[name] = extra.get(name, 0) + rate * self.table.weight[fr]
             yield name, Row(classes, -held[classes], -self.need[fr], {name: 1})
 
+    def _beyond_budgets(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """pdb: of each budget at least the pods covered less those allowed, and at least 0."""
+        for number, budget in enumerate(self.table.budgets or ()):
+            pods = np.where(self._going(), budget.pods[self.first], 0)
+            classes = np.flatnonzero(pods)
+            name = f"beyond budget {number}"
+            self.ranges[name] = 0, sum((pods * self.sizes).tolist())
+            extra[name] = extra.get(name, 0) + rate
+            yield name, Row(classes, -pods[classes], -budget.allowed, {name: 1})
+
     def _queues_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
         """D8: a queue is touched, from 0 to 1, at least as much as any class of it goes."""
         queues, going = self.table.queue[self.first], self._going()
         for queue in np.unique(queues[going]).tolist():
-            classes = np.flatnonzero((queues == queue) & going)
             name = f"touched {queue}"
-            self.ranges[name] = 0, 1
             extra[name] = extra.get(name, 0) + rate
-            groups = [classes[i : i + 1] for i in range(classes.size)]
-            for part in groups if classes.size <= SINGLE_ROWS else [classes]:
-                all_of_it = {name: int(self.sizes[part].sum())}
-                row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
-                yield f"{name} by {part[0]}", row
+            yield from self._touched(name, np.flatnonzero((queues == queue) & going))
+
+    def _tenants_touched(self, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
+        """D8t: a namespace is touched, from 0 to 1, at least as much as any class of it goes."""
+        going = self._going()
+        tenants = np.array([self.table.tenant(position) for position in self.first.tolist()])
+        for tenant in dict.fromkeys(tenants[going].tolist()):
+            if tenant:
+                name = f"touched {tenant}"
+                extra[name] = extra.get(name, 0) + rate
+                yield from self._touched(name, np.flatnonzero((tenants == tenant) & going))
+
+    def _touched(self, name: str, classes: NDArray[np.int64]) -> Iterator[tuple[str, Row]]:
+        """Yield the rows by which a quantity is at least as much as any of some classes goes."""
+        self.ranges[name] = 0, 1
+        groups = [classes[i : i + 1] for i in range(classes.size)]
+        for part in groups if classes.size <= SINGLE_ROWS else [classes]:
+            all_of_it = {name: int(self.sizes[part].sum())}
+            row = Row(part, np.full(part.size, -1, dtype=np.int64), 0, all_of_it)
+            yield f"{name} by {part[0]}", row
 
     def queue_of(self, classes: NDArray[np.int64]) -> str:
         """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""
@@ -140,11 +183,34 @@ class Measures:
         alone = queues.size == 1 and bool(self._going()[classes].all())
         return f"touched {queues[0]}" if alone else ""
 
+    def _more_than_own(self, name: str) -> Iterator[tuple[str, Row]]:
+        """more@each <= 0: of a priority at most as many as given, unless one above has fewer.
+
+        Whether this or one above has fewer is a quantity from 0 to 1: it adds to the victims, and
+        the next priority may then have all.
+        """
+        given, going = self.table.own or {}, self._going()
+        priorities = self.table.priority[self.first]
+        before: dict[str, int] = {}
+        for priority in sorted({*given, *np.unique(priorities[going]).tolist()}, reverse=True):
+            classes = np.flatnonzero((priorities == priority) & going)
+            fewer = f"fewer of {priority} or above"
+            self.ranges[fewer] = 0, 1
+            slack = int(self.sizes[classes].sum()) + 1
+            extra = {fewer: -1, **dict.fromkeys(before, slack)}
+            amounts = np.full(classes.size, -1, dtype=np.int64)
+            yield f"{name} at {priority}", Row(classes, amounts, -given.get(priority, 0), extra)
+            before = {fewer: 1}
+
     def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
         """D9 <= most: 1000 times what victims are of a queue <= most times what it borrows."""
         queues, going = self.table.queue[self.first], self._going()
+        below: dict[int, list[int]] = {}
         for queue in np.unique(queues[going]).tolist():
-            classes = np.flatnonzero((queues == queue) & going)
+            for sharer in self.table.sharers[queue]:
+                below.setdefault(sharer, []).append(queue)
+        for sharer, those in below.items():
+            classes = np.flatnonzero(np.isin(queues, those) & going)
             taken = self.table.size[self.first[classes]].astype(object) * -PER_MILLE
-            whole = counted_as_borrowed(self.table.borrowed[queue])
-            yield f"{name} of queue {queue}", Row(classes, taken, -most * whole)
+            whole = counted_as_borrowed(self.table.borrowed[sharer])
+            yield f"{name} of queue {sharer}", Row(classes, taken, -most * whole)

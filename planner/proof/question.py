@@ -20,8 +20,30 @@ _NOWHERE: Final = 2**62
 """Behind every place in the candidate order."""
 
 
+IntArray = NDArray[np.int64]
+
+
 class Rules(Protocol):
     """What the verifier derives from the state of a scheduler."""
+
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        ...
+
+    @property
+    def queue(self) -> IntArray:
+        """The queue of each class: (K,)."""
+        ...
+
+    @property
+    def shape(self) -> IntArray:
+        """The same number for classes that hold the same in the same queue: (K,)."""
+        ...
+
+    def name(self, node: int, /) -> str:
+        """Return what trees call a queue or cohort."""
+        ...
 
     @property
     def members(self) -> Members[Any]:

@@ -33,12 +33,17 @@ class Holding(NamedTuple):
     """What an admitted workload holds.
 
     ``amounts`` is the usage per flavor-resource; ``named`` is every fr it names a flavor for,
-    whatever the amount; ``pods`` is how many still run.
+    whatever the amount; ``running`` is how many pods of each podset still run.
     """
 
     amounts: Mapping[FlavorResource, int]
     named: AbstractSet[FlavorResource]
-    pods: int
+    running: Mapping[str, int]
+
+    @property
+    def pods(self) -> int:
+        """Return how many pods still run."""
+        return sum(self.running.values())
 
 
 def holding_of(workload: Workload, configuration: Configuration) -> Holding:
@@ -70,7 +75,7 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
             if after < count:
                 amount = multiply(amount // count, after)
             amounts[fr] = add(amounts[fr], amount) if fr in amounts else amount
-    return Holding(amounts, named, sum(pods.values()))
+    return Holding(amounts, named, pods)
 
 
 @lru_cache(maxsize=4096)

@@ -25,7 +25,14 @@ from planner.quota.holding import (
 from planner.quota.request import PodSetRequest
 from planner.quota.shape import Shape, Shapes
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
-from planner.state import ClusterQueue, Configuration, ResourceFlavor, State, Workload
+from planner.state import (
+    ClusterQueue,
+    Configuration,
+    PodDisruptionBudget,
+    ResourceFlavor,
+    State,
+    Workload,
+)
 from planner.state.queues import ResourceGroup
 
 
@@ -95,6 +102,7 @@ class Snapshot:
     fr_index: Mapping[FlavorResource, int]
     inactive: Mapping[str, str]
     notes: Sequence[str]
+    budgets: Sequence[PodDisruptionBudget]
 
     def queue_name(self, node: int) -> str:
         """Return the name of a ClusterQueue or cohort node."""
@@ -205,8 +213,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
-    tree = QuotaTree(nodes, tuple(index))
-    usage = Usage(tree)
+    usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
         shape.add_to(usage)
@@ -224,6 +231,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         fr_index=index,
         inactive=activity.inactive,
         notes=notes_on(state, activity),
+        budgets=state.pod_disruption_budgets,
     )
 
 

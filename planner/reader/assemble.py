@@ -32,6 +32,7 @@ _FIELDS: Final = {
     "LimitRange": "limit_ranges",
     "RuntimeClass": "runtime_classes",
     "Namespace": "namespaces",
+    "PodDisruptionBudget": "pod_disruption_budgets",
 }
 """Kinds and where the state holds them."""
 

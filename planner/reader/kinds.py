@@ -12,6 +12,7 @@ from planner.state import (
     LimitRange,
     LocalQueue,
     Namespace,
+    PodDisruptionBudget,
     PriorityClass,
     ResourceFlavor,
     RuntimeClass,
@@ -50,5 +51,6 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
         ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
         ("", Kind("Namespace", Namespace, ("v1",))),
+        ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
     )
 }

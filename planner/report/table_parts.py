@@ -43,7 +43,9 @@ ANSWERS: Final = {
     "unknown": ("UNKNOWN", "bold yellow"),
 }
 NOTHING: Final = "-"
-RARELY_SHOWN: Final = frozenset({"D2p", "D6", "D9", "D10", "D12", "toll", "time", "early", "rated"})
+RARELY_SHOWN: Final = frozenset(
+    {"D2p", "D6", "D8t", "D9", "D10", "D12", "pdb", "prio", "toll", "time", "early", "rated"}
+)
 """Terms that a table leaves out unless the objective minimises them; the other formats have all."""
 NAMES_CUT: Final = "... {count:,} more, use --format json"
 SAME: Final = "{scheduler} itself would {verb} the same {theirs}."

@@ -50,10 +50,13 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D6": ("milestone cost", "cost units"),
     "D7": ("over-freed", "1/32000 accelerator"),
     "D8": ("queues touched", "queues"),
-    "D9": ("unfairness: most taken of what a queue borrows", "per mille"),
+    "D8t": ("tenants touched: namespaces", "namespaces"),
+    "D9": ("unfairness: most taken of what a queue or cohort borrows", "per mille"),
     "D10": ("past preemptions of the victims", "preemptions"),
     "D11": ("victims that would preempt again", "workloads"),
     "D12": ("places in the candidate order", "ranks"),
+    "pdb": ("pods evicted beyond PodDisruptionBudgets", "pods"),
+    "prio": ("sum of priorities, each raised by 2^31", "priority"),
     "toll": ("evictions at a declared rate", "accelerator-seconds"),
     "time": ("time that the victims ran", "seconds"),
     "early": ("protected run time cut short", "seconds"),
@@ -168,6 +171,8 @@ def _text_of(texts: Mapping[str, tuple[str, str]], measure: str) -> tuple[str, s
 def text_of_term(texts: Mapping[str, tuple[str, str]], term: str) -> tuple[str, str] | None:
     """Return title and unit of a term, such as ``victims@100``; ``None`` if it is not known."""
     counted = _OF_PRIORITY.fullmatch(term)
+    if term == "more@each":
+        return "more victims than the scheduler, from the highest priority down", "0 or 1"
     if counted is None:
         return texts.get(term)
     title, unit = texts["victims@each"]

@@ -17,6 +17,7 @@ KUEUE: Final = Scheduler(
     parts={
         "planning": "planner.solver.kueue.start",
         "verifier": "planner.verifier:verify_plan",
+        "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.checking.kueue:check_kueue",
         "explanation": "planner.explanation.kueue.inquiry:KueueInquiry",
         "edits": "planner.scenario.kueue_edit",

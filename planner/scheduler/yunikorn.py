@@ -17,6 +17,7 @@ YUNIKORN: Final = Scheduler(
     parts={
         "planning": "planner.solver.yunikorn.start",
         "verifier": "planner.verifier.yunikorn:verify_yunikorn_plan",
+        "cases": "planner.solver.proving.yunikorn:cases",
         "checker": "planner.checking.yunikorn:check_yunikorn",
         "explanation": "planner.explanation.yunikorn.inquiry:YuniKornInquiry",
         "edits": "planner.scenario.yunikorn_edit",

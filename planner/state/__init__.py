@@ -8,6 +8,7 @@ bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 workload.py           a Workload: what it asks for, where it waits, what it holds
+disruption.py         PodDisruptionBudgets
 pods.py               the parts of a pod template that matter
 configuration.py      Kueue's Configuration
 sharing.py            equal values become one object
@@ -25,6 +26,7 @@ from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
+from planner.state.disruption import PodDisruptionBudget
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -49,6 +51,7 @@ __all__ = [
     "LimitRange",
     "LocalQueue",
     "Namespace",
+    "PodDisruptionBudget",
     "PriorityClass",
     "ResourceFlavor",
     "RuntimeClass",
@@ -83,6 +86,7 @@ class State(Schema):
     limit_ranges: tuple[LimitRange, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
+    pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     configuration: Configuration = Field(default=Configuration())
 
     @property

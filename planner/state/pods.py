@@ -92,7 +92,14 @@ class PodSpec(Schema):
     termination_grace_s: Int64 | None = Field(default=None, alias="terminationGracePeriodSeconds")
 
 
+class TemplateMetadata(Schema):
+    """The labels of a template's pods: PodDisruptionBudgets select pods by them."""
+
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
 class PodTemplate(Schema):
     """The template of a podset."""
 
+    metadata: TemplateMetadata = TemplateMetadata()
     spec: PodSpec = PodSpec()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from planner.batch import Row, Task, run
+from planner.batch import Progress, Row, Task, run
 from tests.batch.work import slowly
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import FOR_EVER_S, ROOT
 
 HEADER = {"schema": "planner/v1", "kind": "test", "run": {"of": "numbers", "seed": 7}}
 
@@ -37,15 +37,19 @@ def file_by_hand(count: int = 60) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def program(file: Path, count: int, jobs: int) -> subprocess.Popen[str]:
-    """Start a run, or go on with one, in a process group of its own as a shell would."""
-    words = [sys.executable, "-m", "tests.batch.runs", str(file), str(count), str(jobs)]
+def program(file: Path, count: int, jobs: int, most: int | None = None) -> subprocess.Popen[str]:
+    """Start a run, or go on with one, in a process group of its own as a shell would.
+
+    It makes at most so many rows, and waits then until it is stopped.
+    """
+    numbers = (count, jobs, count if most is None else most)
+    words = [sys.executable, "-m", "tests.batch.runs", str(file), *map(str, numbers)]
     return subprocess.Popen(
         words, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
     )
 
 
-def wait_for(met: Callable[[], bool], seconds: float = 30) -> None:
+def wait_for(met: Callable[[], bool], seconds: float = FOR_EVER_S) -> None:
     """Wait until a condition is met.
 
     Raises
@@ -71,10 +75,18 @@ def group_is_gone(leader: int) -> bool:
 
 def main() -> None:
     """Run as a program."""
-    file, count, jobs = sys.argv[1:]
-    tasks = numbers(int(count))
+    file = Path(sys.argv[1])
+    count, jobs, most = map(int, sys.argv[2:])
+    made = 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal made
+        made += 1
+        if made >= most and progress.done < count:
+            signal.pause()
+
     try:
-        run(tasks, slowly, header=HEADER, file=Path(file), resume=True, jobs=int(jobs))
+        run(numbers(count), slowly, header=HEADER, file=file, resume=True, jobs=jobs, watch=watch)
     except KeyboardInterrupt:
         sys.exit(130)
 

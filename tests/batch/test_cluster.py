@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -17,11 +16,12 @@ from typing import Any
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Task, cluster, run
+from planner.batch import Limits, Progress, Row, Task, connection, run
 from planner.errors import InputError
 from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
 from tests.batch.test_run import missing_work, words
 from tests.batch.work import double, fail, kill_the_parent, length, misbehave, slowly
+from tests.conftest import FOR_EVER_S
 
 distributed = pytest.importorskip("distributed")
 config = pytest.importorskip("dask.config")
@@ -30,12 +30,8 @@ config = pytest.importorskip("dask.config")
 @contextmanager
 def start(workers: int, allowed_failures: int = 3) -> Iterator[Any]:
     """Start a scheduler, and workers that are started again when they die."""
-    settings = {
-        "distributed.scheduler.allowed-failures": allowed_failures,
-        "distributed.comm.timeouts.connect": "2s",  # else it looks for the dead for half a minute
-    }
     with (
-        config.set(settings),
+        config.set({"distributed.scheduler.allowed-failures": allowed_failures}),
         distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -60,7 +56,14 @@ def address(dask: Any) -> str:
 
 def refusal(address: str, limits: Limits | None = None) -> str:
     with pytest.raises(InputError) as caught:
-        run(numbers(3), double, header=HEADER, cluster=address, limits=limits or Limits())
+        run(
+            numbers(3),
+            double,
+            header=HEADER,
+            cluster=address,
+            cluster_wait=0,
+            limits=limits or Limits(),
+        )
     return str(caught.value)
 
 
@@ -79,12 +82,21 @@ def test_same_failures_as_here(address: str) -> None:
 
 
 def test_limits_and_deaths_hold_there_too(address: str) -> None:
-    limits = Limits(seconds=2, memory_bytes=2**29)
-    given = ("a", "hang", "b", "hoard", "c", "die", "d")
+    limits = Limits(memory_bytes=2**29)
+    given = ("a", "hoard", "b", "die", "c")
     there = list(run(words(*given), misbehave, header=HEADER, cluster=address, limits=limits))
     outcomes = [row.outcome for row in there]
-    assert outcomes == ["done", "timeout", "done", "out-of-memory", "done", "killed", "done"]
-    assert there[5].detail == "3 processes died of it, the last one of SIGKILL"
+    assert outcomes == ["done", "out-of-memory", "done", "killed", "done"]
+    assert there[3].detail == "3 processes died of it, the last one of SIGKILL"
+
+
+def test_the_time_limit_holds_there_too(address: str) -> None:
+    """Only for what never ends: what does may take longer than that on a busy machine."""
+    limits = Limits(seconds=0.5)
+    given = ("hang", "sleep")
+    there = list(run(words(*given), misbehave, header=HEADER, cluster=address, limits=limits))
+    assert [row.outcome for row in there] == ["timeout"] * 2
+    assert list(run(numbers(), double, header=HEADER, cluster=address)) == by_hand()
 
 
 def test_large_payloads(address: str) -> None:
@@ -126,8 +138,7 @@ def test_a_task_that_always_kills_its_worker() -> None:
     assert found == expected
 
 
-def test_scheduler_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
+def test_scheduler_that_goes_away(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     with start(workers=1) as own:
 
@@ -135,12 +146,13 @@ def test_scheduler_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             if progress.done == 10:
                 own.close()
 
-        with pytest.raises(InputError, match="the connection to the Dask scheduler is lost"):
+        with pytest.raises(InputError, match=r"--cluster .*; \d+ states are done\n.*--resume"):
             run(
                 numbers(400),
                 slowly,
                 header=HEADER,
                 cluster=own.scheduler_address,
+                cluster_wait=0,
                 file=file,
                 watch=watch,
             )
@@ -152,7 +164,7 @@ def test_workers_that_have_other_versions(address: str, monkeypatch: pytest.Monk
     def other(package: str) -> str:
         return "8.8.8" if package == "ortools" else version(package)
 
-    monkeypatch.setattr(cluster, "version", other)
+    monkeypatch.setattr(connection, "version", other)
     message = refusal(address)
     assert f"has ortools {version('ortools')}\n  expected 8.8.8, as here" in message
     assert "worker tcp://127.0.0.1:" in message
@@ -163,10 +175,10 @@ def test_workers_that_cannot_load_the_work(address: str) -> None:
         run(numbers(), missing_work(), header=HEADER, cluster=address)
 
 
-def test_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
+def test_no_workers() -> None:
     with start(workers=0) as own:
-        assert "has no workers\n  hint: dask worker tcp://" in refusal(own.scheduler_address)
+        message = refusal(own.scheduler_address)
+    assert message.startswith(f"--cluster {own.scheduler_address}: no Dask worker is connected; ")
 
 
 @pytest.mark.parametrize(
@@ -189,28 +201,27 @@ def test_tls_needs_certificates() -> None:
 def test_something_else_listens(
     greeting: bytes, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
+    if not greeting:
+        monkeypatch.setattr(connection, "CONNECT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
             with server.accept()[0] as caller:
                 caller.sendall(greeting)
-                caller.settimeout(30)
+                caller.settimeout(FOR_EVER_S)
                 while caller.recv(4096):
                     pass
 
         threading.Thread(target=answer, daemon=True).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        assert f"no Dask scheduler answers: {reason}\n" in refusal(address)
+        assert f"no Dask scheduler answers: {reason}" in refusal(address)
 
 
 def test_nothing_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
+    monkeypatch.setattr(connection, "CONNECT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    begun = time.monotonic()
     assert "no Dask scheduler answers: " in refusal(f"tcp://127.0.0.1:{port}")
-    assert time.monotonic() - begun < 10
 
 
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +232,7 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_cannot_be_seen(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, _ = cluster.facts_here()
+    ours, _ = connection.facts_here()
     answer = {"tcp://10.0.0.1:4": (ours, False)}
     monkeypatch.setattr(distributed.Client, "run", lambda *_, **__: answer)
     message = refusal(address, Limits(memory_bytes=1))

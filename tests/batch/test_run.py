@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Task, Work, cores, run
+from planner.batch import Limits, Progress, Row, Task, Work, cores, pool, run
 from planner.errors import InputError, InternalError
 from tests.batch.runs import HEADER, by_hand, numbers
 from tests.batch.work import (
@@ -18,6 +19,7 @@ from tests.batch.work import (
     length,
     loudly,
     misbehave,
+    misbehave_and_say,
     slowly,
     variable,
 )
@@ -81,13 +83,20 @@ def test_a_task_whose_process_was_killed_is_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", ["sleep", "hang"])
-def test_time_limit(word: str) -> None:
-    """A limit holds with one job too, and for code that never comes back to Python."""
-    limits = Limits(seconds=0.5)
-    given = words("a", word, "b")
-    found = list(run(given, misbehave, header=HEADER, jobs=1, limits=limits))
+def test_time_limit(word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit holds with one job too, and for code that never comes back to Python.
+
+    The clock leaps when that code begins, and stands still otherwise.
+    """
+    begun = tmp_path / "begun"
+    clock = SimpleNamespace(monotonic=lambda: 60.5 if begun.exists() else 0.0)
+    monkeypatch.setattr(pool, "time", clock)
+    given = [("a", ""), (word, str(begun)), ("b", "")]
+    tasks = [Task(name, (name, file)) for name, file in given]
+    limits = Limits(seconds=60)
+    found = list(run(tasks, misbehave_and_say, header=HEADER, jobs=1, limits=limits))
     assert [row.outcome for row in found] == ["done", "timeout", "done"]
-    assert found[1].detail == "not done within 0.5 s"
+    assert found[1].detail == "not done within 60 s"
 
 
 def test_memory_limit() -> None:

@@ -15,7 +15,6 @@ import pytest
 from planner.batch import Progress, run
 from tests.batch.runs import (
     HEADER,
-    ROOT,
     by_hand,
     file_by_hand,
     group_is_gone,
@@ -24,6 +23,7 @@ from tests.batch.runs import (
     wait_for,
 )
 from tests.batch.work import double, slowly
+from tests.conftest import FOR_EVER_S, ROOT
 
 COUNT = 400
 
@@ -43,7 +43,7 @@ def kill_at(child: subprocess.Popen[str], file: Path, more: int, delay: float) -
     wait_for(lambda: child.poll() is not None or len(whole(file)) >= begun + more)
     time.sleep(delay)
     child.kill()
-    child.communicate(timeout=60)
+    child.communicate(timeout=FOR_EVER_S)
 
 
 @pytest.mark.parametrize(("jobs", "kills"), [(1, 12), (2, 4)])
@@ -52,14 +52,15 @@ def test_kill_9_at_random_moments(tmp_path: Path, jobs: int, kills: int) -> None
     file = tmp_path / "rows.jsonl"
     had: list[bytes] = []
     for _ in range(kills):
-        child = program(file, COUNT, jobs)
-        kill_at(child, file, chance.randrange(COUNT // kills // 2), chance.uniform(0, 0.02))
-        assert child.returncode == -signal.SIGKILL, "the moments are all before the end"
+        most = COUNT // (kills + 1)  # so that the moments are all before the end
+        child = program(file, COUNT, jobs, most)
+        kill_at(child, file, chance.randrange(most // 2), chance.uniform(0, 0.02))
+        assert child.returncode == -signal.SIGKILL
         assert whole(file)[: len(had)] == had, "no row is lost or moved"
         had = whole(file)
         wait_for(partial(group_is_gone, child.pid))
     last = program(file, COUNT, jobs)
-    _, error = last.communicate(timeout=60)
+    _, error = last.communicate(timeout=FOR_EVER_S)
     assert (last.returncode, error) == (0, "")
     assert file.read_bytes() == file_by_hand(COUNT)
     assert list(tmp_path.iterdir()) == [file]
@@ -74,12 +75,12 @@ def test_an_undisturbed_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("jobs", "had"), [(1, 20), (2, 20), (2, 1), (2, 0)])
 def test_ctrl_c_leaves_whole_rows_and_no_processes(tmp_path: Path, jobs: int, had: int) -> None:
     file = tmp_path / "rows.jsonl"
-    child = program(file, COUNT, jobs)
+    child = program(file, COUNT, jobs, COUNT - 1)
     wait_for(lambda: file.exists() and len(rows(file)) >= had)
     if had == 0:
         time.sleep(0.2)  # while processes start
     os.killpg(child.pid, signal.SIGINT)  # a terminal tells every process
-    _, error = child.communicate(timeout=60)
+    _, error = child.communicate(timeout=FOR_EVER_S)
     assert (child.returncode, error) == (130, "")
     assert had <= len(whole(file)) < COUNT
     assert whole(file) == rows(file)
@@ -105,20 +106,20 @@ def test_kill_9_of_processes_at_work_loses_no_row(tmp_path: Path) -> None:
 
 
 def test_processes_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
-    """Also while they are at work, which takes a minute here."""
-    file = tmp_path / "rows.jsonl"
+    """Also while they are at work, which takes an hour here."""
+    file, begun = tmp_path / "rows.jsonl", tmp_path / "begun"
     code = (
         "import sys, pathlib; from planner.batch import Task, run; from tests.batch import work; "
-        "run([Task('a', 'a'), Task('b', 'sleep')], work.misbehave, header={},"
-        " file=pathlib.Path(sys.argv[1]), jobs=2)"
+        "file, begun = sys.argv[1:]; "
+        "run([Task('a', ('a', '')), Task('b', ('sleep', begun))], work.misbehave_and_say,"
+        " header={}, file=pathlib.Path(file), jobs=2)"
     )
-    words = [sys.executable, "-c", code, str(file)]
+    words = [sys.executable, "-c", code, str(file), str(begun)]
     child = subprocess.Popen(words, cwd=ROOT, start_new_session=True)
-    wait_for(lambda: len(rows(file)) == 1)
-    time.sleep(0.5)  # until the other one sleeps
+    wait_for(lambda: len(rows(file)) == 1 and begun.exists())
     child.kill()
-    child.wait(60)
-    wait_for(partial(group_is_gone, child.pid), seconds=10)
+    child.wait(FOR_EVER_S)
+    wait_for(partial(group_is_gone, child.pid))
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -132,5 +133,5 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     )
     shell = f'"$0" -c "$1" "$2" {closed}'
     words = ["/bin/sh", "-c", shell, sys.executable, code, str(file)]
-    subprocess.run(words, cwd=ROOT, check=True, timeout=60, capture_output=True)
+    subprocess.run(words, cwd=ROOT, check=True, timeout=FOR_EVER_S, capture_output=True)
     assert file.read_bytes() == file_by_hand(2)

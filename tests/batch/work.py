@@ -66,14 +66,22 @@ def misbehave(word: str) -> Mapping[str, Any]:
     if word == "leave":
         os._exit(3)
     if word == "sleep":
-        time.sleep(60)
+        time.sleep(3600)
     if word == "hang":  # without letting go of the interpreter's lock
-        ctypes.PyDLL(None).sleep(60)
+        ctypes.PyDLL(None).sleep(3600)
     if word == "hoard":
         hoard = b"x" * HOARD
-        time.sleep(60)
+        time.sleep(3600)
         return {"bytes": len(hoard)}
     return {"word": word}
+
+
+def misbehave_and_say(told: tuple[str, str]) -> Mapping[str, Any]:
+    """Make a file where one is named, and do what the word says."""
+    word, file = told
+    if file:
+        Path(file).touch()
+    return misbehave(word)
 
 
 def die_once(marker: str) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from planner.cli.main import main
 from tests.cluster import FLAVOR, KUEUE, Object, cohort, pending, queue, running
-from tests.conftest import ROOT
+from tests.conftest import FOR_EVER_S, ROOT
 
 BIG = "ns/big"
 SMALL = tuple(f"ns/small-{i}" for i in range(1, 5))
@@ -30,7 +30,7 @@ def process(
     *args: str | Path, env: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line as a process of its own."""
-    usual = {"capture_output": True, "text": True, "timeout": 60}
+    usual = {"capture_output": True, "text": True, "timeout": FOR_EVER_S}
     return subprocess.run(command(*args), env=environment(env), check=False, **{**usual, **options})
 
 

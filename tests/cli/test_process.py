@@ -8,14 +8,13 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 from tests.cli.running import BIG, another_pending, cluster, command, environment, process, write
-from tests.conftest import ROOT
+from tests.conftest import FOR_EVER_S, ROOT
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -39,7 +38,7 @@ def on_terminal(
     )
     os.close(theirs)
     output = b""
-    while select.select([ours], [], [], 60)[0]:
+    while select.select([ours], [], [], FOR_EVER_S)[0]:
         try:
             piece = os.read(ours, 65536)
         except OSError:
@@ -48,7 +47,7 @@ def on_terminal(
             break
         output += piece
     os.close(ours)
-    child.wait(60)
+    child.wait(FOR_EVER_S)
     return output.decode().replace("\r\n", "\n")
 
 
@@ -128,7 +127,7 @@ def test_closed_pipe_is_no_error(tmp_path: Path, words: list[str]) -> None:
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=FOR_EVER_S,
         check=False,
     )
     os.close(writing)
@@ -168,9 +167,12 @@ def test_interruption() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(2)  # until it waits for its input
+    assert child.stdin is not None
+    # A pipe does not hold that much: once it is written, the child is reading, and wants more.
+    child.stdin.write(b" " * 2**20)
+    child.stdin.flush()
     child.send_signal(signal.SIGINT)
-    output, error = child.communicate(timeout=60)
+    output, error = child.communicate(timeout=FOR_EVER_S)
     assert child.returncode == 130
     assert output == b""
     assert error.decode().strip() == "error: interrupted"

@@ -19,6 +19,7 @@ from planner.simulation import CYCLES, EVICTION_S, STORM
 from planner.simulation.script import MOST_S
 from tests.cli.running import call, listed, process, write
 from tests.cluster import queue, running
+from tests.conftest import FOR_EVER_S
 from tests.reference.cycles import waits
 from tests.simulation.test_loops import pair
 from tests.test_regressions import ZOO
@@ -190,7 +191,7 @@ def test_the_greedy_needs_no_solver() -> None:
         f"planner.simulate(read({str(LOOP)!r}))\n"
         "assert 'ortools' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=FOR_EVER_S)
 
 
 def test_defaults_are_those_of_the_library() -> None:

@@ -20,7 +20,7 @@ from planner.cli.kubectl_plugin import PROGRAM, build
 from planner.kubectl import dump
 from planner.reader.taken import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment
-from tests.conftest import ROOT
+from tests.conftest import FOR_EVER_S, ROOT
 from tests.kubectl.stand_in import StandIn, forbidden, no_such_type
 from tests.kueue_state import read
 
@@ -146,7 +146,7 @@ def test_pipe(serve: Serve) -> None:
             stdin=first.stdout,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=FOR_EVER_S,
             check=False,
         )
     assert first.returncode == solved.returncode == 0
@@ -310,7 +310,7 @@ def real_kubectl(*words: str, env: dict[str, str]) -> subprocess.CompletedProces
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=FOR_EVER_S,
         check=False,
     )
 
@@ -329,7 +329,7 @@ def test_runs_the_plugin(env: dict[str, str], name: str) -> None:
 
 
 def test_nobody_answers(env: dict[str, str]) -> None:
-    done = real_kubectl("preemption-plan", "--timeout", "50", env=env)
+    done = real_kubectl("preemption-plan", "--timeout", str(FOR_EVER_S), env=env)
     assert done.returncode == 2
     assert done.stdout == ""
     (first, hint) = done.stderr.splitlines()

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from planner.cli.main import main
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn
-from tests.page import COLUMNS, blocks, check_printed, run
+from tests.page import COLUMNS, UNHURRIED, blocks, check_printed, run
 
 DOCS = ROOT / "docs"
 GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
@@ -72,6 +72,8 @@ def test_commands_run_and_print_what_the_page_shows(
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", f"{kubectl}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", COLUMNS)
+    for variable, value in UNHURRIED.items():
+        monkeypatch.setenv(variable, value)
     port, session = free_port(), {"__name__": page.stem}
     for block in blocks(page):
         if block.title:

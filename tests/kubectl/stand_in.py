@@ -21,12 +21,17 @@ words = sys.argv[1:]
 with (folder / "calls.jsonl").open("a") as calls:
     calls.write(json.dumps(words) + "\n")
 answer = json.loads((folder / "answers.json").read_text()).get(words[1], {{}})
+def left(*pids):
+    (folder / "some pids").write_text(json.dumps(pids))
+    (folder / "some pids").rename(folder / "pids")  # who finds the file finds it whole
+
+if "sleeps" in answer:
+    child = subprocess.Popen([sys.executable, "-ES", "-c", "import time; time.sleep(3600)"])
+    left(os.getpid(), child.pid)
 sys.stderr.write(answer.get("said", ""))
 sys.stderr.flush()
 if "sleeps" in answer:
-    child = subprocess.Popen([sys.executable, "-ES", "-c", "import time; time.sleep(600)"])
-    (folder / "pids").write_text(json.dumps([os.getpid(), child.pid]))
-    time.sleep(600)
+    time.sleep(3600)
 if "floods" in answer:
     try:
         while True:
@@ -35,9 +40,9 @@ if "floods" in answer:
         sys.exit(141)
 if "leaves" in answer:  # a child that outlives kubectl and holds on to standard error
     child = subprocess.Popen(
-        [sys.executable, "-ES", "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL
+        [sys.executable, "-ES", "-c", "import time; time.sleep(3600)"], stdout=subprocess.DEVNULL
     )
-    (folder / "pids").write_text(json.dumps([child.pid]))
+    left(child.pid)
 if "killed" in answer:
     os.kill(os.getpid(), answer["killed"])
 if "prints" in answer or answer.get("code"):
@@ -71,6 +76,7 @@ RESOURCES = {
     "RuntimeClass": "runtimeclasses.node.k8s.io",
     "Namespace": "namespaces",
     "LimitRange": "limitranges",
+    "PodDisruptionBudget": "poddisruptionbudgets.policy",
     "ConfigMap": "configmaps",
 }
 """What the API server calls the kinds (kueue ff69552e, config/components/crd/bases; the
@@ -114,8 +120,9 @@ class StandIn(NamedTuple):
         """Let it answer otherwise when it is asked for a resource.
 
         ``prints`` and ``said`` are its standard output and error, ``code`` its exit code;
-        ``sleeps`` lets it start a child and do nothing for long, ``leaves`` leave one behind;
-        ``floods`` lets it write to a file descriptor without end; ``killed`` is a signal.
+        ``sleeps`` lets it start a child, say what it has to and do nothing for long, ``leaves``
+        leave one behind; ``floods`` lets it write to a file descriptor without end; ``killed``
+        is a signal.
         """
         path = self.folder / "answers.json"
         answers = json.loads(path.read_text(encoding="utf-8"))

@@ -3,18 +3,24 @@
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
+from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from planner.errors import InputError, ParseError
+from planner.kubectl import call
 from planner.kubectl.call import Kubectl, last_words, option
+from tests.batch.runs import wait_for
+from tests.conftest import FOR_EVER_S
 from tests.kubectl.stand_in import REFUSED, StandIn
 
 HOSTILE = "$(touch x); y | z > w"
-SECONDS_TO_DIE = 10
 
 
 def is_running(pid: int) -> bool:
@@ -28,7 +34,7 @@ def is_running(pid: int) -> bool:
 
 def dies(pid: int) -> bool:
     """Wait a while for a process to end, and say whether it did."""
-    end = time.monotonic() + SECONDS_TO_DIE
+    end = time.monotonic() + FOR_EVER_S
     while is_running(pid) and time.monotonic() < end:
         time.sleep(0.01)
     return not is_running(pid)
@@ -74,13 +80,18 @@ def test_standard_input_is_empty(kubectl: StandIn) -> None:
     """A kubectl that asks for a password must not wait for it."""
     script = f"#!{sys.executable} -ES\nimport sys; print(repr(sys.stdin.read()))\n"
     (kubectl.folder / "kubectl").write_text(script, encoding="utf-8")
-    assert Kubectl(timeout_s=30).call("get", "pods").output == b"''\n"
+    assert Kubectl(timeout_s=FOR_EVER_S).call("get", "pods").output == b"''\n"
 
 
-def test_timeout_kills_it_and_its_children(kubectl: StandIn) -> None:
+def test_timeout_kills_it_and_its_children(
+    kubectl: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock stands still until it has said something; then the time is over."""
     kubectl.answer("configmaps", sleeps=True, said="Unable to reach it yet\n")
+    times = chain([0, 0], repeat(FOR_EVER_S))  # at the start, before it is heard, and then
+    monkeypatch.setattr(call, "time", SimpleNamespace(monotonic=partial(next, times)))
     with pytest.raises(InputError, match=r"had no answer.*it said: Unable to reach it yet"):
-        Kubectl(timeout_s=2).call("get", "configmaps")
+        Kubectl(timeout_s=FOR_EVER_S).call("get", "configmaps")
     assert all(dies(pid) for pid in kubectl.pids())
 
 
@@ -92,18 +103,18 @@ def test_timeout_is_of_all_calls_together(kubectl: StandIn) -> None:
 
 
 def test_interruption_kills_it_and_its_children(kubectl: StandIn) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    def interrupt() -> None:
+        wait_for((kubectl.folder / "pids").exists)
+        os.kill(os.getpid(), signal.SIGINT)
 
-    previous = signal.signal(signal.SIGALRM, interrupt)
     kubectl.answer("configmaps", sleeps=True)
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 2)
+        threading.Thread(target=interrupt).start()
         with pytest.raises(KeyboardInterrupt):
-            Kubectl(timeout_s=60).call("get", "configmaps")
+            Kubectl(timeout_s=FOR_EVER_S).call("get", "configmaps")
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.signal(signal.SIGINT, previous)
     assert all(dies(pid) for pid in kubectl.pids())
 
 
@@ -118,7 +129,7 @@ def test_output_is_bounded_over_all_calls(kubectl: StandIn) -> None:
 def test_flood_ends_it(kubectl: StandIn) -> None:
     kubectl.answer("configmaps", floods=1)
     with pytest.raises(ParseError, match="more than the 1 MiB"):
-        Kubectl(max_bytes=2**20, timeout_s=60).call("get", "configmaps")
+        Kubectl(max_bytes=2**20, timeout_s=FOR_EVER_S).call("get", "configmaps")
 
 
 def test_flood_on_standard_error_ends_with_the_time(kubectl: StandIn) -> None:
@@ -130,7 +141,7 @@ def test_flood_on_standard_error_ends_with_the_time(kubectl: StandIn) -> None:
 def test_child_that_stays_is_not_waited_for(kubectl: StandIn) -> None:
     """As one that a login plugin leaves behind: it holds on to standard error."""
     kubectl.answer("configmaps", leaves=True, prints="{}", said="Warning: old\n")
-    answer = Kubectl(timeout_s=60).call("get", "configmaps")
+    answer = Kubectl(timeout_s=FOR_EVER_S).call("get", "configmaps")
     assert (answer.code, answer.output, answer.said) == (0, b"{}", "Warning: old\n")
     for pid in kubectl.pids():
         with suppress(ProcessLookupError):

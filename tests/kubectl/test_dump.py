@@ -14,6 +14,7 @@ from planner.reader.kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written
 from planner.state import State
 from tests.cli.running import cluster
+from tests.conftest import FOR_EVER_S
 from tests.kubectl import stand_in
 from tests.kubectl.stand_in import CONFIGURATION, StandIn, forbidden, no_such_type
 
@@ -23,7 +24,7 @@ CONFIG_CALL = ["get", "configmaps", "kueue-manager-config", "--namespace=kueue-s
 
 
 def take(**options: object) -> Dump:
-    return take_dump(Kubectl(timeout_s=60), **options)  # type: ignore[arg-type]
+    return take_dump(Kubectl(timeout_s=FOR_EVER_S), **options)  # type: ignore[arg-type]
 
 
 def test_every_kind_that_the_reader_reads_is_asked_for() -> None:
@@ -90,7 +91,7 @@ def test_objects_and_counts(kubectl: StandIn) -> None:
         "resourceflavors": 1,
         **dict.fromkeys(("workloadpriorityclasses", "admissionchecks"), 0),
         **dict.fromkeys(("priorityclasses", "runtimeclasses"), 0),
-        **dict.fromkeys(("namespaces", "limitranges"), 0),
+        **dict.fromkeys(("namespaces", "limitranges", "poddisruptionbudgets"), 0),
         "configmaps": 1,
     }
     expected = [*cluster()["items"], CONFIGURATION]
@@ -204,3 +205,21 @@ def test_typed_list_will_do(kubectl: StandIn) -> None:
         "apiVersion": "kueue.x-k8s.io/v1beta1",
         "metadata": {"name": "a"},
     }
+
+
+def test_what_may_be_forgone_does_not_fail_where_it_is_refused(kubectl: StandIn) -> None:
+    """PodDisruptionBudgets; any other refusal is an error."""
+    kubectl.answer(
+        "poddisruptionbudgets.policy",
+        code=1,
+        said=stand_in.forbidden("poddisruptionbudgets.policy"),
+    )
+    dump = take()
+    assert "poddisruptionbudgets" not in dump.counts
+    assert (
+        "poddisruptionbudgets.policy may not be listed: no PodDisruptionBudget is looked at"
+        in dump.notes
+    )
+    kubectl.answer("namespaces", code=1, said=stand_in.forbidden("namespaces"))
+    with pytest.raises(InputError, match="is forbidden"):
+        take()

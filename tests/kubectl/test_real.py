@@ -11,6 +11,7 @@ from planner.errors import InputError
 from planner.kubectl.call import Kubectl
 from planner.kubectl.dump import Dump, take_dump
 from tests.cli.running import cluster
+from tests.conftest import FOR_EVER_S
 from tests.kubectl.api_server import CHUNK, api_server
 from tests.kubectl.stand_in import CONFIGURATION, Object
 
@@ -51,7 +52,7 @@ def take(
 ) -> Dump:
     with api_server(objects, missing, forbidden) as server:
         write(config, server)
-        kubectl = Kubectl(context="this", kubeconfig=str(config), timeout_s=60)
+        kubectl = Kubectl(context="this", kubeconfig=str(config), timeout_s=FOR_EVER_S)
         return take_dump(kubectl, namespace=namespace)
 
 
@@ -102,4 +103,4 @@ def test_current_context_is_kept_if_none_is_named(config: Path) -> None:
     with api_server(OBJECTS) as server:
         write(config, server)
         with pytest.raises(InputError, match="failed: The connection to the server 127"):
-            take_dump(Kubectl(kubeconfig=str(config), timeout_s=60))
+            take_dump(Kubectl(kubeconfig=str(config), timeout_s=FOR_EVER_S))

@@ -6,6 +6,7 @@ from planner.errors import InputError
 from planner.kubectl.call import Kubectl
 from planner.kubectl.dump import take_dump
 from planner.kubectl.resource import RESOURCES
+from tests.conftest import FOR_EVER_S
 from tests.kubectl.stand_in import REFUSED, StandIn, forbidden, no_such_type
 
 WORKLOADS = "workloads.kueue.x-k8s.io"
@@ -14,7 +15,7 @@ WORKLOADS = "workloads.kueue.x-k8s.io"
 def refused(kubectl: StandIn, resource: str, said: str, code: int = 1, **options: str) -> str:
     kubectl.answer(resource, code=code, said=said)
     with pytest.raises(InputError) as raised:
-        take_dump(Kubectl(timeout_s=60), **options)  # type: ignore[arg-type]
+        take_dump(Kubectl(timeout_s=FOR_EVER_S), **options)  # type: ignore[arg-type]
     assert raised.value.exit_code == 2
     assert kubectl.calls()[-1][1] == resource
     return str(raised.value)
@@ -98,7 +99,7 @@ def test_says_nothing(kubectl: StandIn) -> None:
 def test_crash(kubectl: StandIn) -> None:
     kubectl.answer(WORKLOADS, killed=9)
     with pytest.raises(InputError, match="ended with signal 9 and gave no reason"):
-        take_dump(Kubectl(timeout_s=60))
+        take_dump(Kubectl(timeout_s=FOR_EVER_S))
 
 
 def test_long_reasons_are_cut(kubectl: StandIn) -> None:

@@ -45,7 +45,11 @@ def test_secrets_and_bookkeeping_go() -> None:
         },
         "spec": {
             "podSets": [
-                {"name": "main", "count": 2, "template": {"metadata": applied, "spec": pod}}
+                {
+                    "name": "main",
+                    "count": 2,
+                    "template": {"metadata": {**applied, "labels": {"app": "x"}}, "spec": pod},
+                }
             ]
         },
         "status": {"admission": {"clusterQueue": "q", "token": "hunter2"}, "resourceRequests": []},
@@ -60,7 +64,15 @@ def test_secrets_and_bookkeeping_go() -> None:
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
         "metadata": {"name": "a", "annotations": {"preemption-planner.io/tier": "last"}},
-        "spec": {"podSets": [{"name": "main", "count": 2, "template": {"spec": pod_kept}}]},
+        "spec": {
+            "podSets": [
+                {
+                    "name": "main",
+                    "count": 2,
+                    "template": {"metadata": {"labels": {"app": "x"}}, "spec": pod_kept},
+                }
+            ]
+        },
         "status": {"admission": {"clusterQueue": "q"}},
     }
 

@@ -58,20 +58,29 @@ def test_a_checkpoint_saves_what_came_before_it(time: str, lost: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grace", "seconds", "lost"),
+    ("grace", "seconds", "lost", "saving"),
     [
-        (None, "30", 0),  # 30 s is what Kubernetes gives by default
-        (None, "31", 3000),
-        (120, "120", 0),
-        (120, "121", 3000),
-        (0, "0", 0),
+        (None, "30", 0, 30),  # 30 s is what Kubernetes gives by default
+        (None, "31", 3000, 0),
+        (120, "120", 0, 120),
+        (120, "121", 3000, 0),
+        (0, "0", 0, 0),
+        (9000, "5000", 0, 3000),  # never more than what it saves
     ],
 )
-def test_a_checkpoint_on_sigterm_needs_the_grace_period(
-    grace: int | None, seconds: str, lost: int
+def test_a_checkpoint_on_sigterm_needs_the_grace_period_and_takes_its_time(
+    grace: int | None, seconds: str, lost: int, saving: int
 ) -> None:
     found = read_disruption(workload(grace=grace, checkpoint_seconds=seconds), CLOCK)
-    assert found.lost_s == lost
+    assert (found.lost_s, found.saving_s) == (lost, saving)
+    assert found.unproductive_s == lost + saving
+    assert found.silent == (lost > 0)
+
+
+def test_saving_takes_no_longer_than_what_a_published_checkpoint_leaves_to_save() -> None:
+    told = workload(last_checkpoint="2026-05-01T12:59:50Z", checkpoint_seconds="25")
+    found = read_disruption(told, CLOCK)
+    assert (found.lost_s, found.saving_s, found.checkpoint_s, found.silent) == (0, 10, 10, False)
 
 
 def test_tier_and_restart_time() -> None:

@@ -35,6 +35,7 @@ DEFAULT_ORDER: tuple[Measure, ...] = (
         ("min-lost-work", (("D0",), ("D1",), LOST_WORK, ("D2",)), ()),
         ("min-cost", (("cost",),), ()),
         ("kueue-like", (("victims@each",), ("time",), ("D2",)), ()),
+        ("kube-like", (("pdb",), ("D1",), ("prio",), ("D2p",), ("time",)), ()),
         ("fewest-pods", (("D0",), ("D1",), ("D2p",), ("D4",)), ()),
         ("fewest-tenants", (("D0",), ("D1",), ("D8",), ("D2",), ("D4",)), ()),
         ("fair", (("D0",), ("D1",), ("D9",), ("D2",), ("D4",)), ()),

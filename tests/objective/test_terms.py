@@ -19,13 +19,13 @@ from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
 from planner.objective.ranking import places
+from planner.objective.sums import separable_terms
 from planner.objective.terms import (
     ACCELERATOR,
     EACH,
     RATED,
     TERMS,
     TermTable,
-    separable_terms,
     unit_weight,
     work,
 )
@@ -416,7 +416,7 @@ def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_b
     nobody = np.zeros(2, dtype=np.bool_)
     ones = np.ones(2, dtype=np.int64)
     found = separable_terms(
-        ["large", "long"], [2**45, ACCELERATOR], [1, 1], [large, long], ones, ones, nobody, {}
+        ["large", "long"], [2**45, ACCELERATOR], [1, 1], [large, long], ones, ones, ones, nobody, {}
     )
     assert found["D4"].tolist() == [1_099_511_628, 2**25]
     assert found["D5"].tolist() == [0, 2]

@@ -19,6 +19,7 @@ afterwards.py     the objects once some have gone and somebody is admitted
 joint.py          several that wait: every order of serving them, every set in each step
 stability.py      who would preempt again after a set, classical
 terms.py          the disruption terms of a set
+budgets.py        what PodDisruptionBudgets permit
 objectives.py     levels, caps, and the canonical answer
 yunikorn.py       the written laws of YuniKorn, on clusters of one resource
 random_states.py, random_workloads.py, random_queueing.py

@@ -17,6 +17,7 @@ LEVELS: Final = {
     "min-count": "count D2 D3 D4+D5",
     "min-lost-work": "D0 D1 D4+D5 D2",
     "kueue-like": "victims@each time D2",
+    "kube-like": "pdb D1 prio D2p time",
     "fewest-pods": "D0 D1 D2p D4",
     "fewest-tenants": "D0 D1 D8 D2 D4",
     "fair": "D0 D1 D9 D2 D4",
@@ -53,18 +54,28 @@ class Best:
 class Enumeration:
     """All legal sets of a question with their terms."""
 
-    def __init__(self, legal: Legal, costs: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        legal: Legal,
+        costs: Mapping[str, int] | None = None,
+        *,
+        by_median: bool = False,
+        weighted: bool = True,
+    ) -> None:
         self.legal = legal
-        self.terms = Terms(legal, costs)
+        self.terms = Terms(legal, costs, by_median=by_median, weighted=weighted)
         self.known = {victims: self.terms.of(victims) for victims in legal.sets}
 
-    def best(self, objective: str, greedy: int | None, order: str | None = None) -> Best | None:
+    def best(
+        self, objective: str, greedy: int | None, order: str | None = None, caps: str = ""
+    ) -> Best | None:
         """Return the answer; ``greedy`` is the scheduler's own, nothing where it finds nobody.
 
-        ``order`` are the levels of an objective that is not listed here.
+        ``order`` are the levels of an objective that is not listed here, and ``caps`` its caps.
         """
         levels = order.split() if order else self.levels(objective)
-        sets = self._within_caps(CAPS.get(objective, "").split() if greedy else [], greedy or 0)
+        capped = CAPS.get(objective, caps).split()
+        sets = self._within_caps(capped if greedy else [], greedy or 0)
         if not sets:
             return None
         if COUNT not in levels:
@@ -92,8 +103,13 @@ class Enumeration:
     def _within_caps(self, caps: list[str], greedy: int) -> list[int]:
         """Return the sets that keep to every cap which can be kept with those before it."""
         sets = list(self.known)
-        most = self.terms.of(greedy)
         for cap in caps:
-            kept = [v for v in sets if value(self.known[v], cap) <= value(most, cap)]
-            sets = kept or sets
+            most = self._capped(greedy, cap)
+            sets = [v for v in sets if self._capped(v, cap) <= most] or sets
         return sets
+
+    def _capped(self, victims: int, cap: str) -> tuple[int, ...]:
+        """Return what a cap compares: a value, or the victims of each priority, highest first."""
+        if cap == EACH:
+            return self.terms.profile(victims)
+        return (value(self.terms.of(victims), cap),)

@@ -8,12 +8,14 @@ holds is as good as free, which ``D7`` takes into account. Work is in accelerato
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from tests.oracle.cluster import Held, annotation, condition, moment
+from tests.oracle.budgets import beyond_budgets
+from tests.oracle.cluster import Held, NodeId, annotation, condition, moment
 from tests.oracle.legality import Legal
 
 ACCELERATOR: Final = 32_000
@@ -28,16 +30,25 @@ HEAVIEST: Final = 2**20
 
 SUMS: Final = (
     *("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12"),
-    *("toll", "time", "count", "cost"),
+    *("prio", "toll", "time", "count", "cost"),
 )
-NAMES: Final = (*SUMS, "D1", "D7", "D8", "D9")
+NAMES: Final = (*SUMS, "D1", "D7", "D8", "D8t", "D9", "pdb")
 
 
 class Terms:
     """Measures sets of victims of one question."""
 
-    def __init__(self, legal: Legal, costs: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        legal: Legal,
+        costs: Mapping[str, int] | None = None,
+        *,
+        by_median: bool = False,
+        weighted: bool = True,
+    ) -> None:
         self.legal = legal
+        self.weighted = weighted and legal.question.cluster.fair
+        self.by_median = by_median
         self.cluster = legal.question.cluster
         self.costs = costs or {}
         priorities = {self.cluster.held[index].priority for index in legal.candidates}
@@ -61,7 +72,9 @@ class Terms:
             total[f"victims@{priority}"] = equal
         total["D7"] = self._over_freed(going)
         total["D8"] = len({self.cluster.held[index].queue for index in going})
+        total["D8t"] = len({self.cluster.held[index].key.partition("/")[0] for index in going})
         total["D9"] = self._unfairness(going)
+        total["pdb"] = beyond_budgets(self.cluster, [self.cluster.held[i] for i in going])
         return total
 
     def profile(self, victims: int) -> tuple[int, ...]:
@@ -93,6 +106,7 @@ class Terms:
             "D6": milestone_cost(held, ran),
             "D10": _past_preemptions(held),
             "D12": self.places[index],
+            "prio": held.priority + 2**31,
             "toll": math.ceil(size * toll),
             "time": ran,
         }
@@ -104,14 +118,36 @@ class Terms:
         ran = max(0, math.floor((self.cluster.now - start).total_seconds()))
         if started:
             return ran
+        published = self._published(held, ran)
+        lost = ran if published is None else published
         saving = annotation(held.source, f"{OURS}checkpoint-seconds")
         if saving is not None and int(saving) <= _grace(held):
-            return 0
+            return min(lost, int(saving))
+        if self.by_median and published is None and self._median is not None:
+            return min(ran, self._median)
+        return lost
+
+    def _published(self, held: Held, ran: int) -> int | None:
+        """Return how old the checkpoint is that it publishes."""
         checkpoint = annotation(held.source, f"{OURS}last-checkpoint")
         if checkpoint is None:
-            return ran
+            return None
         since = math.floor((self.cluster.now - moment(checkpoint)).total_seconds())
         return max(0, min(ran, since))
+
+    @cached_property
+    def _median(self) -> int | None:
+        """Return the median age of what active queues of the preemptor's tree publish."""
+        tree = self.legal.question.tree
+        root = [tree.queue, *tree.above(tree.queue)][-1]
+        inside = {node.id for node in tree.below(root) if node.active}
+        ages = [
+            self._published(held, self.seconds_since(held, started=True))
+            for held in self.cluster.held
+            if ("queue", held.queue) in inside
+        ]
+        known = [age for age in ages if age is not None]
+        return math.ceil(statistics.median(map(Fraction, known))) if known else None
 
     def _over_freed(self, going: list[int]) -> int:
         question, held = self.legal.question, self.cluster.held
@@ -126,19 +162,31 @@ class Terms:
         return int(total * ACCELERATOR)
 
     def _unfairness(self, going: list[int]) -> int:
-        worst = 0
-        for queue in {self.cluster.held[index].queue for index in going}:
-            taken = sum(
-                size_of(self.cluster.held[index])
-                for index in going
-                if self.cluster.held[index].queue == queue
-            )
-            worst = max(worst, math.ceil(1000 * taken / max(Fraction(1), self._borrowed(queue))))
-        return worst
+        tree = self.legal.question.tree
+        asking = [tree.queue, *tree.above(tree.queue)]
+        taken: dict[NodeId, Fraction] = {}
+        for index in going:
+            held = self.cluster.held[index]
+            queue: NodeId = ("queue", held.queue)
+            lenders = [n for n in tree.above(queue) if n not in asking and self._borrowed(n)]
+            for node in (queue, *lenders):
+                taken[node] = taken.get(node, Fraction(0)) + size_of(held)
+        return max((self._per_mille(node, size) for node, size in taken.items()), default=0)
 
-    def _borrowed(self, queue: str) -> Fraction:
-        tree, node = self.legal.question.tree, ("queue", queue)
-        used = {at for held in self.cluster.held for at in held.uses if held.queue == queue}
+    def _per_mille(self, node: NodeId, size: Fraction) -> int:
+        """Return how much of what a node borrows, by its weight, is taken: infinite counts 1."""
+        weight = Fraction(1)
+        if self.weighted:
+            weight = Fraction(str(self.cluster.nodes[node].weight))
+        borrowed = self._borrowed(node)
+        if not weight:
+            return math.ceil(1000 * size) if not borrowed else int(size > 0)
+        entitled = Fraction(math.floor(borrowed / weight * ACCELERATOR), ACCELERATOR)
+        return math.ceil(1000 * size / max(Fraction(1), entitled))
+
+    def _borrowed(self, node: NodeId) -> Fraction:
+        tree = self.legal.question.tree
+        used = {at for held in self.cluster.held for at in held.uses}
         return sum(
             (
                 _worth(at[1]) * max(0, tree.usage(node, at, 0) - tree.subtree(node, at))

@@ -87,9 +87,9 @@ def test_file_beyond_the_bound_is_refused_by_its_size(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as stream:
         stream.truncate(200 * 2**20)
-    start = time.perf_counter()
+    start = time.thread_time()
     error = error_of(lambda: read(path))
-    assert time.perf_counter() - start < 0.5
+    assert time.thread_time() - start < 0.5
     assert isinstance(error, ParseError)
     assert "200 MiB" in error.found
     assert "160 MiB" in error.found

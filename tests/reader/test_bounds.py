@@ -19,7 +19,7 @@ from planner.reader.source import MAX_BYTES
 from planner.state.bounded import MOST_KEYS
 from tests.cli.running import call, cluster, environment, write
 from tests.cluster import KUEUE
-from tests.conftest import ROOT
+from tests.conftest import FOR_EVER_S, ROOT
 
 MIB = 2**20
 WITHIN = """\
@@ -41,7 +41,13 @@ def said_within(path: Path, memory: int) -> tuple[str, int]:
     """Read a file in a process that gets so much memory; return the message, and the peak."""
     words = [sys.executable, "-c", WITHIN, str(path), str(memory)]
     done = subprocess.run(
-        words, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=120, check=False
+        words,
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=FOR_EVER_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-500:]
     *lines, peak = done.stdout.splitlines()

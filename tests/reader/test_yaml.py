@@ -111,9 +111,9 @@ def test_many_merges_into_many_keys_take_no_longer_than_both() -> None:
     """Copying the keys for every merge would take minutes."""
     keys = ", ".join(f"k{number}: 1" for number in range(20_000))
     text = f"a: &a {{b: 1}}\nc: {{{keys}, <<: [{', '.join(['*a'] * 20_000)}]}}\n"
-    start = time.perf_counter()
+    start = time.thread_time()
     assert len(value_of(text)["c"]) == 20_001
-    assert time.perf_counter() - start < 20
+    assert time.thread_time() - start < 20
 
 
 def test_documents_and_empty_ones() -> None:

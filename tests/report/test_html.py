@@ -13,6 +13,7 @@ import pytest
 
 from planner.plan import AnyPlan, Plan
 from planner.report import html
+from tests.conftest import FOR_EVER_S
 from tests.report.factory import (
     OUTSIDE,
     make_certificate,
@@ -314,7 +315,7 @@ def seen_in_chromium(text: str, folder: Path) -> tuple[int, str]:
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     here = [f"--user-data-dir={folder / 'profile'}", "--dump-dom", file.as_uri()]
     done = subprocess.run(
-        [chromium, *options, *here], capture_output=True, text=True, timeout=60, check=True
+        [chromium, *options, *here], capture_output=True, text=True, timeout=FOR_EVER_S, check=True
     )
     width, display = done.stdout.partition("<title>")[2].partition("</title>")[0].split()
     return int(width), display

@@ -159,7 +159,7 @@ def test_a_profile_of_ones_own(tmp_path: Path) -> None:
     "text",
     [
         'levels = ["D2+victims@each"]',
-        'levels = ["D2"]\ncaps = ["victims@each"]',
+        'levels = ["D2"]\ncaps = ["D2+victims@each"]',
         'levels = ["rated"]\n[rates]\n"victims@each" = 2',
     ],
 )
@@ -174,12 +174,12 @@ def test_a_family_is_no_number(tmp_path: Path, text: str) -> None:
     "profile",
     [
         Profile("mine", "", (("D2", "victims@each"),)),
-        Profile("mine", "", (("victims@each",),), (("victims@each",),)),
+        Profile("mine", "", (("victims@each",),), (("D2", "victims@each"),)),
         Profile("mine", "", (("rated",),), rates={"victims@each": 1}),
     ],
 )
 def test_a_family_is_no_number_in_python_either(profile: Profile) -> None:
-    with pytest.raises(SchemaError, match="it as a level of its own"):
+    with pytest.raises(SchemaError, match="it as a level or a cap of its own"):
         planner.solve(high_or_mid(), PENDING, objective=profile)
 
 

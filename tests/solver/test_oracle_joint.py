@@ -20,7 +20,7 @@ import planner
 from planner.plan import JointPlan
 from planner.reader import read_kueue_objects
 from tests.cluster import cohort, dump_of, fair_sharing, pending, queue, running
-from tests.conftest import TEST_ALL
+from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.oracle.joint import Joint, Names
 from tests.oracle.objectives import COUNT, LEVELS, value
 from tests.oracle.random_queueing import QueueingState, queueing_state
@@ -140,7 +140,7 @@ def stuck() -> None:
 def test_a_time_limit_ends_it() -> None:
     planning = multiprocessing.get_context("spawn").Process(target=stuck)
     planning.start()
-    planning.join(30)
+    planning.join(FOR_EVER_S)
     ended = planning.exitcode
     planning.kill()
     planning.join()

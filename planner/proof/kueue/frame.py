@@ -102,9 +102,13 @@ class Frame:
             self._held[fr] = np.array([one.usage.get(fr, 0) for one in self.first], dtype=np.int64)
         return self._held[fr]
 
-    @cached_property
+    @property
     def shape(self) -> IntArray:
         """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> IntArray:
         numbers: dict[Any, int] = {}
         told = ((one.queue, tuple(sorted(one.usage.items()))) for one in self.first)
         restricted = self.restricted.tolist()

@@ -27,6 +27,11 @@ from planner.verifier.setting import Setting
 class KueueRules(Frame):
     """Classical preemption, fair sharing, or KEP-83: whatever the setting is."""
 
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "kueue"
+
     def root(self) -> Box:
         """Return the box of all victim sets."""
         return Box(np.zeros_like(self.members.sizes), self.members.sizes)

@@ -123,9 +123,13 @@ class Frame:
             self._held[t] = integers(victim.resource.get(t, 0) for victim in self.first)
         return self._held[t]
 
-    @cached_property
+    @property
     def shape(self) -> IntArray:
         """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> IntArray:
         numbers: dict[Hashable, int] = {}
         keys = (key_of(victim) for victim in self.first)
         return integers(numbers.setdefault(key, len(numbers)) for key in keys)

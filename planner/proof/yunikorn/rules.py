@@ -94,6 +94,11 @@ class YuniKornRules(Frame):
 
     # Boxes and their parts.
 
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "yunikorn"
+
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.members.sizes.copy()

@@ -19,7 +19,7 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.models.shared.classes import Classes, group
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
@@ -106,7 +106,12 @@ class _Joint:
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.forest.table(self.question.costs, counted)
-        return adopt(self.profile, table, lambda: known_groups(self.question.state))
+        return adopt(
+            self.profile,
+            table,
+            lambda: known_groups(self.question.state),
+            lambda: own_priorities(table, self._greedy_positions() or ()),
+        )
 
     def admit(self) -> None:
         """Decide who is admitted, in order of precedence; the incumbent admits just them."""
@@ -239,7 +244,7 @@ class _Joint:
         positions = self._greedy_positions() or []
         greedy = self.rules.table.evaluate(positions)
         impossible = self._keep_caps(greedy) if comparable else []
-        if self.profile.caps and not comparable:
+        if self.asked.caps and not comparable:
             self.dropped = "; no caps: served one by one, others are admitted"
         if not self.in_order:
             self._improve()
@@ -306,7 +311,7 @@ class _Joint:
 
     def _as_it_is(self) -> Answer:
         """Take serving one by one as the answer, and bound it."""
-        if self.profile.caps:
+        if self.asked.caps:
             self.dropped = "; no caps"
         return self._bounded(self.search.fork(), self._unproved())
 

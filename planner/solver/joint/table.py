@@ -39,6 +39,8 @@ class Forest:
         be short, once for each tree; its request is that of the entrants in ``counted``.
     alike
         (W, X) what must be equal of workloads that nothing tells apart, besides costs.
+    asking
+        The nodes of the problem that the entrants are in.
     """
 
     entrants: Sequence[Entrant]
@@ -47,6 +49,7 @@ class Forest:
     problem: Problem
     allowed: BoolArray
     alike: IntArray
+    asking: Collection[int]
 
     @property
     def workloads(self) -> Sequence[Admitted]:
@@ -57,7 +60,7 @@ class Forest:
         """Return the terms; over-freed is measured against the need of some entrants."""
         request, available = _asked(self, counted)
         problem = replace(self.problem, request=request, available=available)
-        return term_table(problem, self.snapshot, self.allowed, costs)
+        return term_table(problem, self.snapshot, self.allowed, costs, asking=self.asking)
 
 
 def plant(
@@ -101,7 +104,11 @@ def plant(
         evicted=np.array([w.evicted for w in workloads], dtype=np.bool_),
         order=_common_order(workloads),
     )
-    return Forest(entrants, today, snapshot, problem, allowed, _alike(problem, entrants))
+    offset = dict(zip(trees, offsets, strict=True))
+    paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
+    asking = frozenset(node + offset[tree] for tree, path in paths for node in path)
+    same = _alike(problem, entrants)
+    return Forest(entrants, today, snapshot, problem, allowed, same, asking)
 
 
 def _asked(forest: Forest, counted: Collection[int]) -> tuple[list[int], list[int]]:

@@ -18,7 +18,7 @@ from planner.models.kueue.candidates import (
     reasons,
     restricted_while_borrowing,
 )
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
@@ -132,9 +132,9 @@ class Planning:
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
         """Return the same preemptor under other flavors, or the same, on a scale of their own."""
-        return self._as_asked(
-            self._made(self.state, self.snapshot, self.preemptor, assignment, ranked)
-        )
+        made = self._made(self.state, self.snapshot, self.preemptor, assignment, ranked)
+        made.own_priorities = self.own_priorities  # caps are those of Kueue's own flavors
+        return self._as_asked(made)
 
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
@@ -173,8 +173,15 @@ class Planning:
         told = self._told
         if profile.counts("D11"):
             told = replace(told, cascades=self.relapses)
-        self.table = adopt(profile, told, lambda: known_groups(self.state))
+        self.table = adopt(
+            profile, told, lambda: known_groups(self.state), lambda: self.own_priorities
+        )
         return spelled_out(profile, self.table)
+
+    @cached_property
+    def own_priorities(self) -> Mapping[int, int] | None:
+        """How many victims of each priority Kueue itself takes, under the flavors it assigns."""
+        return own_priorities(self._told, self.greedy_positions())
 
     @cached_property
     def relapses(self) -> Relapses:

@@ -17,6 +17,9 @@ from planner.proof.question import Question
 
 Floats = NDArray[np.float64]
 
+FRACTION: Final = 1e-6
+"""Less than this away from a whole number counts as whole."""
+
 _NONE: Final = np.zeros(0, dtype=np.int64)
 _NO_ROW: Final = Row(_NONE, _NONE, -1)
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import YK_OVER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.yunikorn import (
     known_yunikorn_groups,
@@ -84,7 +84,12 @@ class YuniKornPlanning:
             If it names a group that the state does not know, or counts nothing it protects.
         """
         refuse_annotated(profile)
-        self.table = adopt(profile, self._told, lambda: known_yunikorn_groups(self.state))
+        self.table = adopt(
+            profile,
+            self._told,
+            lambda: known_yunikorn_groups(self.state),
+            lambda: own_priorities(self._told, self.greedy_positions()),
+        )
         self.subject = replace(self.subject, table=self.table)
         return spelled_out(profile, self.table)
 

@@ -1,0 +1,116 @@
+"""What each workload adds to the terms that are sums over victims.
+
+Source: docs/design/objectives.md §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from planner.errors import UnsupportedError
+from planner.objective.annotation import Disruption
+from planner.objective.terms import LARGEST_COST, work
+from planner.problem.array import BoolArray, IntArray
+
+TOLL_S: Final = 600
+LAST_TIER_TOLL_S: Final = 86_400
+"""What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
+minutes, and a day more for the last tier (docs/design/objectives.md §5, weighted)."""
+
+_RAISED: Final = 2**31
+"""What kube-scheduler adds to each priority, so that none is negative and none is free."""
+_HIGHEST_WEIGHT: Final = 2**20
+_LARGEST_SIZE: Final = 2**62
+
+
+def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
+    names: Sequence[str],
+    sizes: Sequence[int],
+    pods: Sequence[int],
+    disruptions: Sequence[Disruption],
+    rank: IntArray,
+    place: IntArray,
+    priority: IntArray,
+    evicted: BoolArray,
+    costs: Mapping[str, int],
+) -> dict[str, IntArray]:
+    """Return what each workload adds to every separable term: (W,) each.
+
+    Parameters
+    ----------
+    names
+        (W,) under which ``costs`` knows them; one it does not name costs 1.
+    sizes
+        (W,) in 1/32000 accelerator.
+    pods
+        (W,) how many each of them runs.
+    rank, evicted
+        As in the table.
+    priority
+        (W,) the priorities themselves.
+    place
+        (W,) in the scheduler's candidate order, from 1.
+
+    Raises
+    ------
+    UnsupportedError
+        If a workload is too large to add its cost up exactly.
+    """
+
+    def array(values: Iterable[int]) -> IntArray:
+        return _array(names, values)
+
+    def worked(seconds: IntArray) -> IntArray:
+        largest = max(sizes, default=0) * int(seconds.max(initial=1))
+        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
+        return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * alive
+
+    alive = (~evicted).astype(np.int64)
+    last_tier = array(d.last_tier for d in disruptions)
+    running_s = array(d.running_s for d in disruptions)
+    lacking_s = array(d.min_runtime_s for d in disruptions) - running_s
+    return {
+        "D0": last_tier * alive,
+        "D2": alive,
+        "D2p": array(pods) * alive,
+        "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
+        "D4": worked(array(d.unproductive_s for d in disruptions)),
+        "D5": worked(array(d.restart_s for d in disruptions)),
+        "D6": array(d.milestone_cost for d in disruptions) * alive,
+        "D10": array(d.preemptions for d in disruptions) * alive,
+        "D12": place * alive,
+        "prio": array(max(0, each + _RAISED) for each in priority.tolist()) * alive,
+        "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
+        "time": running_s * alive,
+        "early": np.maximum(0, lacking_s) * alive,
+        "count": np.ones(len(names), dtype=np.int64),
+        "cost": array([costs.get(name, 1) for name in names] if costs else [1] * len(names)),
+    }
+
+
+def exact_sizes(names: Sequence[str], sizes: Iterable[int]) -> IntArray:
+    """Return sizes in 1/32000 accelerator as an array: (W,).
+
+    Raises
+    ------
+    UnsupportedError
+        If a workload is too large to calculate with.
+    """
+    return _array(names, sizes, _LARGEST_SIZE)
+
+
+def _array(names: Sequence[str], values: Iterable[int], most: int = LARGEST_COST) -> IntArray:
+    listed = list(values)
+    if max(listed, default=0) <= most:
+        return np.array(listed, dtype=np.int64)
+    for name, value in zip(names, listed, strict=True):
+        if value > most:
+            raise UnsupportedError(
+                name,
+                f"evicting it would cost {value}, beyond what can be added up exactly",
+                hint="its usage of processors or accelerators is implausibly large",
+            )
+    return np.array(listed, dtype=np.int64)

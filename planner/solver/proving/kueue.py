@@ -1,0 +1,63 @@
+"""Which cases of Kueue's laws to split: the attempt, and over what a node stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from planner.plan.proof import CaseSplit
+from planner.proof.box import Box
+from planner.proof.kueue import KueueRules
+from planner.proof.kueue.inequalities import some_over
+from planner.proof.kueue.refusal import stuck
+from planner.proof.kueue.shares import may_dominate
+from planner.proof.question import IntArray
+from planner.solver.proving.look import FRACTION
+from planner.solver.proving.phase_one import Suggestion
+
+
+def cases(
+    rules: KueueRules, box: Box, found: Suggestion | None
+) -> tuple[CaseSplit | None, IntArray | None]:
+    """Return a split by cases of which a point keeps none, or classes that break a law there."""
+    # Where nobody is left whom an attempt spares, what one attempt permits the other does, too.
+    if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
+        return CaseSplit(split="attempt"), None
+    if found is None:
+        return None, None
+    priced = _priced_over(rules, box, found)
+    if priced is not None:
+        touched = priced in rules.touched(box)
+        return CaseSplit(split="over" if touched else "below", at=rules.name(priced)), None
+    point = found.point
+    counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
+    broken = stuck(rules, replace(box, least=counts, most=counts))
+    if broken is None:
+        return None, None
+    node, law = broken
+    kind: Literal["below", "over", "dominant"] | None = None
+    if node not in rules.touched(box):
+        kind = "below"
+    elif node not in box.over and len(rules.watched[node]) > 1:
+        kind = "over"
+    elif law == "share" and node not in box.dominant and len(may_dominate(rules, node)) > 1:
+        kind = "dominant"
+    case = None if kind is None else CaseSplit(split=kind, at=rules.name(node))
+    return case, rules.below[node]
+
+
+def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
+    """Return the node that costs most if it is open in what it stays over its quota.
+
+    While that is open, what its victims hold is bounded by a mixture of all that it may be over
+    in, which bounds little. The multiplier of the row that asks for one of them says what that
+    is worth.
+    """
+    worth, dearest = 0.0, None
+    for node in rules.side_nodes:
+        price = found.multipliers.get(some_over(rules, node), 0.0)
+        if price > worth and node not in box.over and len(rules.watched[node]) > 1:
+            worth, dearest = price, node
+    return dearest
