@@ -130,6 +130,7 @@ __all__ = [
     "in_drop_order",
     "law_behind",
     "of_precedence",
+    "unkept",
 ]
 
 
@@ -141,6 +142,11 @@ def law_behind(rules: str, reason: str) -> Law | None:
 def of_precedence(rules: str) -> tuple[Law, ...]:
     """Return the laws of documented precedence that are asked beside a rule set."""
     return tuple(law for law in RULE_SETS["strict"] if rules in law.beside)
+
+
+def unkept(rules: str) -> frozenset[str]:
+    """Return the ids of the laws that no step of the scheduler's own algorithm keeps."""
+    return frozenset(law.id for law in RULE_SETS[rules] if law.no_reference)
 
 
 def in_drop_order(rules: str) -> tuple[Law, ...]:
