@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "quota": "errors quantity state",
         "assignment": "errors state quota",
         "scheduler": "errors",
-        "reference": "errors quantity state quota assignment",
+        "reference": "errors laws quantity state quota assignment",
         "problem": "errors quantity state quota assignment",
         "objective": "errors problem quota state",
         "models": "errors quantity laws problem quota objective state",

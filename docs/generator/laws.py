@@ -56,6 +56,11 @@ def _law(law: Law) -> Iterator[str]:
     yield _safe(law.statement)
     for where, text in _mathematics().get(law.id, ()):
         yield f'!!! note "As stated in `{where}`"\n\n' + _indented(linked(text, PAGE))
+    for lacking, why in (("model states", law.no_model), ("replay keeps", law.no_reference)):
+        if why:
+            yield f"No {lacking} it: {why}."
+    if law.reasons:
+        yield f"Reason code of its victims: {' or '.join(f'`{code}`' for code in law.reasons)}"
     yield f"Source: {linked(_safe(law.source), PAGE)}"
 
 

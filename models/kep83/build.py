@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Final
+from collections.abc import Collection
 
-from planner.laws import K83_AT_MIN, K83_FITS, K83_WITHOUT_BORROWING, Law
-from planner.models.kep83.laws import at_min_until_last_victim, without_borrowing
+from planner.laws import RULE_SETS
+from planner.models.kep83.laws import STATED
 from planner.models.kueue.columns import Columns
 from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.last_victim import LastVictims
-from planner.models.kueue.laws import fits
 from planner.models.shared.builder import Builder
 from planner.models.shared.classes import new_takes
 from planner.problem.kep83 import Kep83Problem
-
-LAWS: Final[tuple[tuple[Law, Callable[[Formulation], None]], ...]] = (
-    (K83_FITS, fits),
-    (K83_WITHOUT_BORROWING, without_borrowing),
-    (K83_AT_MIN, at_min_until_last_victim),
-)
 
 
 def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] = ()) -> Formulation:
@@ -32,7 +24,7 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
     borrowing = builder.new(int(problem.borrows), int(problem.borrows))
     formulation = Formulation(problem.base, columns, builder, take, borrowing)
     formulation.last_victims = LastVictims(formulation)
-    for law, state in LAWS:
-        if law.id not in without:
-            state(formulation)
+    for law in RULE_SETS["kep83"]:
+        if law.id in STATED and law.id not in without:
+            STATED[law.id](formulation)
     return formulation

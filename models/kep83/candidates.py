@@ -17,12 +17,17 @@ from planner.laws import (
     K83_WAITED,
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
-    Law,
+    RULE_SETS,
+    Register,
 )
 from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem
 
+EXCLUSIONS: Final[Register[Callable[[Kep83Problem], BoolArray]]] = Register()
+"""Whom a law forbids by itself, by the law's id."""
 
+
+@EXCLUSIONS.of(K83_HOLDS_CONTESTED)
 def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
     """K83-03: forbid workloads that name no flavor-resource whose assigned mode is Preempt.
 
@@ -33,6 +38,7 @@ def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
     return ~problem.base.names_contested
 
 
+@EXCLUSIONS.of(K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
     """K83-04: forbid workloads of the own queue with priority >= the preemptor's; Never: all.
 
@@ -44,6 +50,7 @@ def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
     return base.from_own_queue & (base.priority >= base.preemptor_priority)
 
 
+@EXCLUSIONS.of(K83_WITHIN_COHORT)
 def within_cohort(problem: Kep83Problem) -> BoolArray:
     """K83-05: forbid workloads of other queues that ``withinCohort`` does not permit.
 
@@ -62,6 +69,7 @@ def within_cohort(problem: Kep83Problem) -> BoolArray:
             return ~base.from_own_queue & (base.priority >= base.preemptor_priority)
 
 
+@EXCLUSIONS.of(K83_BORROWS)
 def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     """K83-06: forbid workloads of other queues that borrow nothing involved to begin with.
 
@@ -78,6 +86,7 @@ def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
     return ~borrows[base.queue] & ~base.from_own_queue
 
 
+@EXCLUSIONS.of(K83_WAITED)
 def waited(problem: Kep83Problem) -> BoolArray:
     """K83-08: forbid everything while the preemptor has not waited long enough.
 
@@ -86,21 +95,12 @@ def waited(problem: Kep83Problem) -> BoolArray:
     return np.full(len(problem.base.workloads), not problem.waited, dtype=np.bool_)
 
 
-EXCLUSIONS: Final[tuple[tuple[Law, Callable[[Kep83Problem], BoolArray]], ...]] = (
-    (K83_HOLDS_CONTESTED, holds_contested_quota),
-    (K83_WITHIN_CLUSTER_QUEUE, within_cluster_queue),
-    (K83_WITHIN_COHORT, within_cohort),
-    (K83_BORROWS, borrows_involved_flavors),
-    (K83_WAITED, waited),
-)
-
-
 def eligible(problem: Kep83Problem, without: Collection[str] = ()) -> BoolArray:
     """Return the workloads no law excludes: (W,); laws whose id is in ``without`` are dropped."""
     allowed = np.ones(len(problem.base.workloads), dtype=np.bool_)
-    for law, forbids in EXCLUSIONS:
-        if law.id not in without:
-            allowed &= ~forbids(problem)
+    for law in RULE_SETS["kep83"]:
+        if law.id in EXCLUSIONS and law.id not in without:
+            allowed &= ~EXCLUSIONS[law.id](problem)
     return allowed
 
 

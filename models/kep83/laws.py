@@ -6,15 +6,24 @@ single workloads are in candidates.py; all ids and sources are in planner/laws/k
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
+from planner.laws import K83_AT_MIN, K83_FITS, K83_WITHOUT_BORROWING, Register
+from planner.models.kueue.laws import fits
 from planner.models.shared.builder import negation
 from planner.quantity import UNLIMITED
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
 
+STATED: Final[Register[Callable[[Formulation], None]]] = Register()
+"""How a law is stated over a formulation, by the law's id."""
 
+STATED.of(K83_FITS)(fits)
+
+
+@STATED.of(K83_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
     """K83-02: where preemption is needed, usage + request <= min of the queue, unless it borrows.
 
@@ -35,6 +44,7 @@ def without_borrowing(formulation: Formulation) -> None:
             )
 
 
+@STATED.of(K83_AT_MIN)
 def at_min_until_last_victim(formulation: Formulation) -> None:
     """K83-07: the last victim of another queue finds it at its min or above in some involved fr.
 

@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Sequence
 
-from planner.laws import (
-    FS_BORROWING,
-    FS_FITS,
-    FS_SHARES,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_OVER_QUOTA,
-    KQ_WITHOUT_BORROWING,
-    Law,
-)
+from planner.laws import RULE_SETS
+from planner.models.kueue import fair_sharing, laws
 from planner.models.kueue.columns import Columns
-from planner.models.kueue.fair_sharing import borrowing_until_last_victim, shares
 from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.last_victim import LastVictims
-from planner.models.kueue.laws import (
-    borrow_within_cohort,
-    fits,
-    over_quota_until_last_victim,
-    without_borrowing,
-)
 from planner.models.shared.builder import Builder
 from planner.models.shared.classes import new_takes
 from planner.problem.kueue import Problem
-
-Laws = tuple[tuple[Law, Callable[[Formulation], None]], ...]
-
-CLASSICAL: Final[Laws] = (
-    (KQ_FITS, fits),
-    (KQ_WITHOUT_BORROWING, without_borrowing),
-    (KQ_BORROW_WITHIN_COHORT, borrow_within_cohort),
-    (KQ_OVER_QUOTA, over_quota_until_last_victim),
-)
-
-FAIR: Final[Laws] = (
-    (FS_FITS, fits),
-    (FS_BORROWING, borrowing_until_last_victim),
-    (FS_SHARES, shares),
-)
 
 
 def assemble(
@@ -63,7 +32,14 @@ def assemble(
     borrowing = builder.new(int(min(attempts)), int(max(attempts)))
     formulation = Formulation(problem, columns, builder, take, borrowing)
     formulation.last_victims = LastVictims(formulation)
-    for law, state in CLASSICAL if problem.fair is None else FAIR:
-        if law.id not in without:
-            state(formulation)
+    state_laws(formulation, without)
     return formulation
+
+
+def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
+    """State the laws in force that tie victims together, in the order of their rule set."""
+    problem = formulation.problem
+    stated = laws.STATED if problem.fair is None else fair_sharing.STATED
+    for law in RULE_SETS[problem.rules]:
+        if law.id in stated and law.id not in without:
+            stated[law.id](formulation)

@@ -6,25 +6,39 @@ workloads are victims, so excluded workloads get no variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 
 from planner.laws import (
+    FS_BORROWING,
     FS_BORROWS_CONTESTED,
     FS_HOLDS_CONTESTED,
     FS_RECLAIM,
     FS_WITHIN_CLUSTER_QUEUE,
+    KQ_ATTEMPT,
     KQ_HOLDS_CONTESTED,
+    KQ_OVER_QUOTA,
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
+    RULE_SETS,
     Law,
+    Register,
 )
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 
+Exclusion = Callable[[Problem], BoolArray]
 
+EXCLUSIONS: Final[Register[Exclusion]] = Register()
+"""Whom a law forbids by itself, by the law's id."""
+
+ATTEMPTS: Final[Register[Callable[[Problem, BoolArray], tuple[bool, ...]]]] = Register()
+"""Which attempts a law permits, given whom no law excludes."""
+
+
+@EXCLUSIONS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
 def holds_contested_quota(problem: Problem) -> BoolArray:
     """KQ-03, FS-02: forbid workloads that name no contested flavor-resource.
 
@@ -35,6 +49,7 @@ def holds_contested_quota(problem: Problem) -> BoolArray:
     return ~problem.names_contested
 
 
+@EXCLUSIONS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Problem) -> BoolArray:
     """KQ-04, FS-03: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
 
@@ -56,6 +71,7 @@ def within_cluster_queue(problem: Problem) -> BoolArray:
     return forbidden & problem.from_own_queue
 
 
+@EXCLUSIONS.of(KQ_RECLAIM, FS_RECLAIM)
 def reclaim_within_cohort(problem: Problem) -> BoolArray:
     """KQ-05, FS-04: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
 
@@ -73,6 +89,7 @@ def reclaim_within_cohort(problem: Problem) -> BoolArray:
     return forbidden & ~problem.from_own_queue
 
 
+@EXCLUSIONS.of(FS_BORROWS_CONTESTED)
 def borrows_contested_quota(problem: Problem) -> BoolArray:
     """FS-05: forbid workloads of other queues that borrow nothing contested to begin with.
 
@@ -82,20 +99,10 @@ def borrows_contested_quota(problem: Problem) -> BoolArray:
     return ~borrows[problem.queue] & ~problem.from_own_queue
 
 
-Exclusions = tuple[tuple[Law, Callable[[Problem], BoolArray]], ...]
-
-CLASSICAL: Final[Exclusions] = (
-    (KQ_HOLDS_CONTESTED, holds_contested_quota),
-    (KQ_WITHIN_CLUSTER_QUEUE, within_cluster_queue),
-    (KQ_RECLAIM, reclaim_within_cohort),
-)
-
-FAIR: Final[Exclusions] = (
-    (FS_HOLDS_CONTESTED, holds_contested_quota),
-    (FS_WITHIN_CLUSTER_QUEUE, within_cluster_queue),
-    (FS_RECLAIM, reclaim_within_cohort),
-    (FS_BORROWS_CONTESTED, borrows_contested_quota),
-)
+def exclusions(problem: Problem) -> Sequence[tuple[Law, Exclusion]]:
+    """Return the laws in force that exclude workloads one by one, in order, each with how."""
+    rules = RULE_SETS[problem.rules]
+    return [(law, EXCLUSIONS[law.id]) for law in rules if law.id in EXCLUSIONS]
 
 
 def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
@@ -106,10 +113,10 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     them.
     """
     allowed = np.ones(len(problem.workloads), dtype=bool)
-    for law, forbids in CLASSICAL if problem.fair is None else FAIR:
+    for law, forbids in exclusions(problem):
         if law.id not in without:
             allowed &= ~forbids(problem)
-    if not {"KQ-07", "FS-06"}.intersection(without):
+    if not {KQ_OVER_QUOTA.id, FS_BORROWING.id}.intersection(without):
         over = np.array(_over_quota_up_to_lca(problem), dtype=bool)
         allowed &= over[problem.queue] | problem.from_own_queue
     return allowed
@@ -136,6 +143,7 @@ def restricted_while_borrowing(problem: Problem) -> BoolArray:
     return forbidden & ~problem.from_own_queue & ~problem.has_advantage
 
 
+@ATTEMPTS.of(KQ_ATTEMPT)
 def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
     """KQ-08: return the attempts Kueue would make; an attempt is whether it may borrow.
 

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from planner.laws import FS_BORROWING, FS_FITS, FS_SHARES, Register
+from planner.models.kueue.laws import fits
 from planner.models.shared.builder import ZERO, Builder, Linear, negation
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
+
+STATED: Final[Register[Callable[[Formulation], None]]] = Register()
+"""How a law of fair sharing is stated over a formulation, by the law's id."""
+
+STATED.of(FS_FITS)(fits)
 
 _EXACT_IN_DOUBLES = 2**49
 """Integers below it that differ are told apart by doubles after a few roundings."""
@@ -25,6 +32,7 @@ Excess = Mapping[str, Linear]
 """Per resource, how much a node uses beyond its quota, summed over flavors."""
 
 
+@STATED.of(FS_BORROWING)
 def borrowing_until_last_victim(formulation: Formulation) -> None:
     """FS-06: every touched node below its LCA has a last victim that finds it borrowing.
 
@@ -36,6 +44,7 @@ def borrowing_until_last_victim(formulation: Formulation) -> None:
         formulation.last_victims.require_over_quota(node, formulation.fair.known[node])
 
 
+@STATED.of(FS_SHARES)
 def shares(formulation: Formulation) -> None:
     """FS-07: below the LCA, the preemptor's side is no more unfair than the victim's.
 

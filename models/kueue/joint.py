@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
+from planner.laws import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
 from planner.models.kueue.candidates import eligible, restricted_while_borrowing
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes
@@ -21,7 +23,7 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.tree import FlavorResource
 
-_LATER = {"KQ-07", "FS-05", "FS-06"}
+_LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWING.id})
 """Laws whose masks look at usage, which a step does not know beforehand."""
 
 

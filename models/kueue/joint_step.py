@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.models.kueue.build import CLASSICAL, FAIR
+from planner.models.kueue.build import state_laws
 from planner.models.kueue.columns import Columns
 from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.joint import JointFormulation
@@ -53,8 +53,7 @@ class Step:
         if problem.contested:
             self._suppositions()
             formulation = self._formulation()
-            for _, law in CLASSICAL if problem.fair is None else FAIR:
-                law(formulation)
+            state_laws(formulation)
             if problem.fair is None:
                 self._under_nominal_without_borrowing(formulation)
             else:

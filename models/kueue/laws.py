@@ -6,9 +6,16 @@ fair_sharing.py; all ids and sources are in planner/laws.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
 
+from planner.laws import (
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_FITS,
+    KQ_OVER_QUOTA,
+    KQ_WITHOUT_BORROWING,
+    Register,
+)
 from planner.models.shared.builder import Linear, constant, negation
 from planner.quantity import UNLIMITED
 from planner.quota.amount import add, subtract
@@ -18,9 +25,13 @@ if TYPE_CHECKING:
     from planner.models.kueue.usage import TreeUsage
     from planner.problem.kueue import Problem
 
+STATED: Final[Register[Callable[[Formulation], None]]] = Register()
+"""How a law of classical preemption is stated over a formulation, by the law's id."""
 
+
+@STATED.of(KQ_FITS)
 def fits(formulation: Formulation) -> None:
-    """KQ-01 and FS-01: every requested flavor-resource is available after the removals.
+    """KQ-01, FS-01, K83-01: every requested flavor-resource is available after the removals.
 
     With n0 the preemptor's queue and n1, n2, ... the cohorts above it, and need_0 the request:
 
@@ -60,6 +71,7 @@ def fit_rows(
         yield need.plus(usage.after(root, fr)), problem.quota[root][fr]
 
 
+@STATED.of(KQ_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
     """KQ-02: an attempt without borrowing ends with usage + request <= nominal of the queue.
 
@@ -77,6 +89,7 @@ def without_borrowing(formulation: Formulation) -> None:
             )
 
 
+@STATED.of(KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(formulation: Formulation) -> None:
     """KQ-06: an attempt with borrowing takes no victim that needs one without.
 
@@ -90,6 +103,7 @@ def borrow_within_cohort(formulation: Formulation) -> None:
     formulation.builder.at_most(Linear(restricted), 0, when=[formulation.borrowing])
 
 
+@STATED.of(KQ_OVER_QUOTA)
 def over_quota_until_last_victim(formulation: Formulation) -> None:
     """KQ-07: every touched node below its LCA has a last victim that finds it over quota.
 

@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Final
+from collections.abc import Collection
 
-from planner.laws import (
-    RULE_SETS,
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_LEAVES_GUARANTEED,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-    Law,
-    Spared,
-)
+from planner.laws import RULE_SETS, YK_FITS_NODE, Spared
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, new_takes
 from planner.models.yunikorn.columns import Columns
 from planner.models.yunikorn.formulation import Formulation
-from planner.models.yunikorn.laws import (
-    fits_node,
-    leaves_guaranteed,
-    preemptable,
-    spares_last_tier,
-    under_guaranteed,
-    within_guaranteed,
-    within_limits,
-)
-from planner.models.yunikorn.over_guaranteed import over_guaranteed
+from planner.models.yunikorn.laws import STATED
 from planner.problem.yunikorn import YuniKornProblem
-
-LAWS: Final[tuple[tuple[Law, Callable[[Formulation], None]], ...]] = (
-    (YK_LAST_TIER, spares_last_tier),
-    (YK_LEAVES_GUARANTEED, leaves_guaranteed),
-    (YK_WITHIN_GUARANTEED, within_guaranteed),
-    (YK_UNDER_GUARANTEED, under_guaranteed),
-    (YK_OVER_GUARANTEED, over_guaranteed),
-    (YK_FITS_NODE, fits_node),
-    (YK_WITHIN_LIMITS, within_limits),
-    (YK_PREEMPTABLE, preemptable),
-)
 
 
 def assemble(
@@ -78,8 +45,7 @@ def assemble(
     builder.equal(Linear(dict.fromkeys(nodes, 1)), 1)
     one_node = YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
-    in_force = {law.id for law in RULE_SETS[rules]}.difference(without)
-    for law, state in LAWS:
-        if law.id in in_force:
-            state(formulation)
+    for law in RULE_SETS[rules]:
+        if law.id in STATED and law.id not in without:
+            STATED[law.id](formulation)
     return formulation

@@ -6,12 +6,13 @@ allocations are victims, so excluded allocations get no variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 
 from planner.laws import (
+    RULE_SETS,
     YK_FENCE,
     YK_FITS_NODE,
     YK_MAY_PREEMPT,
@@ -20,13 +21,20 @@ from planner.laws import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
     Law,
+    Register,
 )
 from planner.models.yunikorn.guaranteed import counting_guarantees
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
 
+Exclusion = Callable[[YuniKornProblem], BoolArray]
 
+EXCLUSIONS: Final[Register[Exclusion]] = Register()
+"""Whom a law forbids by itself, by the law's id."""
+
+
+@EXCLUSIONS.of(YK_OTHER_QUEUE)
 def other_queue(problem: YuniKornProblem) -> BoolArray:
     """YK-03: forbid the allocations of the ask's own queue, hence of its own application.
 
@@ -36,6 +44,7 @@ def other_queue(problem: YuniKornProblem) -> BoolArray:
     return own
 
 
+@EXCLUSIONS.of(YK_PRIORITY)
 def priority(problem: YuniKornProblem) -> BoolArray:
     """YK-06: forbid allocations whose adjusted priority is higher than that of the ask.
 
@@ -45,6 +54,7 @@ def priority(problem: YuniKornProblem) -> BoolArray:
     return _mask(value > problem.ask.priority for value in adjusted)
 
 
+@EXCLUSIONS.of(YK_FENCE)
 def fence(problem: YuniKornProblem) -> BoolArray:
     """YK-07: forbid what is outside the fence, or in a leaf with preemption disabled.
 
@@ -64,6 +74,7 @@ def fence(problem: YuniKornProblem) -> BoolArray:
     return np.array(forbidden, dtype=np.bool_)[problem.queue]
 
 
+@EXCLUSIONS.of(YK_PREEMPTABLE)
 def preemptable(problem: YuniKornProblem) -> BoolArray:
     """YK-10: forbid what shares no type with the ask, must stay on its node, or goes already.
 
@@ -80,6 +91,7 @@ def preemptable(problem: YuniKornProblem) -> BoolArray:
     )
 
 
+@EXCLUSIONS.of(YK_MAY_PREEMPT)
 def may_preempt(problem: YuniKornProblem) -> BoolArray:
     """YK-11: forbid everything if the ask may not preempt at all.
 
@@ -88,11 +100,16 @@ def may_preempt(problem: YuniKornProblem) -> BoolArray:
     return np.full(len(problem.allocations), not problem.may_preempt, dtype=np.bool_)
 
 
+@EXCLUSIONS.of(YK_FITS_NODE)
 def on_required_node(problem: YuniKornProblem) -> BoolArray:
     """YK-08 for an ask with a required node: forbid what is not on that node.
 
+    For any other ask which node victims are on is not said of each alone.
+
     Source: docs/semantics/yunikorn.md §11.1.
     """
+    if not problem.ask.required_node:
+        return np.zeros(len(problem.allocations), dtype=np.bool_)
     return _mask(
         allocation.node_id != problem.ask.required_node or allocation.x.not_on_node
         for allocation in problem.allocations
@@ -110,34 +127,25 @@ def takeable_now(problem: YuniKornProblem) -> BoolArray:
     )
 
 
-def _never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
-    """YK-05, as far as it excludes single allocations."""
+@EXCLUSIONS.of(YK_OVER_GUARANTEED)
+def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
+    """YK-05, as far as it excludes single allocations: forbid what has no turn to begin with."""
     return ~takeable_now(problem)[problem.queue]
 
 
-Exclusions = tuple[tuple[Law, Callable[[YuniKornProblem], BoolArray]], ...]
+def exclusions(problem: YuniKornProblem) -> Sequence[tuple[Law, Exclusion]]:
+    """Return the laws in force that exclude allocations one by one, in order, each with how.
 
-GENERIC: Final[Exclusions] = (
-    (YK_OTHER_QUEUE, other_queue),
-    (YK_OVER_GUARANTEED, _never_over_guaranteed),
-    (YK_PRIORITY, priority),
-    (YK_FENCE, fence),
-    (YK_PREEMPTABLE, preemptable),
-    (YK_MAY_PREEMPT, may_preempt),
-)
-
-REQUIRED_NODE: Final[Exclusions] = (
-    (YK_PRIORITY, priority),
-    (YK_FITS_NODE, on_required_node),
-    (YK_PREEMPTABLE, preemptable),
-    (YK_MAY_PREEMPT, may_preempt),
-)
+    Laws as designed, as written and as coded exclude the same.
+    """
+    rules = "yunikorn-required-node" if problem.ask.required_node else "yunikorn-design"
+    return [(law, EXCLUSIONS[law.id]) for law in RULE_SETS[rules] if law.id in EXCLUSIONS]
 
 
 def eligible(problem: YuniKornProblem, without: Collection[str] = ()) -> BoolArray:
     """Return the allocations no law excludes: (A,); laws whose id is in ``without`` are dropped."""
     allowed = np.ones(len(problem.allocations), dtype=np.bool_)
-    for law, forbids in REQUIRED_NODE if problem.ask.required_node else GENERIC:
+    for law, forbids in exclusions(problem):
         if law.id not in without:
             allowed &= ~forbids(problem)
     return allowed

@@ -6,11 +6,23 @@ ids and sources are in planner/laws.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.laws import Spared
+from planner.laws import (
+    YK_FITS_NODE,
+    YK_LAST_TIER,
+    YK_LEAVES_GUARANTEED,
+    YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
+    YK_UNDER_GUARANTEED,
+    YK_WITHIN_GUARANTEED,
+    YK_WITHIN_LIMITS,
+    Register,
+    Spared,
+)
 from planner.models.shared.builder import Linear, variable
 from planner.models.yunikorn.need import (
     above_guaranteed,
@@ -19,13 +31,20 @@ from planner.models.yunikorn.need import (
     over_limits,
     short_of_guaranteed,
 )
+from planner.models.yunikorn.over_guaranteed import over_guaranteed
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
 if TYPE_CHECKING:
     from planner.models.yunikorn.formulation import Formulation
 
+STATED: Final[Register[Callable[[Formulation], None]]] = Register()
+"""How a law is stated over a formulation, by the law's id."""
 
+STATED.of(YK_OVER_GUARANTEED)(over_guaranteed)
+
+
+@STATED.of(YK_LAST_TIER)
 def spares_last_tier(formulation: Formulation) -> None:
     """YK-01: no victim has opted out, or, where that is asked for, is an originator.
 
@@ -48,6 +67,7 @@ def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
     return problem.opted_out if spare == "opted-out" else problem.opted_out | problem.originator
 
 
+@STATED.of(YK_LEAVES_GUARANTEED)
 def leaves_guaranteed(formulation: Formulation) -> None:
     """YK-02: no queue with victims ends below its guaranteed, or below where it was under it.
 
@@ -70,6 +90,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
             formulation.builder.at_most(formulation.freed(np.concatenate(binding), t), may_go)
 
 
+@STATED.of(YK_WITHIN_GUARANTEED)
 def within_guaranteed(formulation: Formulation) -> None:
     """YK-04: the ask fits into what its queue has left of its guaranteed.
 
@@ -90,6 +111,7 @@ def within_guaranteed(formulation: Formulation) -> None:
         formulation.builder.at_least(formulation.freed_below(queue, t), amount)
 
 
+@STATED.of(YK_UNDER_GUARANTEED)
 def under_guaranteed(formulation: Formulation) -> None:
     """YK-12: the queue of the ask is under its guaranteed before anything is removed.
 
@@ -99,6 +121,7 @@ def under_guaranteed(formulation: Formulation) -> None:
         formulation.builder.any_of([])
 
 
+@STATED.of(YK_FITS_NODE)
 def fits_node(formulation: Formulation) -> None:
     """YK-08: the ask fits on the chosen node, and victims are there.
 
@@ -127,6 +150,7 @@ def fits_node(formulation: Formulation) -> None:
         builder.at_most(permitted.plus(variable(take)), 0)
 
 
+@STATED.of(YK_WITHIN_LIMITS)
 def within_limits(formulation: Formulation) -> None:
     """YK-09: the ask's queue and all above it are within their maximum, with the ask.
 
@@ -142,6 +166,7 @@ def within_limits(formulation: Formulation) -> None:
         formulation.builder.at_least(formulation.freed_below(queue, t), over)
 
 
+@STATED.of(YK_PREEMPTABLE)
 def preemptable(formulation: Formulation) -> None:
     """YK-10: there is at least one victim.
 

@@ -55,6 +55,7 @@ def _catalogue() -> Catalogue:
                         title=law.title,
                         statement=law.statement,
                         source=law.source,
+                        reasons=law.reasons,
                     )
                     for law in laws
                 ),

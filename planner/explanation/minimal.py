@@ -51,10 +51,14 @@ def in_words(
 ) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says of a problem.
 
-    ``words`` say it, by the names of the laws.
+    ``words`` say it with numbers, by the ids of the laws; a law without any says its title.
     """
+    clashing = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
     return tuple(
-        LawInWords(law=law.id, title=law.title, text=words[law.name](problem))
-        for law in sorted(laws, key=lambda law: law.id)
-        if law.id in ids
+        LawInWords(
+            law=law.id,
+            title=law.title,
+            text=words[law.id](problem) if law.id in words else law.title,
+        )
+        for law in clashing
     )

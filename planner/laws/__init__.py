@@ -1,9 +1,11 @@
 """The rules as a registry: one law, one id, the same in models, verifier, report and tests.
 
-A law is described once, here. ``models`` states it as constraints, ``verifier`` as a check of a
-finished plan; neither knows the other.
+A law is described once, here: one record has all that is said of it anywhere. ``models`` states it
+as constraints, ``verifier`` as a check of a finished plan, ``reference`` keeps it in the steps of
+the scheduler's own algorithm. Each registers its function by the id of the law; none knows another.
 
 law.py       what a law is
+register.py  functions by the ids of laws
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
@@ -12,6 +14,7 @@ strict.py    ST-01 to ST-05, beside Kueue's
 
 from typing import Final
 
+from planner.laws import kep83, kueue, strict, yunikorn
 from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
@@ -21,7 +24,6 @@ from planner.laws.kep83 import (
     K83_WITHIN_CLUSTER_QUEUE,
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
-    KEP83,
 )
 from planner.laws.kueue import (
     FS_BORROWING,
@@ -40,20 +42,15 @@ from planner.laws.kueue import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
     KQ_WITHOUT_BORROWING,
-    KUEUE_CLASSICAL,
-    KUEUE_FAIR,
-    KUEUE_FLAVORS,
 )
 from planner.laws.law import Law
+from planner.laws.register import Register
 from planner.laws.strict import (
     ST_ATTEMPTS,
     ST_HIGHEST_SHARE,
     ST_ONE_PER_QUEUE,
     ST_STOPS,
     ST_STRATEGIES,
-    STRICT,
-    STRICT_CLASSICAL,
-    STRICT_FAIR,
 )
 from planner.laws.yunikorn import (
     YK_FENCE,
@@ -68,23 +65,14 @@ from planner.laws.yunikorn import (
     YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
-    YUNIKORN_CODE,
-    YUNIKORN_DESIGN,
-    YUNIKORN_REQUIRED_NODE,
-    YUNIKORN_WRITTEN,
     Spared,
 )
 
+LAWS: Final = (*kueue.LAWS, *yunikorn.LAWS, *kep83.LAWS, *strict.LAWS)
+
 RULE_SETS: Final = {
-    "kueue-classical": KUEUE_CLASSICAL,
-    "kueue-fair": KUEUE_FAIR,
-    "flavors": KUEUE_FLAVORS,
-    "yunikorn-design": YUNIKORN_DESIGN,
-    "yunikorn-written": YUNIKORN_WRITTEN,
-    "yunikorn-code": YUNIKORN_CODE,
-    "yunikorn-required-node": YUNIKORN_REQUIRED_NODE,
-    "kep83": KEP83,
-    "strict": STRICT,
+    name: tuple(law for law in LAWS if name in law.rule_sets)
+    for name in dict.fromkeys(name for law in LAWS for name in law.rule_sets)
 }
 """The laws of each rule set, in the order in which they are reported.
 
@@ -108,7 +96,6 @@ __all__ = [
     "K83_WITHIN_CLUSTER_QUEUE",
     "K83_WITHIN_COHORT",
     "K83_WITHOUT_BORROWING",
-    "KEP83",
     "KF_PERMITTED",
     "KQ_ATTEMPT",
     "KQ_BORROW_WITHIN_COHORT",
@@ -118,12 +105,8 @@ __all__ = [
     "KQ_RECLAIM",
     "KQ_WITHIN_CLUSTER_QUEUE",
     "KQ_WITHOUT_BORROWING",
-    "KUEUE_CLASSICAL",
-    "KUEUE_FAIR",
+    "LAWS",
     "RULE_SETS",
-    "STRICT",
-    "STRICT_CLASSICAL",
-    "STRICT_FAIR",
     "ST_ATTEMPTS",
     "ST_HIGHEST_SHARE",
     "ST_ONE_PER_QUEUE",
@@ -141,10 +124,32 @@ __all__ = [
     "YK_UNDER_GUARANTEED",
     "YK_WITHIN_GUARANTEED",
     "YK_WITHIN_LIMITS",
-    "YUNIKORN_CODE",
-    "YUNIKORN_DESIGN",
-    "YUNIKORN_REQUIRED_NODE",
-    "YUNIKORN_WRITTEN",
     "Law",
+    "Register",
     "Spared",
+    "in_drop_order",
+    "law_behind",
+    "of_precedence",
+    "unkept",
 ]
+
+
+def law_behind(rules: str, reason: str) -> Law | None:
+    """Return the law of a rule set that a reason code stands for; ``None`` for an unknown code."""
+    return next((law for law in RULE_SETS.get(rules, ()) if reason in law.reasons), None)
+
+
+def of_precedence(rules: str) -> tuple[Law, ...]:
+    """Return the laws of documented precedence that are asked beside a rule set."""
+    return tuple(law for law in RULE_SETS["strict"] if rules in law.beside)
+
+
+def unkept(rules: str) -> frozenset[str]:
+    """Return the ids of the laws that no step of the scheduler's own algorithm keeps."""
+    return frozenset(law.id for law in RULE_SETS[rules] if law.no_reference)
+
+
+def in_drop_order(rules: str) -> tuple[Law, ...]:
+    """Return the laws that can leave no plan, in the order in which dropping them is tried."""
+    told = (law for law in RULE_SETS[rules] if law.drop is not None)
+    return tuple(sorted(told, key=lambda law: law.drop or 0))

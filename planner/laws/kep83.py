@@ -45,6 +45,7 @@ K83_FITS: Final = Law(
     "After all victims are gone, every requested flavor-resource is available to the preemptor's "
     "ClusterQueue: within its max, and within what the cohort has.",
     f"{_SOURCE}Preemption, step 4",
+    rule_sets=("kep83",),
 )
 K83_WITHOUT_BORROWING: Final = Law(
     "K83-02",
@@ -55,6 +56,7 @@ K83_WITHOUT_BORROWING: Final = Law(
     "LowerPriority, which borrows while it preempts.",
     f"{_SOURCE}Detecting Workloads that might benefit from preemption; Alternatives, Allow high "
     "priority jobs to borrow quota while preempting",
+    rule_sets=("kep83",),
 )
 K83_HOLDS_CONTESTED: Final = Law(
     "K83-03",
@@ -63,6 +65,7 @@ K83_HOLDS_CONTESTED: Final = Law(
     "Every victim holds quota in an active ClusterQueue of the preemptor's cohort, and names a "
     "flavor-resource that needs preemption; the amount is irrelevant.",
     f"{_SOURCE}Preemption, step 2",
+    rule_sets=("kep83",),
 )
 K83_WITHIN_CLUSTER_QUEUE: Final = Law(
     "K83-04",
@@ -71,6 +74,8 @@ K83_WITHIN_CLUSTER_QUEUE: Final = Law(
     "A victim in the preemptor's own ClusterQueue has a lower priority than the preemptor; with "
     "Never there is none.",
     f"{_SOURCE}ClusterQueue API changes; Preemption, step 2.2",
+    rule_sets=("kep83",),
+    reasons=("InClusterQueue",),
 )
 K83_WITHIN_COHORT: Final = Law(
     "K83-05",
@@ -79,6 +84,8 @@ K83_WITHIN_COHORT: Final = Law(
     "A victim in another ClusterQueue has a lower priority than the preemptor, unless withinCohort "
     "is ReclaimFromAny; with Never there is none.",
     f"{_SOURCE}ClusterQueue API changes; Preemption, step 2.1; Alternatives",
+    rule_sets=("kep83",),
+    reasons=("InCohortReclamation", "InCohortReclaimWhileBorrowing"),
 )
 K83_BORROWS: Final = Law(
     "K83-06",
@@ -87,6 +94,7 @@ K83_BORROWS: Final = Law(
     "The ClusterQueue of a victim, unless it is the preemptor's own, uses more than its min of "
     "some involved flavor-resource before anything is removed.",
     f"{_SOURCE}Preemption, step 2.1",
+    rule_sets=("kep83",),
 )
 K83_AT_MIN: Final = Law(
     "K83-07",
@@ -95,6 +103,7 @@ K83_AT_MIN: Final = Law(
     "When a victim of another ClusterQueue is removed, that queue uses at least its min of some "
     "involved flavor-resource. Only the last removal from each queue can break this.",
     f"{_SOURCE}Preemption, step 4; docs/design/theory.md §2.5",
+    rule_sets=("kep83",),
 )
 K83_WAITED: Final = Law(
     "K83-08",
@@ -104,9 +113,10 @@ K83_WAITED: Final = Law(
     "it was first attempted: since its condition Admitted, or else QuotaReserved, is False. "
     "Without either it has not been attempted, and has not waited.",
     f"{_SOURCE}Alternatives, Extra knobs in ClusterQueue preemption policy",
+    rule_sets=("kep83",),
 )
 
-KEP83: Final = (
+LAWS: Final = (
     K83_FITS,
     K83_WITHOUT_BORROWING,
     K83_HOLDS_CONTESTED,

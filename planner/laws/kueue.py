@@ -15,6 +15,8 @@ KQ_FITS: Final = Law(
     "included.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits; "
     "pkg/cache/scheduler/resource_node.go available",
+    rule_sets=("kueue-classical",),
+    drop=8,
 )
 KQ_WITHOUT_BORROWING: Final = Law(
     "KQ-02",
@@ -23,6 +25,8 @@ KQ_WITHOUT_BORROWING: Final = Law(
     "In an attempt that does not permit borrowing, usage + request <= nominal quota of the "
     "preemptor's ClusterQueue for every requested flavor-resource.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits",
+    rule_sets=("kueue-classical",),
+    drop=2,
 )
 KQ_HOLDS_CONTESTED: Final = Law(
     "KQ-03",
@@ -32,6 +36,8 @@ KQ_HOLDS_CONTESTED: Final = Law(
     "a flavor-resource that needs preemption; the amount is irrelevant.",
     "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go "
     "WorkloadUsesResources",
+    rule_sets=("kueue-classical",),
+    drop=3,
 )
 KQ_WITHIN_CLUSTER_QUEUE: Final = Law(
     "KQ-04",
@@ -40,6 +46,9 @@ KQ_WITHIN_CLUSTER_QUEUE: Final = Law(
     "A victim in the preemptor's own ClusterQueue must satisfy its withinClusterQueue policy: "
     "LowerPriority, or LowerOrNewerEqualPriority by queue-order timestamp; never with Never.",
     "kueue ff69552e pkg/scheduler/preemption/common/preemption_policy.go",
+    rule_sets=("kueue-classical",),
+    reasons=("InClusterQueue",),
+    drop=6,
 )
 KQ_RECLAIM: Final = Law(
     "KQ-05",
@@ -48,6 +57,9 @@ KQ_RECLAIM: Final = Law(
     "A victim in another ClusterQueue must satisfy the preemptor's reclaimWithinCohort policy: "
     "LowerPriority or Any; never with Never.",
     "kueue ff69552e pkg/scheduler/preemption/common/preemption_policy.go",
+    rule_sets=("kueue-classical",),
+    reasons=("InCohortReclamation",),
+    drop=7,
 )
 KQ_BORROW_WITHIN_COHORT: Final = Law(
     "KQ-06",
@@ -58,6 +70,9 @@ KQ_BORROW_WITHIN_COHORT: Final = Law(
     "LowerPriority, a lower priority than the preemptor, and at most maxPriorityThreshold.",
     "kueue ff69552e pkg/scheduler/preemption/classical/hierarchical_preemption.go "
     "classifyPreemptionVariant",
+    rule_sets=("kueue-classical",),
+    reasons=("InCohortReclaimWhileBorrowing",),
+    drop=5,
 )
 KQ_OVER_QUOTA: Final = Law(
     "KQ-07",
@@ -68,6 +83,8 @@ KQ_OVER_QUOTA: Final = Law(
     "flavor-resource. Only the last removal below each node can break this.",
     "kueue ff69552e pkg/scheduler/preemption/classical/candidate_generator.go candidateIsValid; "
     "docs/design/theory.md §2.2",
+    rule_sets=("kueue-classical",),
+    drop=4,
 )
 KQ_ATTEMPT: Final = Law(
     "KQ-08",
@@ -76,17 +93,8 @@ KQ_ATTEMPT: Final = Law(
     "Kueue tries with and without borrowing, or only one of them, depending on "
     "borrowWithinCohort, on the candidates there are, and on whether the queue is under nominal.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions",
-)
-
-KUEUE_CLASSICAL: Final = (
-    KQ_FITS,
-    KQ_WITHOUT_BORROWING,
-    KQ_HOLDS_CONTESTED,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_RECLAIM,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_OVER_QUOTA,
-    KQ_ATTEMPT,
+    rule_sets=("kueue-classical",),
+    drop=1,
 )
 
 FS_FITS: Final = Law(
@@ -96,6 +104,8 @@ FS_FITS: Final = Law(
     KQ_FITS.statement,
     "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFitsForFairSharing; "
     "pkg/cache/scheduler/resource_node.go available",
+    rule_sets=("kueue-fair",),
+    drop=7,
 )
 FS_HOLDS_CONTESTED: Final = Law(
     "FS-02",
@@ -103,6 +113,8 @@ FS_HOLDS_CONTESTED: Final = Law(
     KQ_HOLDS_CONTESTED.title,
     KQ_HOLDS_CONTESTED.statement,
     "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidatesForPolicy",
+    rule_sets=("kueue-fair",),
+    drop=1,
 )
 FS_WITHIN_CLUSTER_QUEUE: Final = Law(
     "FS-03",
@@ -110,6 +122,9 @@ FS_WITHIN_CLUSTER_QUEUE: Final = Law(
     KQ_WITHIN_CLUSTER_QUEUE.title,
     KQ_WITHIN_CLUSTER_QUEUE.statement,
     KQ_WITHIN_CLUSTER_QUEUE.source,
+    rule_sets=("kueue-fair",),
+    reasons=("InClusterQueue",),
+    drop=5,
 )
 FS_RECLAIM: Final = Law(
     "FS-04",
@@ -117,6 +132,9 @@ FS_RECLAIM: Final = Law(
     KQ_RECLAIM.title,
     KQ_RECLAIM.statement,
     KQ_RECLAIM.source,
+    rule_sets=("kueue-fair",),
+    reasons=("InCohortReclamation",),
+    drop=6,
 )
 FS_BORROWS_CONTESTED: Final = Law(
     "FS-05",
@@ -125,6 +143,8 @@ FS_BORROWS_CONTESTED: Final = Law(
     "The ClusterQueue of a victim, unless it is the preemptor's own, uses more than its nominal "
     "quota in some contested flavor-resource before anything is removed.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go findCandidates, cqIsBorrowing",
+    rule_sets=("kueue-fair",),
+    drop=2,
 )
 FS_BORROWING: Final = Law(
     "FS-06",
@@ -135,6 +155,8 @@ FS_BORROWING: Final = Law(
     "flavor-resource, contested or not. Only the last removal below each node can break this.",
     "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
     "docs/design/theory.md §2.3",
+    rule_sets=("kueue-fair",),
+    drop=3,
 )
 FS_SHARES: Final = Law(
     "FS-07",
@@ -146,16 +168,9 @@ FS_SHARES: Final = Law(
     "not apply to the own queue, nor where the preemptor stays within nominal quota and the gate "
     "FairSharingPreemptWithinNominal is on.",
     "kueue ff69552e pkg/scheduler/preemption/fairsharing/strategy.go; docs/design/theory.md §2.3",
-)
-
-KUEUE_FAIR: Final = (
-    FS_FITS,
-    FS_HOLDS_CONTESTED,
-    FS_WITHIN_CLUSTER_QUEUE,
-    FS_RECLAIM,
-    FS_BORROWS_CONTESTED,
-    FS_BORROWING,
-    FS_SHARES,
+    rule_sets=("kueue-fair",),
+    reasons=("InCohortFairSharing",),
+    drop=4,
 )
 
 KF_PERMITTED: Final = Law(
@@ -169,7 +184,26 @@ KF_PERMITTED: Final = Law(
     "within nominal quota, or could be reclaimed, or the queue may preempt while borrowing.",
     "kueue ff69552e pkg/scheduler/flavorassigner/flavorassigner.go checkFlavorForPodSets, "
     "fitsResourceQuota; docs/semantics/kueue.md §4.1 to §4.4",
+    rule_sets=("flavors",),
+    no_model="which assignments of flavors are permitted is listed before any model is built: each "
+    "of them is a problem of its own",
 )
 
-KUEUE_FLAVORS: Final = (KF_PERMITTED,)
-"""What a plan has to keep besides whose flavors were chosen for least disruption."""
+LAWS: Final = (
+    KQ_FITS,
+    KQ_WITHOUT_BORROWING,
+    KQ_HOLDS_CONTESTED,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    KQ_RECLAIM,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_OVER_QUOTA,
+    KQ_ATTEMPT,
+    FS_FITS,
+    FS_HOLDS_CONTESTED,
+    FS_WITHIN_CLUSTER_QUEUE,
+    FS_RECLAIM,
+    FS_BORROWS_CONTESTED,
+    FS_BORROWING,
+    FS_SHARES,
+    KF_PERMITTED,
+)

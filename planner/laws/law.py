@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One rule of a scheduler.
+    """One rule of a scheduler, with all that is said of it anywhere.
 
-    ``name`` is the name of the function that states it in models and in the verifier;
-    ``source`` is where the rule comes from.
+    Attributes
+    ----------
+    id
+        What it is called in plans, certificates, error texts and sources.
+    name
+        The name of the function that states it in models and in the verifier.
+    title
+        It in a few words; also what an explanation says of it where nothing is registered that
+        says it with the numbers of a problem.
+    statement
+        It in full.
+    source
+        Where the rule comes from.
+    rule_sets
+        Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. What the verifier asks of a
+        certificate and of the facts that a plan states, CT-01 to CT-08, belongs to none.
+    beside
+        Of a law of precedence: the rule sets beside which it is asked.
+    reasons
+        The scheduler's reason codes of the victims that it permits.
+    drop
+        Its place in the order in which an explanation tries to do without laws that clash, the
+        least telling first: of several minimal sets the one that names what somebody has set is
+        found. ``None`` for one that no explanation of "no plan" names.
+    no_model, no_reference
+        Why no model states it, and why no step of the scheduler's own algorithm keeps it; empty
+        where one does. The verifier checks every law.
     """
 
     id: str
@@ -18,3 +43,9 @@ class Law:
     title: str
     statement: str
     source: str
+    rule_sets: tuple[str, ...] = field(kw_only=True, default=())
+    beside: tuple[str, ...] = field(kw_only=True, default=())
+    reasons: tuple[str, ...] = field(kw_only=True, default=())
+    drop: int | None = field(kw_only=True, default=None)
+    no_model: str = field(kw_only=True, default="")
+    no_reference: str = field(kw_only=True, default="")

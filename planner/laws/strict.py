@@ -9,6 +9,11 @@ from typing import Final
 
 from planner.laws.law import Law
 
+_PRECEDENCE: Final = (
+    "a model knows sets of victims, and this asks for the order of their removal: the verifier "
+    "judges what the solver finds, and what it refuses is cut off"
+)
+
 ST_ATTEMPTS: Final = Law(
     "ST-01",
     "attempts_in_turn",
@@ -17,6 +22,9 @@ ST_ATTEMPTS: Final = Law(
     "no set of victims is legal in the first.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go classicalPreemptions; "
     "docs/semantics/kueue.md §5.5 and §5.6",
+    rule_sets=("strict",),
+    beside=("kueue-classical",),
+    no_model=_PRECEDENCE,
 )
 ST_STRATEGIES: Final = Law(
     "ST-02",
@@ -27,6 +35,9 @@ ST_STRATEGIES: Final = Law(
     "first strategy permits, until none was left.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go fairPreemptions, runFirstFsStrategy; "
     "docs/semantics/kueue.md §6.5 and §6.6",
+    rule_sets=("strict",),
+    beside=("kueue-fair",),
+    no_model=_PRECEDENCE,
 )
 ST_HIGHEST_SHARE: Final = Law(
     "ST-03",
@@ -38,6 +49,9 @@ ST_HIGHEST_SHARE: Final = Law(
     "whose turn it is gives a candidate that the strategy permits, if it has one.",
     "kueue ff69552e pkg/scheduler/preemption/fairsharing/ordering.go nextTarget; "
     "docs/semantics/kueue.md §6.4",
+    rule_sets=("strict",),
+    beside=("kueue-fair",),
+    no_model=_PRECEDENCE,
 )
 ST_ONE_PER_QUEUE: Final = Law(
     "ST-04",
@@ -46,6 +60,9 @@ ST_ONE_PER_QUEUE: Final = Law(
     "Fair sharing: once the first pass has ended, a ClusterQueue gives at most one victim more.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go runSecondFsStrategy; "
     "docs/semantics/kueue.md §6.6",
+    rule_sets=("strict",),
+    beside=("kueue-fair",),
+    no_model=_PRECEDENCE,
 )
 ST_STOPS: Final = Law(
     "ST-05",
@@ -54,8 +71,9 @@ ST_STOPS: Final = Law(
     "Before the last of the victims is removed, the preemptor does not fit.",
     "kueue ff69552e pkg/scheduler/preemption/preemption.go workloadFits, "
     "workloadFitsForFairSharing; docs/semantics/kueue.md §5.6 and §6.5",
+    rule_sets=("strict",),
+    beside=("kueue-classical", "kueue-fair"),
+    no_model=_PRECEDENCE,
 )
 
-STRICT_CLASSICAL: Final = (ST_ATTEMPTS, ST_STOPS)
-STRICT_FAIR: Final = (ST_STRATEGIES, ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS)
-STRICT: Final = (ST_ATTEMPTS, ST_STRATEGIES, ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS)
+LAWS: Final = (ST_ATTEMPTS, ST_STRATEGIES, ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS)

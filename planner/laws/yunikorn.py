@@ -1,8 +1,8 @@
 """The laws of YuniKorn: YK-01 to YK-07 are those of its design, the rest is arithmetic.
 
-Where the written law and the core differ, `planner.laws.YUNIKORN_DESIGN` has the written one and
-`planner.laws.YUNIKORN_CODE` does without it (docs/semantics/yunikorn.md §13 and §15). Law 4 has
-two readings: both of these take the core's, `planner.laws.YUNIKORN_WRITTEN` the words.
+Where the written law and the core differ, the rule set ``yunikorn-design`` has the written one and
+``yunikorn-code`` does without it (docs/semantics/yunikorn.md §13 and §15). Law 4 has two readings:
+both of these take the core's, ``yunikorn-written`` the words.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from planner.laws.law import Law
 Spared = Literal["nobody", "opted-out", "last-tier"]
 """Whom YK-01 spares: nobody, who opted out, or whoever opted out or started its application."""
 
+_DESIGNED: Final = ("yunikorn-design", "yunikorn-written")
+_GENERIC: Final = (*_DESIGNED, "yunikorn-code")
+_ALL: Final = (*_GENERIC, "yunikorn-required-node")
+
 YK_LAST_TIER: Final = Law(
     "YK-01",
     "spares_last_tier",
@@ -23,6 +27,7 @@ YK_LAST_TIER: Final = Law(
     "either, unless no legal victim set does without both.",
     "docs/semantics/yunikorn.md §13.1 and §15; design document, law 1; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go",
+    rule_sets=_ALL,
 )
 YK_LEAVES_GUARANTEED: Final = Law(
     "YK-02",
@@ -34,6 +39,9 @@ YK_LEAVES_GUARANTEED: Final = Law(
     "already.",
     "docs/semantics/yunikorn.md §13.2 and §15; design document, law 2; the core does not "
     "enforce it",
+    rule_sets=_DESIGNED,
+    drop=2,
+    no_reference="the core does not enforce it",
 )
 YK_OTHER_QUEUE: Final = Law(
     "YK-03",
@@ -42,6 +50,8 @@ YK_OTHER_QUEUE: Final = Law(
     "Victims are in other queues than the ask, hence of other applications.",
     "docs/semantics/yunikorn.md §4 and §13.3; design document, law 3; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findEligiblePreemptionVictims",
+    rule_sets=_GENERIC,
+    drop=5,
 )
 YK_WITHIN_GUARANTEED: Final = Law(
     "YK-04",
@@ -53,6 +63,8 @@ YK_WITHIN_GUARANTEED: Final = Law(
     "may not preempt.",
     "docs/semantics/yunikorn.md §6 and §15; design document, law 4; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go checkPreemptionQueueGuarantees",
+    rule_sets=("yunikorn-design", "yunikorn-code"),
+    drop=9,
 )
 YK_UNDER_GUARANTEED: Final = Law(
     "YK-12",
@@ -63,6 +75,9 @@ YK_UNDER_GUARANTEED: Final = Law(
     "asked: YK-04, the core's test, asks it. A queue without any guaranteed on its path may not "
     "preempt.",
     "design document, law 4; docs/semantics/yunikorn.md §13.4",
+    rule_sets=("yunikorn-written",),
+    drop=10,
+    no_reference="the core tests YK-04 in its place",
 )
 YK_OVER_GUARANTEED: Final = Law(
     "YK-05",
@@ -72,6 +87,8 @@ YK_OVER_GUARANTEED: Final = Law(
     "guaranteed on its path, or has less than nothing left of it in some type of the ask.",
     "docs/semantics/yunikorn.md §5 and §15; design document, law 5; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go calculateVictimsByNode",
+    rule_sets=_GENERIC,
+    drop=3,
 )
 YK_PRIORITY: Final = Law(
     "YK-06",
@@ -82,6 +99,8 @@ YK_PRIORITY: Final = Law(
     "single priorities. An ask with a required node is compared by plain priorities.",
     "docs/semantics/yunikorn.md §4 and §11.1; design document, law 6; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findEligiblePreemptionVictims",
+    rule_sets=_ALL,
+    drop=4,
 )
 YK_FENCE: Final = Law(
     "YK-07",
@@ -92,6 +111,8 @@ YK_FENCE: Final = Law(
     "disabled gives none.",
     "docs/semantics/yunikorn.md §4; design document, law 7; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findPreemptionFenceRoot",
+    rule_sets=_GENERIC,
+    drop=8,
 )
 YK_FITS_NODE: Final = Law(
     "YK-08",
@@ -102,6 +123,8 @@ YK_FITS_NODE: Final = Law(
     "unless it has room for the ask without any.",
     "docs/semantics/yunikorn.md §7, §10 and §15; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go",
+    rule_sets=_ALL,
+    drop=7,
 )
 YK_WITHIN_LIMITS: Final = Law(
     "YK-09",
@@ -110,6 +133,9 @@ YK_WITHIN_LIMITS: Final = Law(
     "For the queue of the ask and each one above it, and every type of the ask: allocated, "
     "without the victims below it, and the ask together are within its maximum.",
     "docs/semantics/yunikorn.md §15; the core checks it at placement, not when it chooses victims",
+    rule_sets=_DESIGNED,
+    drop=6,
+    no_reference="the core checks it at placement, not when it chooses victims",
 )
 YK_PREEMPTABLE: Final = Law(
     "YK-10",
@@ -118,6 +144,8 @@ YK_PREEMPTABLE: Final = Law(
     "A victim has a resource type in common with the ask (the amount is irrelevant), no required "
     "node, is not released and not being preempted already. There is at least one victim.",
     "docs/semantics/yunikorn.md §4; yunikorn-core be3bb487 scheduler/objects/application.go",
+    rule_sets=_ALL,
+    drop=1,
 )
 YK_MAY_PREEMPT: Final = Law(
     "YK-11",
@@ -127,31 +155,21 @@ YK_MAY_PREEMPT: Final = Law(
     "done so before. The delay of its queue and the 15 s between attempts only postpone it.",
     "docs/semantics/yunikorn.md §3; yunikorn-core be3bb487 scheduler/objects/preemption.go "
     "CheckPreconditions",
+    rule_sets=_ALL,
+    drop=11,
 )
 
-YUNIKORN_DESIGN: Final = (
+LAWS: Final = (
     YK_LAST_TIER,
     YK_LEAVES_GUARANTEED,
     YK_OTHER_QUEUE,
     YK_WITHIN_GUARANTEED,
+    YK_UNDER_GUARANTEED,
     YK_OVER_GUARANTEED,
     YK_PRIORITY,
     YK_FENCE,
     YK_FITS_NODE,
     YK_WITHIN_LIMITS,
-    YK_PREEMPTABLE,
-    YK_MAY_PREEMPT,
-)
-YUNIKORN_WRITTEN: Final = tuple(
-    YK_UNDER_GUARANTEED if law is YK_WITHIN_GUARANTEED else law for law in YUNIKORN_DESIGN
-)
-YUNIKORN_CODE: Final = tuple(
-    law for law in YUNIKORN_DESIGN if law not in {YK_LEAVES_GUARANTEED, YK_WITHIN_LIMITS}
-)
-YUNIKORN_REQUIRED_NODE: Final = (
-    YK_LAST_TIER,
-    YK_PRIORITY,
-    YK_FITS_NODE,
     YK_PREEMPTABLE,
     YK_MAY_PREEMPT,
 )

@@ -27,8 +27,8 @@ class Kep83Problem:
     ----------
     base
         Nodes, quotas and workloads; ``base.order`` ranks the workloads as the KEP would order
-        them as candidates, ``base.contested`` are the involved flavors. Its policies,
-        ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
+        them as candidates, ``base.contested`` are the involved flavors. Its rule set, its
+        policies, ``queued_later`` and ``advantage`` are Kueue's and mean nothing here.
     cohort, queue
         The policies for victims of other queues and of the own one.
     borrows

@@ -112,6 +112,11 @@ class Problem:
     fair: FairRules | None = None
 
     @property
+    def rules(self) -> str:
+        """The rule set by which it is decided, as plans name it."""
+        return "kueue-classical" if self.fair is None else "kueue-fair"
+
+    @property
     def own_queue(self) -> int:
         """The preemptor's ClusterQueue."""
         return self.path[0]

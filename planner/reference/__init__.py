@@ -1,5 +1,6 @@
 """The schedulers' own algorithms, replayed step by step, without a solver.
 
+laws.py          which steps keep which law
 eligibility.py   may this podset run on this flavor's nodes?
 preference.py    which of two flavors Kueue prefers, and when its walk stops
 no_fit.py        why an assignment does not fit, in Kueue's words

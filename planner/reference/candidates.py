@@ -11,9 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from planner.laws import (
+    FS_HOLDS_CONTESTED,
+    FS_RECLAIM,
+    FS_WITHIN_CLUSTER_QUEUE,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_HOLDS_CONTESTED,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+)
 from planner.quota.snapshot import Admitted, Preemptor
 from planner.quota.tree import NO_PARENT
 from planner.reference.context import Context
+from planner.reference.laws import keeps
 
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
@@ -44,6 +54,7 @@ class CandidateList:
     any_with_advantage: bool
 
 
+@keeps(FS_RECLAIM, FS_WITHIN_CLUSTER_QUEUE, KQ_RECLAIM, KQ_WITHIN_CLUSTER_QUEUE)
 def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> bool:
     """Say whether a preemption policy of the preemptor's queue permits the candidate (§5.2)."""
     if policy == "Any":
@@ -55,6 +66,7 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_at < candidate.queued_at
 
 
+@keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)
 def permitted(context: Context, queue: int, policy: str) -> Iterator[Admitted]:
     """Yield what holds quota in a queue, names contested quota, and is permitted by a policy."""
     preemptor, contested = context.preemptor, context.contested
@@ -120,6 +132,7 @@ def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> I
         yield Candidate(workload, variant, lca)
 
 
+@keeps(KQ_BORROW_WITHIN_COHORT)
 def _highest_while_borrowing(context: Context) -> int | None:
     """Return up to which priority a candidate without advantage may be taken while borrowing.
 

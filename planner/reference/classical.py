@@ -6,11 +6,14 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 
 from __future__ import annotations
 
+from planner.laws import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA, ST_ATTEMPTS, ST_STOPS
 from planner.reference.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.context import Context
+from planner.reference.laws import keeps
 from planner.reference.target import Search, Target, fill_back, restore
 
 
+@keeps(ST_ATTEMPTS)
 def search_classical(context: Context) -> Search:
     """Run the preemption search of a cluster without fair sharing."""
     candidates = collect_candidates(context)
@@ -22,6 +25,7 @@ def search_classical(context: Context) -> Search:
     return Search((), attempts)
 
 
+@keeps(KQ_ATTEMPT)
 def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
@@ -36,6 +40,7 @@ def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     return (True, False)
 
 
+@keeps(ST_STOPS)
 def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) -> list[Target]:
     targets: list[Target] = []
     for candidate in candidates.ordered:
@@ -52,6 +57,7 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
     return []
 
 
+@keeps(KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA)
 def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> bool:
     """Test a candidate at its turn: its queue, and all cohorts up to the LCA, exceed quota."""
     queue = candidate.workload.queue

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner.laws import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.amount import add
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.laws import keeps
 from planner.state.queues import Preemption
 
 
@@ -35,6 +37,7 @@ class Context:
         """The preemption policies of the preemptor's ClusterQueue."""
         return self.snapshot.queues[self.preemptor.queue].spec.preemption
 
+    @keeps(KQ_FITS, KQ_WITHOUT_BORROWING)
     def fits(self, *, borrowing: bool) -> bool:
         """Say whether the request fits in what is available, and in nominal unless borrowing."""
         usage, queue = self.usage, self.queue

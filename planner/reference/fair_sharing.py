@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from planner.laws import (
+    FS_BORROWS_CONTESTED,
+    FS_FITS,
+    FS_SHARES,
+    ST_ONE_PER_QUEUE,
+    ST_STOPS,
+    ST_STRATEGIES,
+)
 from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
 from planner.reference.candidates import permitted
 from planner.reference.context import Context
+from planner.reference.laws import keeps
 from planner.reference.queue_order import QueueOrder, candidate_order
 from planner.reference.target import Search, Target, fill_back, restore
 from planner.state.configuration import Strategy
@@ -38,6 +47,7 @@ def search_fair_sharing(context: Context) -> Search:
     return Search(tuple(targets), (True,), borrowing=True) if done else Search((), (True,))
 
 
+@keeps(FS_BORROWS_CONTESTED)
 def _candidates(context: Context) -> Iterator[Admitted]:
     """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
     tree, policy = context.snapshot.tree, context.policy
@@ -68,6 +78,7 @@ class _Passes:
             "FairSharingPreemptWithinNominal"
         ) and context.usage.within_nominal(context.queue, context.contested)
 
+    @keeps(ST_STOPS, ST_STRATEGIES)
     def first(self, candidates: list[Admitted]) -> bool:
         """Apply the first configured strategy; say whether the preemptor fits."""
         order = QueueOrder(self.context, self.shares, candidates)
@@ -83,6 +94,7 @@ class _Passes:
                 return True
         return False
 
+    @keeps(FS_SHARES, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATEGIES)
     def second(self) -> bool:
         """Try what failed once more, one candidate per queue, by its share before removal."""
         if len(self.strategies) < len(_STRATEGIES):
@@ -98,6 +110,7 @@ class _Passes:
                     return True
         return False
 
+    @keeps(FS_SHARES)
     def _first_that_passes(
         self, order: QueueOrder, queue: int, permits: Callable[[Share, Share, Share], bool]
     ) -> bool:
@@ -115,6 +128,7 @@ class _Passes:
         self.targets.append(Target(candidate, reason))
         return True
 
+    @keeps(FS_FITS)
     def _fits(self) -> bool:
         """Test the fit with the preemptor's own usage out of the tree."""
         context = self.context

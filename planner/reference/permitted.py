@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from planner.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
+from planner.laws import KF_PERMITTED
 from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.assignment import FlavorAssigner, borrow_level, joined
 from planner.reference.eligibility import InvalidSelectorError
+from planner.reference.laws import keeps
 from planner.reference.preference import Possibility
 from planner.state.queues import ResourceGroup
 
@@ -60,6 +62,7 @@ class _Part:
         return frozenset(self.assumed.items()), self.contested
 
 
+@keeps(KF_PERMITTED)
 def permitted_assignments(
     snapshot: Snapshot, preemptor: Preemptor, counts: Sequence[int] | None = None
 ) -> Permitted:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from planner.laws import FS_BORROWING, ST_HIGHEST_SHARE
 from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
 from planner.reference.context import Context
+from planner.reference.laws import keeps
 
 OrderKey = tuple[bool, bool, int, float, str]
 
@@ -69,6 +71,7 @@ class QueueOrder:
                 return queue
         return None
 
+    @keeps(ST_HIGHEST_SHARE)
     def _descend(self, cohort: int) -> int | None:
         """Go down to the child of the highest share; ``None`` if that only pruned something."""
         queue = self._highest_queue(cohort)
@@ -90,6 +93,7 @@ class QueueOrder:
             and child not in self.pruned
         ]
 
+    @keeps(FS_BORROWING)
     def _highest_queue(self, cohort: int) -> tuple[int, Share] | None:
         best: tuple[int, Share] | None = None
         for queue in self._children(cohort, queues=True):
@@ -104,6 +108,7 @@ class QueueOrder:
                 best = (queue, share) if self.key(first) < self.key(other) else best
         return best
 
+    @keeps(FS_BORROWING)
     def _highest_cohort(self, cohort: int) -> tuple[int, Share] | None:
         """Return the child cohort of the highest share.
 

@@ -15,13 +15,14 @@ from planner.report.text import word
 
 
 class LawEntry(Record):
-    """One rule of a scheduler."""
+    """One rule of a scheduler; ``reasons`` are the codes it gives victims that the law permits."""
 
     id: str
     name: str
     title: str
     statement: str
     source: str
+    reasons: tuple[str, ...] = ()
 
 
 class RuleSet(Record):
@@ -73,6 +74,8 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
         yield f'law {law.id} {law.name} rules={",".join(names)} title="{law.title}"'
         yield f"  {law.statement}"
         yield f"  source: {law.source}"
+        if law.reasons:
+            yield f"  reason codes: {', '.join(law.reasons)}"
     for term in catalogue.terms:
         yield f'term {term.id} unit="{term.unit}" title="{term.title}"'
     for entry in catalogue.objectives:
@@ -112,6 +115,7 @@ def _facts(rules: RuleSet, told: Container[str]) -> list[tuple[str, str | Text]]
             facts += [
                 ("", law.statement),
                 ("", Text(f"{law.name}; {law.source}", "dim")),
+                *(("", Text(f"reason code {code}", "dim")) for code in law.reasons),
                 ("", ""),
             ]
     return facts if facts and facts[-1][1] else facts[:-1]

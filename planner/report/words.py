@@ -7,17 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner.laws import (
-    FS_RECLAIM,
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    Law,
-)
+from planner import laws
 from planner.plan import (
     AnyPlan,
     BoundByRows,
@@ -47,25 +37,6 @@ VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
 NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
 QUEUES: Final = {"kueue": "ClusterQueue", "yunikorn": "Queue"}
 """What the project of each scheduler calls taking a victim, the victim, and where it runs."""
-
-ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
-    "kueue-classical": {
-        "InClusterQueue": KQ_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": KQ_RECLAIM,
-        "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT,
-    },
-    "kueue-fair": {
-        "InClusterQueue": FS_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": FS_RECLAIM,
-        "InCohortFairSharing": FS_SHARES,
-    },
-    "kep83": {
-        "InClusterQueue": K83_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": K83_WITHIN_COHORT,
-        "InCohortReclaimWhileBorrowing": K83_WITHIN_COHORT,
-    },
-}
-"""For each rule set of Kueue, the law behind each of its reason codes; YuniKorn gives none."""
 
 TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D0": ("last-tier victims", "workloads"),
@@ -236,9 +207,9 @@ def victim_names(plan: AnyPlan) -> dict[str, str]:
     return {victim.key: victim.name for victim in plan.victims}
 
 
-def law_behind(plan: Plan, reason: str) -> Law | None:
-    """Return the law behind a reason code, if the code is known."""
-    return ALLOWED_BY.get(plan.rules, {}).get(reason)
+def law_behind(plan: Plan, reason: str) -> laws.Law | None:
+    """Return the law behind a reason code of a plan, if the code is known."""
+    return laws.law_behind(plan.rules, reason)
 
 
 def laws_held(plan: AnyPlan) -> tuple[int, int]:

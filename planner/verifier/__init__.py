@@ -31,11 +31,10 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
-from planner.verifier import fair_sharing, kueue
+from planner.verifier import fair_sharing, flavors, kueue
 from planner.verifier.case import Case, case_of, rules_fault, setting_of
 from planner.verifier.fair_case import FairCase, fair_case_of, fair_setting_of
 from planner.verifier.fair_setting import FairSetting
-from planner.verifier.flavors import permitted_flavors
 from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.setting import Setting
@@ -89,11 +88,11 @@ def verify_plan(
     found = _with_precedence(case, verify_case(case)) if plan.strict else verify_case(case)
     if plan.flavors is None:
         return found
-    flavors = permitted_flavors(case.setting, plan.assignment)
+    more = [flavors.CHECKS[law.id](case.setting, plan.assignment) for law in RULE_SETS["flavors"]]
     return found.model_copy(
         update={
-            "accepted": found.accepted and flavors.holds,
-            "verdicts": (*found.verdicts, flavors),
+            "accepted": found.accepted and all(verdict.holds for verdict in more),
+            "verdicts": (*found.verdicts, *more),
         }
     )
 

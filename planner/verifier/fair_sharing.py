@@ -7,8 +7,7 @@ verdict in words. None of them knows how the plan was found. Source: docs/semant
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Final
 
 from planner.laws import (
@@ -19,6 +18,7 @@ from planner.laws import (
     FS_RECLAIM,
     FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
+    Register,
 )
 from planner.plan import Verdict
 from planner.verifier.candidates import (
@@ -34,7 +34,11 @@ from planner.verifier.wording import judge, say_amount, say_count, say_node, say
 
 Check = Callable[[FairCase], Verdict]
 
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
 
+
+@CHECKS.of(FS_FITS)
 def fits(case: FairCase) -> Verdict:
     """FS-01: after all victims are gone, every requested flavor-resource is available.
 
@@ -50,6 +54,7 @@ def fits(case: FairCase) -> Verdict:
     return judge(FS_FITS, [attempt, *([] if verdict.holds else [verdict.detail])], "")
 
 
+@CHECKS.of(FS_HOLDS_CONTESTED)
 def holds_contested_quota(case: FairCase) -> Verdict:
     """FS-02: every victim holds quota in an active queue of the tree, and names a contested fr.
 
@@ -59,6 +64,7 @@ def holds_contested_quota(case: FairCase) -> Verdict:
     return judge_holdings(case, FS_HOLDS_CONTESTED)
 
 
+@CHECKS.of(FS_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: FairCase) -> Verdict:
     """FS-03: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
 
@@ -68,6 +74,7 @@ def within_cluster_queue(case: FairCase) -> Verdict:
     return judge_own_queue(case, FS_WITHIN_CLUSTER_QUEUE)
 
 
+@CHECKS.of(FS_RECLAIM)
 def reclaim_within_cohort(case: FairCase) -> Verdict:
     """FS-04: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
 
@@ -84,6 +91,7 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     return judge(FS_RECLAIM, findings, holds)
 
 
+@CHECKS.of(FS_BORROWS_CONTESTED)
 def borrows_contested_quota(case: FairCase) -> Verdict:
     """FS-05: the queue of a victim borrows contested quota before anything is removed.
 
@@ -108,6 +116,7 @@ def borrows_contested_quota(case: FairCase) -> Verdict:
     return judge(FS_BORROWS_CONTESTED, findings, names or "no victims of other queues")
 
 
+@CHECKS.of(FS_BORROWING)
 def borrowing_until_last_victim(case: FairCase) -> Verdict:
     """FS-06: there is an order in which each victim's side borrows until the victim goes.
 
@@ -123,6 +132,7 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     return judge(FS_BORROWING, stuck, f"in the order {order}" if order else some)
 
 
+@CHECKS.of(FS_SHARES)
 def shares(case: FairCase) -> Verdict:
     """FS-07: in such an order, a configured strategy permits every removal by its shares.
 
@@ -151,17 +161,3 @@ def shares(case: FairCase) -> Verdict:
         entitled = f"does not apply: {queue} stays within nominal quota with {case.preemptor}"
         return judge(FS_SHARES, findings, entitled)
     return judge(FS_SHARES, findings, f"permitted by {' or '.join(setting.strategies)}")
-
-
-CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
-    {
-        FS_FITS.id: fits,
-        FS_HOLDS_CONTESTED.id: holds_contested_quota,
-        FS_WITHIN_CLUSTER_QUEUE.id: within_cluster_queue,
-        FS_RECLAIM.id: reclaim_within_cohort,
-        FS_BORROWS_CONTESTED.id: borrows_contested_quota,
-        FS_BORROWING.id: borrowing_until_last_victim,
-        FS_SHARES.id: shares,
-    }
-)
-"""The check of every law, by the law's id."""

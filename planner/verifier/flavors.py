@@ -6,11 +6,12 @@ those choose among permitted flavors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from planner.assignment import Assignment, PodSetFlavors
-from planner.laws import KF_PERMITTED
+from planner.laws import KF_PERMITTED, Register
 from planner.plan import Verdict
 from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
@@ -18,6 +19,11 @@ from planner.state.queues import ResourceGroup
 from planner.verifier.node_match import obstacle_between
 from planner.verifier.setting import Setting
 from planner.verifier.wording import judge, say_amount, say_node
+
+Check = Callable[[Setting, Assignment], Verdict]
+
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law about flavors, by the law's id."""
 
 
 @dataclass(slots=True)
@@ -55,6 +61,7 @@ class _Group:
         return {pods.flavors[resource].mode for _, pods in self.members if resource in pods.flavors}
 
 
+@CHECKS.of(KF_PERMITTED)
 def permitted_flavors(setting: Setting, assignment: Assignment) -> Verdict:
     """KF-01: every podset gets flavors that its resource groups list and the rules permit.
 

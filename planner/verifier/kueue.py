@@ -7,8 +7,7 @@ in words. None of them knows how the plan was found. Source: docs/semantics/kueu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Final
 
 from planner.laws import (
@@ -20,6 +19,7 @@ from planner.laws import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
     KQ_WITHOUT_BORROWING,
+    Register,
 )
 from planner.plan import Verdict
 from planner.quota.amount import add
@@ -36,7 +36,11 @@ from planner.verifier.wording import judge, say_amount, say_count, say_node, say
 
 Check = Callable[[Case], Verdict]
 
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
 
+
+@CHECKS.of(KQ_FITS)
 def fits(case: Case) -> Verdict:
     """KQ-01: after all victims are gone, every requested flavor-resource is available.
 
@@ -47,6 +51,7 @@ def fits(case: Case) -> Verdict:
     return judge_fit(case, KQ_FITS)
 
 
+@CHECKS.of(KQ_WITHOUT_BORROWING)
 def without_borrowing(case: Case) -> Verdict:
     """KQ-02: an attempt without borrowing ends within the nominal quota of the queue.
 
@@ -70,6 +75,7 @@ def without_borrowing(case: Case) -> Verdict:
     return judge(KQ_WITHOUT_BORROWING, findings, within)
 
 
+@CHECKS.of(KQ_HOLDS_CONTESTED)
 def holds_contested_quota(case: Case) -> Verdict:
     """KQ-03: every victim holds quota in an active queue of the tree, and names a contested fr.
 
@@ -79,6 +85,7 @@ def holds_contested_quota(case: Case) -> Verdict:
     return judge_holdings(case, KQ_HOLDS_CONTESTED)
 
 
+@CHECKS.of(KQ_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: Case) -> Verdict:
     """KQ-04: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
 
@@ -90,6 +97,7 @@ def within_cluster_queue(case: Case) -> Verdict:
     return judge_own_queue(case, KQ_WITHIN_CLUSTER_QUEUE)
 
 
+@CHECKS.of(KQ_RECLAIM)
 def reclaim_within_cohort(case: Case) -> Verdict:
     """KQ-05: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
 
@@ -109,6 +117,7 @@ def reclaim_within_cohort(case: Case) -> Verdict:
     return judge(KQ_RECLAIM, findings, holds)
 
 
+@CHECKS.of(KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(case: Case) -> Verdict:
     """KQ-06: in an attempt with borrowing, ``borrowWithinCohort`` permits every other victim.
 
@@ -133,6 +142,7 @@ def borrow_within_cohort(case: Case) -> Verdict:
     return judge(KQ_BORROW_WITHIN_COHORT, findings, policy)
 
 
+@CHECKS.of(KQ_OVER_QUOTA)
 def over_quota_until_last_victim(case: Case) -> Verdict:
     """KQ-07: there is an order in which Kueue could take the victims one by one.
 
@@ -147,6 +157,7 @@ def over_quota_until_last_victim(case: Case) -> Verdict:
     return judge(KQ_OVER_QUOTA, obstacle, f"in the order {order}" if order else "no victims")
 
 
+@CHECKS.of(KQ_ATTEMPT)
 def attempt(case: Case) -> Verdict:
     """KQ-08: the plan belongs to an attempt which Kueue makes for this preemptor.
 
@@ -166,18 +177,3 @@ def attempt(case: Case) -> Verdict:
         f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
     )
     return judge(KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)
-
-
-CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
-    {
-        KQ_FITS.id: fits,
-        KQ_WITHOUT_BORROWING.id: without_borrowing,
-        KQ_HOLDS_CONTESTED.id: holds_contested_quota,
-        KQ_WITHIN_CLUSTER_QUEUE.id: within_cluster_queue,
-        KQ_RECLAIM.id: reclaim_within_cohort,
-        KQ_BORROW_WITHIN_COHORT.id: borrow_within_cohort,
-        KQ_OVER_QUOTA.id: over_quota_until_last_victim,
-        KQ_ATTEMPT.id: attempt,
-    }
-)
-"""The check of every law, by the law's id."""

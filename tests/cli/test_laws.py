@@ -23,6 +23,7 @@ def test_every_law_term_and_objective_is_listed(style: str) -> None:
             assert law.id in result.stdout
             assert law.title in result.stdout
             assert law.source in shown
+            assert all(reason in shown for reason in law.reasons)
     for term in TERMS.values():
         assert term.title in result.stdout
     for profile in PROFILES.values():
@@ -41,6 +42,19 @@ def test_one_search_finds_a_law() -> None:
     lines = call("laws", "--format", "plain").stdout.splitlines()
     (found,) = [line for line in lines if line.startswith("law KQ-07 ")]
     assert "over_quota_until_last_victim" in found
+
+
+@pytest.mark.parametrize(
+    ("law", "codes"),
+    [
+        ("KQ-05", "InCohortReclamation"),
+        ("K83-05", "InCohortReclamation, InCohortReclaimWhileBorrowing"),
+    ],
+)
+def test_reason_codes_stand_below_their_law(law: str, codes: str) -> None:
+    lines = call("laws", "--format", "plain").stdout.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(f"law {law} "))
+    assert lines[start + 3] == f"  reason codes: {codes}"
 
 
 def test_a_law_of_several_rule_sets_is_told_once() -> None:

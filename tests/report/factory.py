@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 
 from planner.assignment import Assignment, FlavorChoice, PodSetFlavors
-from planner.laws import KUEUE_CLASSICAL
+from planner.laws import RULE_SETS
 from planner.plan import (
     Amount,
     BoundByRows,
@@ -248,7 +248,8 @@ def make_certificate(**changes: object) -> Certificate:
         "bounds": (bound,),
         "sums": (sum_,),
         "verdicts": tuple(
-            Verdict(law=law.id, title=law.title, holds=True, detail="") for law in KUEUE_CLASSICAL
+            Verdict(law=law.id, title=law.title, holds=True, detail="")
+            for law in RULE_SETS["kueue-classical"]
         ),
         "removal_order": ("team-b/sweep-17", "team-a/notebook-3"),
         "solver": "CP-SAT 9.15.6755",

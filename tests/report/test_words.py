@@ -5,9 +5,10 @@ import dataclasses
 from planner.laws import RULE_SETS
 from planner.objective.terms import TERMS
 from planner.reference.candidates import REASON
+from planner.reference.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
+from planner.reference.kep83.search import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.report.contrast import contrast
 from planner.report.words import (
-    ALLOWED_BY,
     RULES,
     TERM_TEXTS,
     YUNIKORN_TEXTS,
@@ -42,11 +43,15 @@ def test_victims_of_yunikorn_are_allocations_in_every_term() -> None:
 
 
 def test_every_reason_of_the_scheduler_has_its_law() -> None:
-    of_kueue = {rules for rules in RULE_SETS if rules.startswith("kueue")}
-    assert set(ALLOWED_BY) == {*of_kueue, "kep83"}
-    assert set(ALLOWED_BY["kueue-classical"]) == set(REASON.values())
-    for rules, laws in ALLOWED_BY.items():
-        assert set(laws.values()) <= set(RULE_SETS[rules])
+    behind = {
+        rules: [reason for law in laws for reason in law.reasons]
+        for rules, laws in RULE_SETS.items()
+    }
+    assert set(behind["kueue-classical"]) == set(REASON.values())
+    assert set(behind["kueue-fair"]) == {OWN, WITHIN_NOMINAL, FAIR}
+    assert set(behind["kep83"]) == {OWN_QUEUE, RECLAIMED, WHILE_BORROWING}
+    for reasons in behind.values():
+        assert len(set(reasons)) == len(reasons)
 
 
 def test_every_rule_set_and_scheduler_has_a_name() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from planner.laws import YUNIKORN_DESIGN
+from planner.laws import RULE_SETS
 from planner.plan import (
     Certificate,
     Level,
@@ -170,7 +170,8 @@ def make_yunikorn_certificate(**changes: object) -> Certificate:
         ),
         "bounds": (bound,),
         "verdicts": tuple(
-            Verdict(law=law.id, title=law.title, holds=True, detail="") for law in YUNIKORN_DESIGN
+            Verdict(law=law.id, title=law.title, holds=True, detail="")
+            for law in RULE_SETS["yunikorn-design"]
         ),
         "removal_order": ("sweep-17-key", "etl-driver-key"),
         "solver": "CP-SAT 9.15.6755",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from planner.errors import InternalError
@@ -10,9 +10,9 @@ from planner.explanation.kueue.record import Standing
 from planner.explanation.record import LawInWords
 from planner.laws import (
     FS_BORROWING,
+    FS_BORROWS_CONTESTED,
     FS_HOLDS_CONTESTED,
     FS_RECLAIM,
-    FS_SHARES,
     FS_WITHIN_CLUSTER_QUEUE,
     KQ_BORROW_WITHIN_COHORT,
     KQ_HOLDS_CONTESTED,
@@ -20,6 +20,8 @@ from planner.laws import (
     KQ_RECLAIM,
     KQ_WITHIN_CLUSTER_QUEUE,
     Law,
+    Register,
+    law_behind,
 )
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
@@ -27,19 +29,8 @@ from planner.quota.snapshot import Snapshot
 from planner.solver.kueue.planning import Planning
 from planner.state import State
 
-ALLOWED_BY: Final[Mapping[bool, Mapping[str, Law]]] = {
-    False: {
-        "InClusterQueue": KQ_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": KQ_RECLAIM,
-        "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT,
-    },
-    True: {
-        "InClusterQueue": FS_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": FS_RECLAIM,
-        "InCohortFairSharing": FS_SHARES,
-    },
-}
-"""The law behind each of Kueue's reason codes; the key says whether fair sharing is on."""
+WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
+"""What a law says of a workload that it forbids, by the law's id."""
 
 
 def standing(planning: Planning, state: State, workload: str, position: int | None) -> Standing:
@@ -70,7 +61,8 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbidden in planning.excluding:
         if forbidden[position]:
-            return _in_words(law, _WORDS[law.name](problem, position))
+            said = WORDS[law.id](problem, position) if law.id in WORDS else law.title
+            return _in_words(law, said)
     if not planning.eligible[position]:
         law = KQ_OVER_QUOTA if problem.fair is None else FS_BORROWING
         return _in_words(law, _not_over_quota(problem, position))
@@ -82,7 +74,10 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
 def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     """Return the law that made a workload a candidate, with the numbers."""
     problem = planning.problem
-    law = ALLOWED_BY[problem.fair is not None][reason]
+    law = law_behind(problem.rules, reason)
+    if law is None:
+        message = f"no law of {problem.rules} stands behind {reason!r}"
+        raise InternalError(message)
     mine, its = problem.preemptor_priority, int(problem.priority[position])
     policy = problem.policy
     if problem.from_own_queue[position]:
@@ -141,12 +136,14 @@ def _in_words(law: Law, text: str) -> LawInWords:
     return LawInWords(law=law.id, title=law.title, text=text)
 
 
+@WORDS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
 def _holds_nothing(problem: Problem, position: int) -> str:
     held = [fr for fr in range(len(problem.frs)) if problem.holding[position, fr]]
     text = f"it holds nothing of what is short, {_listed(problem, problem.contested)}"
     return f"{text}; it holds {_listed(problem, held)}" if held else text
 
 
+@WORDS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
 def _within_cluster_queue(problem: Problem, position: int) -> str:
     policy = problem.policy.within_cluster_queue
     text = f"withinClusterQueue of ClusterQueue {_own(problem)} is {policy}"
@@ -160,6 +157,7 @@ def _within_cluster_queue(problem: Problem, position: int) -> str:
     return f"{text}: its priority {its} is the same, and it did not queue later"
 
 
+@WORDS.of(KQ_RECLAIM, FS_RECLAIM)
 def _reclaim(problem: Problem, position: int) -> str:
     policy = problem.policy.reclaim_within_cohort
     text = f"reclaimWithinCohort of ClusterQueue {_own(problem)} is {policy}"
@@ -169,6 +167,7 @@ def _reclaim(problem: Problem, position: int) -> str:
     return f"{text}: its priority {its} is not below {problem.preemptor_priority}"
 
 
+@WORDS.of(FS_BORROWS_CONTESTED)
 def _borrows_nothing(problem: Problem, position: int) -> str:
     return _within_quota(problem, int(problem.queue[position]), problem.contested)
 
@@ -227,12 +226,3 @@ def _listed(problem: Problem, frs: Iterable[int]) -> str:
 
 def _own(problem: Problem) -> str:
     return problem.names[problem.own_queue]
-
-
-_WORDS: Final[Mapping[str, Callable[[Problem, int], str]]] = {
-    KQ_HOLDS_CONTESTED.name: _holds_nothing,
-    KQ_WITHIN_CLUSTER_QUEUE.name: _within_cluster_queue,
-    KQ_RECLAIM.name: _reclaim,
-    "borrows_contested_quota": _borrows_nothing,
-}
-"""Who says in words what a law forbids, by the name of the law."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from planner.explanation.kueue.record import Shortfall
@@ -25,6 +25,8 @@ from planner.laws import (
     KQ_WITHIN_CLUSTER_QUEUE,
     KQ_WITHOUT_BORROWING,
     Law,
+    Register,
+    in_drop_order,
 )
 from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
@@ -34,32 +36,13 @@ from planner.quantity import format_units
 from planner.solver.engine import Deadline, Outcome, run
 from planner.solver.kueue.planning import Planning
 
-# Least telling first: they are tried for dropping in this order, so that of several minimal
-# sets the one that names policies is found.
-CLASSICAL: Final = (
-    KQ_ATTEMPT,
-    KQ_WITHOUT_BORROWING,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_RECLAIM,
-    KQ_FITS,
-)
-FAIR: Final = (
-    FS_HOLDS_CONTESTED,
-    FS_BORROWS_CONTESTED,
-    FS_BORROWING,
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-    FS_RECLAIM,
-    FS_FITS,
-)
+WORDS: Final[Register[Callable[[Problem], str]]] = Register()
+"""What a law says of a problem, with its numbers, by the law's id."""
 
 
 def laws_of(problem: Problem) -> tuple[Law, ...]:
     """Return the laws that can be dropped, in the order in which that is tried."""
-    return CLASSICAL if problem.fair is None else FAIR
+    return in_drop_order(problem.rules)
 
 
 def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
@@ -88,7 +71,7 @@ def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]
 
 def clash_in_words(problem: Problem, ids: set[str]) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(laws_of(problem), ids, _WORDS, problem)
+    return in_words(laws_of(problem), ids, WORDS, problem)
 
 
 def shortfalls(planning: Planning) -> tuple[Shortfall, ...]:
@@ -163,6 +146,7 @@ def _shortfall(  # noqa: PLR0913, PLR0917 - one number each
     )
 
 
+@WORDS.of(KQ_FITS, FS_FITS)
 def _fits(problem: Problem) -> str:
     short = [
         f"{format_units(problem.request[fr] - problem.available[fr], problem.frs[fr].resource)} "
@@ -190,6 +174,7 @@ def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
     return (classical if problem.fair is None else fair).id
 
 
+@WORDS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
     law = _fair_or(problem, FS_WITHIN_CLUSTER_QUEUE, KQ_WITHIN_CLUSTER_QUEUE)
     value = problem.policy.within_cluster_queue
@@ -198,6 +183,7 @@ def _within(problem: Problem) -> str:
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
+@WORDS.of(KQ_RECLAIM, FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
     law = _fair_or(problem, FS_RECLAIM, KQ_RECLAIM)
     value = problem.policy.reclaim_within_cohort
@@ -206,11 +192,13 @@ def _reclaim(problem: Problem) -> str:
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
+@WORDS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
 def _holds(problem: Problem) -> str:
     count = int((~problem.names_contested).sum())
     return f"{_workloads(count)} hold nothing of what is short"
 
 
+@WORDS.of(KQ_BORROW_WITHIN_COHORT)
 def _borrow(problem: Problem) -> str:
     count = int((restricted_while_borrowing(problem) & eligible(problem)).sum())
     borrow = problem.policy.borrow_within_cohort
@@ -219,46 +207,35 @@ def _borrow(problem: Problem) -> str:
     return _policy("borrowWithinCohort", borrow.policy + most, count)
 
 
+@WORDS.of(KQ_WITHOUT_BORROWING)
 def _without_borrowing(problem: Problem) -> str:
     return f"ClusterQueue {problem.names[problem.own_queue]} must stay within its nominal quota"
 
 
+@WORDS.of(KQ_ATTEMPT)
 def _attempt(problem: Problem) -> str:
     made = attempts(problem, eligible(problem))
     tried = " and ".join("with borrowing" if one else "without borrowing" for one in made)
     return f"Kueue tries {tried} only"
 
 
+@WORDS.of(KQ_OVER_QUOTA, FS_BORROWING)
 def _over_quota(problem: Problem) -> str:
     count = _protected(problem, _fair_or(problem, FS_BORROWING, KQ_OVER_QUOTA))
     text = "other queues and cohorts give only what is over their quota"
     return f"{text}; {_workloads(count)} are in one that is not" if count else text
 
 
+@WORDS.of(FS_BORROWS_CONTESTED)
 def _borrows_contested(problem: Problem) -> str:
     count = _protected(problem, FS_BORROWS_CONTESTED.id)
     return f"{_workloads(count)} are in queues that borrow nothing of what is short"
 
 
+@WORDS.of(FS_SHARES)
 def _shares(problem: Problem) -> str:
     strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
     own = problem.names[problem.own_queue]
     return (
         f"with the request, the side of ClusterQueue {own} would be the more unfair ({strategies})"
     )
-
-
-_WORDS: Final[Mapping[str, Callable[[Problem], str]]] = {
-    KQ_FITS.name: _fits,
-    KQ_WITHOUT_BORROWING.name: _without_borrowing,
-    KQ_HOLDS_CONTESTED.name: _holds,
-    KQ_WITHIN_CLUSTER_QUEUE.name: _within,
-    KQ_RECLAIM.name: _reclaim,
-    KQ_BORROW_WITHIN_COHORT.name: _borrow,
-    KQ_OVER_QUOTA.name: _over_quota,
-    KQ_ATTEMPT.name: _attempt,
-    FS_BORROWS_CONTESTED.name: _borrows_contested,
-    FS_BORROWING.name: _over_quota,
-    FS_SHARES.name: _shares,
-}
-"""What each law says of a problem, by the name of the law."""

@@ -14,13 +14,7 @@ from typing import Final
 
 from planner.errors import ParseError
 from planner.explanation.kueue.record import Party, PreemptionMessage
-from planner.laws import (
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-)
+from planner.laws import law_behind
 from planner.state import State
 
 UNKNOWN: Final = "UNKNOWN"
@@ -33,12 +27,6 @@ REASONS: Final = {
 }
 """Kueue's words for its reason codes (kueue ff69552e, ``HumanReadablePreemptionReasons``)."""
 
-_LAWS: Final = {
-    "InClusterQueue": f"{KQ_WITHIN_CLUSTER_QUEUE.id}/{FS_WITHIN_CLUSTER_QUEUE.id}",
-    "InCohortReclamation": KQ_RECLAIM.id,
-    "InCohortFairSharing": FS_SHARES.id,
-    "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT.id,
-}
 _JOB_UID: Final = "kueue.x-k8s.io/job-uid"
 LONGEST: Final = 16_384
 """How much of a text is looked at, in characters."""
@@ -93,7 +81,7 @@ def parse_message(text: str) -> PreemptionMessage:
     return PreemptionMessage(
         kind="Preempted",
         reason=reason,
-        law=_LAWS.get(reason or ""),
+        law=_laws_behind(reason),
         preemptor=_party(flat, "preemptor", uid=told["uid"], job_uid=told["job"]),
         victim=_party(flat, "preemptee"),
         text=told[0],
@@ -119,6 +107,17 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
     return message.model_copy(
         update={"preemptor": named(message.preemptor), "victim": named(message.victim)}
     )
+
+
+def _laws_behind(reason: str | None) -> str | None:
+    """Name the law behind a reason under each rule set that gives it: the text does not say which.
+
+    ``None`` where it gives no reason.
+    """
+    if reason is None:
+        return None
+    known = (law_behind(rules, reason) for rules in ("kueue-classical", "kueue-fair"))
+    return "/".join(law.id for law in known if law is not None)
 
 
 def _party(text: str, side: str, **told: str | None) -> Party:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from planner.explanation.record import LawInWords
@@ -18,9 +18,10 @@ from planner.laws import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
     Law,
+    Register,
     Spared,
 )
-from planner.models.yunikorn.candidates import GENERIC, REQUIRED_NODE
+from planner.models.yunikorn.candidates import exclusions
 from planner.models.yunikorn.laws import spared_by
 from planner.models.yunikorn.need import missing_on
 from planner.plan import ResourceAmount
@@ -29,6 +30,9 @@ from planner.quota.yunikorn.resource import share_type
 from planner.solver.yunikorn.explanation import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
+
+WORDS: Final[Register[Callable[[YuniKornPlanning, int], str]]] = Register()
+"""What a law says of an allocation that it forbids, by the law's id."""
 
 
 def standing(planning: YuniKornPlanning, position: int, *, spared: Spared) -> YuniKornStanding:
@@ -72,9 +76,10 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
     YK-01 does not: it compares whole plans.
     """
     problem = planning.problem
-    for law, forbids in REQUIRED_NODE if problem.ask.required_node else GENERIC:
+    for law, forbids in exclusions(problem):
         if forbids(problem)[position]:
-            return _in_words(law, _WORDS[law.name](planning, position))
+            said = WORDS[law.id](planning, position) if law.id in WORDS else law.title
+            return _in_words(law, said)
     text = _no_room(planning, position)
     return _in_words(YK_FITS_NODE, text) if text else None
 
@@ -129,12 +134,14 @@ def _last_tier(problem: YuniKornProblem, position: int) -> str:
     return f"{why}: a last resort, and there are plans without any"
 
 
+@WORDS.of(YK_OTHER_QUEUE)
 def _other_queue(planning: YuniKornPlanning, position: int) -> str:
     del position
     problem = planning.problem
     return f"it is in the queue of the ask, {problem.queues[problem.own_queue].path}"
 
 
+@WORDS.of(YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning, position: int) -> str:
     problem = planning.problem
     queue = int(problem.queue[position])
@@ -142,10 +149,12 @@ def _over_guaranteed(planning: YuniKornPlanning, position: int) -> str:
     return f"queue {problem.queues[queue].path} is not over its guaranteed: {uses}"
 
 
+@WORDS.of(YK_PRIORITY)
 def _above_priority(planning: YuniKornPlanning, position: int) -> str:
     return f"{_priority(planning, position)} is above the ask's {planning.problem.ask.priority}"
 
 
+@WORDS.of(YK_FENCE)
 def _fence(planning: YuniKornPlanning, position: int) -> str:
     problem = planning.problem
     facts = problem.queues[int(problem.queue[position])]
@@ -154,6 +163,7 @@ def _fence(planning: YuniKornPlanning, position: int) -> str:
     return f"it is outside the fence at {fence(problem)}"
 
 
+@WORDS.of(YK_PREEMPTABLE)
 def _preemptable(planning: YuniKornPlanning, position: int) -> str:
     ask, allocation = planning.problem.ask, planning.problem.allocations[position]
     if not share_type(ask.resource, allocation.resource):
@@ -163,11 +173,13 @@ def _preemptable(planning: YuniKornPlanning, position: int) -> str:
     return "it is released already" if allocation.x.released else "it is being preempted already"
 
 
+@WORDS.of(YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning, position: int) -> str:
     del position
     return explain_refusal(planning.cluster, planning.asking.ask)
 
 
+@WORDS.of(YK_FITS_NODE)
 def _elsewhere(planning: YuniKornPlanning, position: int) -> str:
     node = planning.problem.allocations[position].node_id
     return f"it is on {node}, and the ask requires {planning.problem.ask.required_node}"
@@ -191,15 +203,3 @@ def _no_room(planning: YuniKornPlanning, position: int) -> str:
             lacking, there = amount(missing, problem.types[t]), amount(held, problem.types[t])
             return f"its node {name} lacks {lacking}, and all candidates there hold {there}"
     return ""
-
-
-_WORDS: Final[Mapping[str, Callable[[YuniKornPlanning, int], str]]] = {
-    YK_OTHER_QUEUE.name: _other_queue,
-    YK_OVER_GUARANTEED.name: _over_guaranteed,
-    YK_PRIORITY.name: _above_priority,
-    YK_FENCE.name: _fence,
-    YK_PREEMPTABLE.name: _preemptable,
-    YK_MAY_PREEMPT.name: _may_preempt,
-    YK_FITS_NODE.name: _elsewhere,
-}
-"""Who says in words what a law forbids, by the name of the law."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -21,7 +21,6 @@ from planner.explanation.yunikorn.wording import (
     listed,
 )
 from planner.laws import (
-    RULE_SETS,
     YK_FENCE,
     YK_FITS_NODE,
     YK_LEAVES_GUARANTEED,
@@ -34,9 +33,11 @@ from planner.laws import (
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
     Law,
+    Register,
+    in_drop_order,
 )
 from planner.models.yunikorn.build import assemble
-from planner.models.yunikorn.candidates import GENERIC, REQUIRED_NODE, eligible
+from planner.models.yunikorn.candidates import eligible, exclusions
 from planner.models.yunikorn.columns import build_classes
 from planner.models.yunikorn.need import (
     above_guaranteed,
@@ -49,26 +50,13 @@ from planner.solver.engine import Deadline, Outcome, run
 from planner.solver.yunikorn.explanation import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 
-# Least telling first: they are tried for dropping in this order, so that of several minimal sets
-# the one that names what somebody has set is found. YK-01 never leaves no plan.
-DROPPED: Final = (
-    YK_PREEMPTABLE,
-    YK_LEAVES_GUARANTEED,
-    YK_OVER_GUARANTEED,
-    YK_PRIORITY,
-    YK_OTHER_QUEUE,
-    YK_WITHIN_LIMITS,
-    YK_FITS_NODE,
-    YK_FENCE,
-    YK_WITHIN_GUARANTEED,
-    YK_UNDER_GUARANTEED,
-    YK_MAY_PREEMPT,
-)
+WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()
+"""What a law says of an ask, with its numbers, by the law's id."""
 
 
 def laws_of(rules: str) -> tuple[Law, ...]:
     """Return the laws of a rule set that can be dropped, in the order in which that is tried."""
-    return tuple(law for law in DROPPED if law in RULE_SETS[rules])
+    return in_drop_order(rules)
 
 
 def feasible(problem: YuniKornProblem, rules: str, kept: set[str], deadline: Deadline) -> Outcome:
@@ -96,16 +84,16 @@ def minimal_clash(
 
 def clash_in_words(planning: YuniKornPlanning, ids: set[str]) -> tuple[LawInWords, ...]:
     """Return clashing laws in the order of their ids, with what each says here."""
-    return in_words(laws_of(planning.subject.rules), ids, _WORDS, planning)
+    return in_words(laws_of(planning.subject.rules), ids, WORDS, planning)
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
     """Count the allocations that a law forbids by itself."""
     problem = planning.problem
-    masks = REQUIRED_NODE if problem.ask.required_node else GENERIC
-    return sum(int(forbids(problem).sum()) for each, forbids in masks if each == law)
+    return sum(int(forbids(problem).sum()) for each, forbids in exclusions(problem) if each == law)
 
 
+@WORDS.of(YK_LEAVES_GUARANTEED)
 def _leaves_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     may_go = [
@@ -116,11 +104,13 @@ def _leaves_guaranteed(planning: YuniKornPlanning) -> str:
     return f"queues keep their guaranteed: at most {listed(may_go) or 'anything'}"
 
 
+@WORDS.of(YK_OTHER_QUEUE)
 def _other_queue(planning: YuniKornPlanning) -> str:
     own = planning.problem.queues[planning.problem.own_queue].path
     return f"{_are(planning, YK_OTHER_QUEUE)} in {own}, the queue of the ask"
 
 
+@WORDS.of(YK_WITHIN_GUARANTEED)
 def _within_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     short = short_of_guaranteed(problem)
@@ -133,17 +123,20 @@ def _within_guaranteed(planning: YuniKornPlanning) -> str:
     return f"the ask does not fit into what is left of the guaranteed: it lacks {lacks}"
 
 
+@WORDS.of(YK_UNDER_GUARANTEED)
 def _under_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     return f"{guarantees(problem, problem.own_queue)}: nothing is left of it"
 
 
+@WORDS.of(YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning) -> str:
     text = "queues give only while they are over their guaranteed"
     count = _forbidden(planning, YK_OVER_GUARANTEED)
     return f"{text}; {_are(planning, YK_OVER_GUARANTEED)} in one that is not" if count else text
 
 
+@WORDS.of(YK_PRIORITY)
 def _priority(planning: YuniKornPlanning) -> str:
     count = _forbidden(planning, YK_PRIORITY)
     have = "has" if count == 1 else "have"
@@ -152,12 +145,14 @@ def _priority(planning: YuniKornPlanning) -> str:
     return f"{counted(count)} {have} a higher priority than {ask.priority}{after}"
 
 
+@WORDS.of(YK_FENCE)
 def _fence(planning: YuniKornPlanning) -> str:
     text = f"preemption stays inside {fence(planning.problem)}"
     where = "outside, or in a queue with preemption.policy disabled"
     return f"{text}; {_are(planning, YK_FENCE)} {where}"
 
 
+@WORDS.of(YK_FITS_NODE)
 def _fits_node(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     if not problem.usable.any():
@@ -180,6 +175,7 @@ def _fits_node(planning: YuniKornPlanning) -> str:
     return f"the ask must fit on one node; {name}, the nearest, lacks {lacks or 'nothing'}"
 
 
+@WORDS.of(YK_WITHIN_LIMITS)
 def _within_limits(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     over = listed(
@@ -190,6 +186,7 @@ def _within_limits(planning: YuniKornPlanning) -> str:
     return f"queues stay within their maximum: the ask is {over}"
 
 
+@WORDS.of(YK_PREEMPTABLE)
 def _preemptable(planning: YuniKornPlanning) -> str:
     count = _forbidden(planning, YK_PREEMPTABLE)
     text = "there must be a victim"
@@ -197,6 +194,7 @@ def _preemptable(planning: YuniKornPlanning) -> str:
     return f"{text}; {_are(planning, YK_PREEMPTABLE)} {why}" if count else text
 
 
+@WORDS.of(YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning) -> str:
     return explain_refusal(planning.cluster, planning.asking.ask)
 
@@ -204,19 +202,3 @@ def _may_preempt(planning: YuniKornPlanning) -> str:
 def _are(planning: YuniKornPlanning, law: Law) -> str:
     count = _forbidden(planning, law)
     return f"{counted(count)} {'is' if count == 1 else 'are'}"
-
-
-_WORDS: Final[Mapping[str, Callable[[YuniKornPlanning], str]]] = {
-    YK_LEAVES_GUARANTEED.name: _leaves_guaranteed,
-    YK_OTHER_QUEUE.name: _other_queue,
-    YK_WITHIN_GUARANTEED.name: _within_guaranteed,
-    YK_UNDER_GUARANTEED.name: _under_guaranteed,
-    YK_OVER_GUARANTEED.name: _over_guaranteed,
-    YK_PRIORITY.name: _priority,
-    YK_FENCE.name: _fence,
-    YK_FITS_NODE.name: _fits_node,
-    YK_WITHIN_LIMITS.name: _within_limits,
-    YK_PREEMPTABLE.name: _preemptable,
-    YK_MAY_PREEMPT.name: _may_preempt,
-}
-"""What each law says of an ask, by the name of the law."""

@@ -13,6 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
+from planner.laws import (
+    YK_FENCE,
+    YK_MAY_PREEMPT,
+    YK_OTHER_QUEUE,
+    YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
+    YK_PRIORITY,
+)
 from planner.proof.box import Box
 from planner.proof.classes import Members
 from planner.proof.yunikorn.turns import IntArray
@@ -26,7 +34,17 @@ from planner.verifier.yunikorn.hosting import room_faults
 from planner.verifier.yunikorn.laws import CHECKS
 from planner.verifier.yunikorn.victim import Victim
 
-SINGLE_LAWS: Final = ("YK-03", "YK-05", "YK-06", "YK-07", "YK-10", "YK-11")
+SINGLE_LAWS: Final = tuple(
+    law.id
+    for law in (
+        YK_OTHER_QUEUE,
+        YK_OVER_GUARANTEED,
+        YK_PRIORITY,
+        YK_FENCE,
+        YK_PREEMPTABLE,
+        YK_MAY_PREEMPT,
+    )
+)
 """Laws that refuse single allocations; YK-05 does, where a queue has no turn even before any
 removal: usage never rises."""
 

@@ -15,7 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.laws import Spared
+from planner.laws import (
+    YK_LEAVES_GUARANTEED,
+    YK_OVER_GUARANTEED,
+    YK_UNDER_GUARANTEED,
+    YK_WITHIN_GUARANTEED,
+    YK_WITHIN_LIMITS,
+    Spared,
+)
 from planner.objective.profiles import Measure
 from planner.objective.terms import RATED, TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
@@ -167,19 +174,19 @@ class YuniKornRules(Frame):
             for t, missing in self.missing(room).items():
                 yield f"YK-08 {t} on {room.node_id}", self._freeing(mine, t, missing)
         yield from self._whatever_node(mine)
-        if "YK-02" in self.laws:
+        if YK_LEAVES_GUARANTEED.id in self.laws:
             yield from self._guaranteed_rows(mine)
-        if "YK-05" in self.laws:
+        if YK_OVER_GUARANTEED.id in self.laws:
             yield from self.turns.rows(mine)
 
     def _whatever_node(self, mine: IntArray) -> Iterator[NamedRow]:
         """Yield what victims must free in queues, wherever they are, and that there are any."""
         yield "YK-10", Row(mine, np.ones_like(mine), 1)
-        if "YK-04" in self.laws:
+        if YK_WITHIN_GUARANTEED.id in self.laws:
             yield from self._within_guaranteed_rows(mine)
-        if "YK-12" in self.laws and not self._is_under_guaranteed:
+        if YK_UNDER_GUARANTEED.id in self.laws and not self._is_under_guaranteed:
             yield "YK-12", Row(mine[:0], mine[:0], 1)
-        if "YK-09" in self.laws:
+        if YK_WITHIN_LIMITS.id in self.laws:
             yield from self._limit_rows(mine)
 
     @property
@@ -187,7 +194,7 @@ class YuniKornRules(Frame):
         """YK-12, which does not look at victims."""
         victims = tuple(self.first)
         case = YuniKornCase(self.cluster, self.asking, self.rule_set, None, victims)
-        return CHECKS["YK-12"](case).holds
+        return CHECKS[YK_UNDER_GUARANTEED.id](case).holds
 
     def _freeing(self, classes: IntArray, t: str, missing: int) -> Row:
         holding = classes[self.held(t)[classes] > 0]
@@ -261,7 +268,7 @@ class YuniKornRules(Frame):
 
     def stuck(self, least: IntArray) -> int | None:
         """YK-05: return a leaf with victims that none of them can be the last to leave."""
-        return self.turns.stuck(least) if "YK-05" in self.laws else None
+        return self.turns.stuck(least) if YK_OVER_GUARANTEED.id in self.laws else None
 
     def _refused_set(self, box: Box) -> str:
         """Judge the one set of a box by the verifier; say what is in its way."""

@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from planner.laws import (
+    K83_BORROWS,
+    K83_HOLDS_CONTESTED,
+    K83_WAITED,
+    K83_WITHIN_CLUSTER_QUEUE,
+    K83_WITHIN_COHORT,
+)
 from planner.quota.snapshot import Admitted
 from planner.quota.waiting import seconds_waiting
 from planner.reference.kep83.context import Kep83Context
+from planner.reference.laws import keeps
 from planner.state.kep83 import Criterion
 
 Key = tuple[float | str, ...]
@@ -24,12 +32,14 @@ def candidates_in_order(context: Kep83Context) -> list[Admitted]:
     return sorted(found, key=lambda workload: _key(context, workload))
 
 
+@keeps(K83_WAITED)
 def _may_preempt(context: Kep83Context) -> bool:
     """Say whether the preemptor has waited long enough."""
     waited = seconds_waiting(context.preemptor.workload, context.snapshot.now)
     return waited >= context.options.wait
 
 
+@keeps(K83_BORROWS, K83_WITHIN_COHORT)
 def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
     """Step 2.1: in the cohort only ClusterQueues that are borrowing are considered."""
     policy = context.options.within_cohort(context.policy)
@@ -47,6 +57,7 @@ def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
                 yield workload
 
 
+@keeps(K83_WITHIN_CLUSTER_QUEUE)
 def _of_own_queue(context: Kep83Context) -> Iterator[Admitted]:
     """Step 2.2: in the ClusterQueue only workloads with lower priority are selected."""
     if context.options.within_cluster_queue(context.policy) == "Never":
@@ -56,6 +67,7 @@ def _of_own_queue(context: Kep83Context) -> Iterator[Admitted]:
             yield workload
 
 
+@keeps(K83_HOLDS_CONTESTED)
 def _uses_involved(context: Kep83Context, workload: Admitted) -> bool:
     """Step 2: workloads that do not use the flavors selected for the preemptor are left out."""
     return not context.involved.isdisjoint(workload.names)

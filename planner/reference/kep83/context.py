@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner.laws import K83_AT_MIN, K83_BORROWS, K83_FITS, K83_WITHOUT_BORROWING
 from planner.quota.amount import add
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.laws import keeps
 from planner.state.kep83 import Kep83
 from planner.state.queues import Preemption
 
@@ -39,6 +41,7 @@ class Kep83Context:
         """The preemption policies of the preemptor's ClusterQueue."""
         return self.snapshot.queues[self.queue].spec.preemption
 
+    @keeps(K83_FITS, K83_WITHOUT_BORROWING)
     def fits(self) -> bool:
         """Say whether the request fits within the quota: where preemption is needed, within min."""
         usage, queue = self.usage, self.queue
@@ -50,11 +53,13 @@ class Kep83Context:
                 return False
         return True
 
+    @keeps(K83_BORROWS)
     def is_borrowing(self, queue: int) -> bool:
         """Say whether a ClusterQueue uses more than its min of some involved flavor."""
         used, tree = self.usage.amount[queue], self.usage.tree
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.involved)
 
+    @keeps(K83_AT_MIN)
     def is_below_min(self, queue: int) -> bool:
         """Say whether a ClusterQueue uses less than its min of all the involved flavors."""
         used, tree = self.usage.amount[queue], self.usage.tree

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from planner.laws import K83_AT_MIN
 from planner.quota.snapshot import Admitted
 from planner.reference.kep83.candidates import candidates_in_order
 from planner.reference.kep83.context import Kep83Context
+from planner.reference.laws import keeps
 from planner.reference.target import Search, Target
 
 OWN_QUEUE: Final = "InClusterQueue"
@@ -27,6 +29,7 @@ def search_kep83(context: Kep83Context) -> Search:
     return Search(targets, (borrowing,), borrowing if targets else None)
 
 
+@keeps(K83_AT_MIN)
 def _remove(context: Kep83Context) -> list[Admitted]:
     """Step 4: remove candidates until the preemptor fits; if it never does, put all back."""
     removed: list[Admitted] = []

@@ -9,9 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from planner.laws import (
+    YK_FENCE,
+    YK_LAST_TIER,
+    YK_OTHER_QUEUE,
+    YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
+    YK_PRIORITY,
+)
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import ge_all, ge_known, plus, share_type
 from planner.quota.yunikorn.snapshot import Snapshot
+from planner.reference.laws import keeps
 from planner.state.yunikorn import Allocation, Ask
 
 
@@ -42,6 +51,7 @@ class Fence:
     priorities: Mapping[str, int]
 
 
+@keeps(YK_FENCE)
 def find_fence(leaf: Queue, ask: Ask) -> Fence:
     """Walk up from the leaf of the ask to the first queue that stops preemption.
 
@@ -77,6 +87,7 @@ def find_candidates(leaf: Queue, ask: Ask, fence: Fence) -> list[Candidate]:
     return list(_below(fence.root, ask, snapshot, fence.priorities, (top, False)))
 
 
+@keeps(YK_FENCE, YK_OTHER_QUEUE, YK_PRIORITY)
 def _below(
     queue: Queue,
     ask: Ask,
@@ -102,6 +113,7 @@ def _below(
         yield from _below(child, ask, snapshot, path, below)
 
 
+@keeps(YK_OVER_GUARANTEED, YK_PREEMPTABLE, YK_PRIORITY)
 def _of_leaf(
     queue: Queue, ask: Ask, snapshot: Snapshot, priority: int | None
 ) -> Iterator[Candidate]:
@@ -122,6 +134,7 @@ def _of_leaf(
                 yield Candidate(allocation, queue, application.application_id)
 
 
+@keeps(YK_LAST_TIER)
 def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candidate]:
     """Sort candidates: opted out last, originators late, newest first.
 

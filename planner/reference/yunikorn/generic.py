@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from planner.laws import YK_LAST_TIER, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.hosting import is_usable
 from planner.quota.yunikorn.resource import fits, gt_known, plus, same_or_zero
 from planner.quota.yunikorn.snapshot import Snapshot, under
+from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import (
     Candidate,
     find_candidates,
@@ -126,6 +128,7 @@ def _ask_shim(plan: Plan, snapshot: Snapshot, predicates: Predicates) -> int | N
     return -1 if predicates.passes(plan.room, snapshot.ask) else None
 
 
+@keeps(YK_LAST_TIER)
 def score_of(plan: Plan, index: int) -> int:
     """Return the score of a successful answer; the lowest wins.
 
@@ -144,6 +147,7 @@ def score_of(plan: Plan, index: int) -> int:
     return score
 
 
+@keeps(YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED)
 def _additional(
     snapshot: Snapshot, chosen: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> list[Candidate] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from planner.laws import YK_FITS_NODE, YK_OVER_GUARANTEED, YK_WITHIN_GUARANTEED
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import (
     Amount,
@@ -20,6 +21,7 @@ from planner.quota.yunikorn.resource import (
     same_or_zero,
 )
 from planner.quota.yunikorn.snapshot import Snapshot, under
+from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import Candidate
 
 
@@ -36,6 +38,7 @@ class Plan:
     victims: Sequence[Candidate]
 
 
+@keeps(YK_WITHIN_GUARANTEED)
 def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     """Say whether preemption can help at all: the ask fits into what is left of the guaranteed.
 
@@ -54,6 +57,7 @@ def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     return False
 
 
+@keeps(YK_FITS_NODE)
 def plan_node(snapshot: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> Plan | None:
     """Return the plan of a node with its candidates in order, None if none makes room."""
     if fits(room.available, snapshot.ask):
@@ -81,6 +85,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
     return head + tail
 
 
+@keeps(YK_OVER_GUARANTEED)
 def _second_pass(
     trial: Snapshot, room: NodeRoom, group: Sequence[Candidate], ordered: Sequence[Candidate]
 ) -> Plan | None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from planner.laws import YK_MAY_PREEMPT
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.resource import fits_loose
+from planner.reference.laws import keeps
 from planner.reference.yunikorn.predicates import ByResource, Predicates
 
 CHECK_INTERVAL: Final = 15 * SECOND
@@ -53,6 +55,7 @@ class Preconditions:
         )
 
 
+@keeps(YK_MAY_PREEMPT)
 def check(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> Preconditions:
     """Check all preconditions of an ask; the policy of its own queue is not one of them."""
     ask, leaf = asking.ask, asking.leaf

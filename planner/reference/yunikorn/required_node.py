@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cmp_to_key
 
+from planner.laws import YK_FITS_NODE, YK_LAST_TIER, YK_MAY_PREEMPT, YK_PREEMPTABLE, YK_PRIORITY
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.resource import (
     equal,
@@ -21,6 +22,7 @@ from planner.quota.yunikorn.resource import (
     plus,
     share_type,
 )
+from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import Candidate
 from planner.state.yunikorn import Allocation, Ask
 
@@ -40,6 +42,7 @@ class RequiredNodeConditions:
         return self.reserved and self.fits_headroom and not self.can_allocate and self.not_triggered
 
 
+@keeps(YK_MAY_PREEMPT)
 def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
     """Check whether the reserved-allocation pass comes to preemption for the ask."""
     ask = asking.ask
@@ -51,6 +54,7 @@ def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeCondition
     )
 
 
+@keeps(YK_FITS_NODE)
 def preempt_required_node(
     cluster: Cluster, ask: Ask, room: NodeRoom, ties: Mapping[str, int]
 ) -> tuple[Candidate, ...]:
@@ -71,6 +75,7 @@ def preempt_required_node(
     return tuple(victims) if suffices else ()
 
 
+@keeps(YK_PREEMPTABLE, YK_PRIORITY)
 def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
     return [
         Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
@@ -86,6 +91,7 @@ def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
     ]
 
 
+@keeps(YK_LAST_TIER)
 def _class_of(allocation: Allocation) -> int:
     """Rank ordinary allocations first, then those opted out, then originators."""
     if allocation.originator:

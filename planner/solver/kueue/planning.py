@@ -10,12 +10,11 @@ from typing import ClassVar, Self
 import numpy as np
 
 from planner.assignment import Assignment
-from planner.laws import Law
+from planner.laws import FS_BORROWING, Law
 from planner.models.kueue.candidates import (
-    CLASSICAL,
-    FAIR,
     attempts,
     eligible,
+    exclusions,
     reasons,
     restricted_while_borrowing,
 )
@@ -100,7 +99,7 @@ class Planning:
         """
         lawful = eligible(self.problem)
         fair = self.problem.fair is not None
-        return lawful, eligible(self.problem, without={"FS-06"}) if fair else lawful
+        return lawful, eligible(self.problem, without={FS_BORROWING.id}) if fair else lawful
 
     def reasons(self) -> list[str]:
         """Return the reason code that the rules give each workload as a victim: (W,)."""
@@ -113,8 +112,7 @@ class Planning:
     @cached_property
     def excluding(self) -> list[tuple[Law, BoolArray]]:
         """The laws that exclude workloads one by one, in order, and whom each excludes: (W,)."""
-        laws = CLASSICAL if self.problem.fair is None else FAIR
-        return [(law, forbids(self.problem)) for law, forbids in laws]
+        return [(law, forbids(self.problem)) for law, forbids in exclusions(self.problem)]
 
     @cached_property
     def restricted(self) -> BoolArray | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from planner.errors import LookupFailed, SchemaError
-from planner.laws import Spared
+from planner.laws import YK_OVER_GUARANTEED, Spared, unkept
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
@@ -61,15 +61,17 @@ class YuniKornPlanning:
         adjusted = adjusted_priorities(self.problem)
         self._told = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
         self.table = self._told
+        rules = _rule_set(asking, laws)
         # The candidates the core itself would list: it looks at the guaranteed at their turn.
-        listed = eligible(self.problem, without={"YK-05"}).nonzero()[0].tolist()
+        unasked = unkept(rules) | {YK_OVER_GUARANTEED.id}
+        listed = eligible(self.problem, without=unasked).nonzero()[0].tolist()
         places = enumerate(self.in_candidate_order(listed), start=1)
         self.subject = Subject(
             cluster=cluster,
             asking=asking,
             problem=self.problem,
             table=self.table,
-            rules=_rule_set(asking, laws),
+            rules=rules,
             adjusted=adjusted,
             place={position: place for place, position in places},
             notes=(*state.notes, *postponed(cluster, asking, self.conditions)),

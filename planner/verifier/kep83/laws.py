@@ -7,8 +7,7 @@ what the text leaves open is decided in `planner.laws.kep83`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from planner.laws import (
@@ -21,6 +20,7 @@ from planner.laws import (
     K83_WITHIN_COHORT,
     K83_WITHOUT_BORROWING,
     Law,
+    Register,
 )
 from planner.plan import Verdict
 from planner.quota.amount import add
@@ -31,7 +31,11 @@ from planner.verifier.wording import judge, say_amount, say_count, say_node, say
 
 Check = Callable[[Kep83Case], Verdict]
 
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
 
+
+@CHECKS.of(K83_FITS)
 def fits(case: Kep83Case) -> Verdict:
     """K83-01: after all victims are gone, every requested flavor-resource is available.
 
@@ -42,6 +46,7 @@ def fits(case: Kep83Case) -> Verdict:
     return judge_fit(case, K83_FITS)
 
 
+@CHECKS.of(K83_WITHOUT_BORROWING)
 def without_borrowing(case: Kep83Case) -> Verdict:
     """K83-02: what needs preemption ends within the min quota of the queue, unless it may borrow.
 
@@ -71,6 +76,7 @@ def without_borrowing(case: Kep83Case) -> Verdict:
     return judge(K83_WITHOUT_BORROWING, findings, within)
 
 
+@CHECKS.of(K83_HOLDS_CONTESTED)
 def holds_contested_quota(case: Kep83Case) -> Verdict:
     """K83-03: every victim holds quota in an active queue of the tree, and names an involved fr.
 
@@ -80,6 +86,7 @@ def holds_contested_quota(case: Kep83Case) -> Verdict:
     return judge_holdings(case, K83_HOLDS_CONTESTED)
 
 
+@CHECKS.of(K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: Kep83Case) -> Verdict:
     """K83-04: a victim of the preemptor's own queue has a lower priority; with Never none may go.
 
@@ -89,6 +96,7 @@ def within_cluster_queue(case: Kep83Case) -> Verdict:
     return _permitted(case, K83_WITHIN_CLUSTER_QUEUE, case.own, policy)
 
 
+@CHECKS.of(K83_WITHIN_COHORT)
 def within_cohort(case: Kep83Case) -> Verdict:
     """K83-05: a victim of another queue is permitted by ``withinCohort``.
 
@@ -99,6 +107,7 @@ def within_cohort(case: Kep83Case) -> Verdict:
     return _permitted(case, K83_WITHIN_COHORT, case.others, policy)
 
 
+@CHECKS.of(K83_BORROWS)
 def borrows_involved_flavors(case: Kep83Case) -> Verdict:
     """K83-06: the queue of a victim, unless it is the own one, borrows before any removal.
 
@@ -113,6 +122,7 @@ def borrows_involved_flavors(case: Kep83Case) -> Verdict:
     return judge(K83_BORROWS, findings, f"{len(queues)} other queues with victims borrow")
 
 
+@CHECKS.of(K83_AT_MIN)
 def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     """K83-07: there is an order in which the KEP could remove the victims one by one.
 
@@ -125,6 +135,7 @@ def at_min_until_last_victim(case: Kep83Case) -> Verdict:
     return judge(K83_AT_MIN, obstacle, f"in the order {order}" if order else "no victims")
 
 
+@CHECKS.of(K83_WAITED)
 def waited(case: Kep83Case) -> Verdict:
     """K83-08: there are victims only if the preemptor has waited long enough.
 
@@ -148,18 +159,3 @@ def _permitted(
         elif reason != right:
             findings.append(say_reason(victim, reason, right))
     return judge(law, findings, f"{say_count(len(victims))}, {policy}")
-
-
-CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
-    {
-        K83_FITS.id: fits,
-        K83_WITHOUT_BORROWING.id: without_borrowing,
-        K83_HOLDS_CONTESTED.id: holds_contested_quota,
-        K83_WITHIN_CLUSTER_QUEUE.id: within_cluster_queue,
-        K83_WITHIN_COHORT.id: within_cohort,
-        K83_BORROWS.id: borrows_involved_flavors,
-        K83_AT_MIN.id: at_min_until_last_victim,
-        K83_WAITED.id: waited,
-    }
-)
-"""The check of every law, by the law's id."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.laws import ST_ATTEMPTS, STRICT_CLASSICAL, STRICT_FAIR, Law
+from planner.laws import ST_ATTEMPTS, Law, of_precedence
 from planner.plan import Verdict
 from planner.verifier.case import Case
 from planner.verifier.fair_case import FairCase
@@ -52,7 +52,7 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
     most
         How many states each search over orders may visit.
     """
-    laws = STRICT_FAIR if isinstance(case, FairCase) else STRICT_CLASSICAL
+    laws = of_precedence("kueue-fair" if isinstance(case, FairCase) else "kueue-classical")
     if not case.victims:
         return Strict(legal=True)
     answer = _all_of(case, laws, most)

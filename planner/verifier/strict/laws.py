@@ -6,9 +6,8 @@ that hold already, as orders must keep to all of them, and how many states a sea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from planner.laws import (
@@ -18,6 +17,7 @@ from planner.laws import (
     ST_STOPS,
     ST_STRATEGIES,
     Law,
+    Register,
 )
 from planner.verifier.case import Case
 from planner.verifier.fair_case import FairCase
@@ -42,7 +42,11 @@ class Answer:
 
 Check = Callable[[Case, Sequence[Law], int], Answer]
 
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
 
+
+@CHECKS.of(ST_ATTEMPTS)
 def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # noqa: ARG001
     """ST-01: victims of a later attempt only where the earlier one finds nobody.
 
@@ -75,6 +79,7 @@ def _say_attempt(borrowing: bool | None) -> str:  # noqa: FBT001 - an attempt is
     return f"the attempt {'with' if borrowing else 'without'} borrowing"
 
 
+@CHECKS.of(ST_STRATEGIES)
 def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-02: the second strategy only where the first finds nobody.
 
@@ -92,6 +97,7 @@ def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
     return _in_order(case, (*kept, ST_STRATEGIES), most)
 
 
+@CHECKS.of(ST_HIGHEST_SHARE)
 def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-03: each removal is from the ClusterQueue whose turn it is.
 
@@ -104,6 +110,7 @@ def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
     return _in_order(case, (*kept, ST_HIGHEST_SHARE), most)
 
 
+@CHECKS.of(ST_ONE_PER_QUEUE)
 def one_per_queue(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-04: in the second pass every ClusterQueue gives at most one victim.
 
@@ -112,6 +119,7 @@ def one_per_queue(case: Case, kept: Sequence[Law], most: int) -> Answer:
     return _in_order(case, (*kept, ST_ONE_PER_QUEUE), most)
 
 
+@CHECKS.of(ST_STOPS)
 def stops_when_it_fits(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-05: the preemptor does not fit before the last victim is gone.
 
@@ -137,15 +145,3 @@ def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
         return Answer(holds=False, detail=stopped or "no order of removals keeps to it")
     keys = [case.victims[position].key for position in order]
     return Answer(found, f"in the order {say_some(keys)}", order)
-
-
-CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
-    {
-        ST_ATTEMPTS.id: attempts_in_turn,
-        ST_STRATEGIES.id: strategies_in_turn,
-        ST_HIGHEST_SHARE.id: highest_share_first,
-        ST_ONE_PER_QUEUE.id: one_per_queue,
-        ST_STOPS.id: stops_when_it_fits,
-    }
-)
-"""The check of every law, by the law's id."""

@@ -7,8 +7,7 @@ verdict in words. None of them knows how the plan was found. Source: docs/semant
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from planner.laws import (
@@ -24,6 +23,7 @@ from planner.laws import (
     YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
+    Register,
 )
 from planner.plan import Verdict
 from planner.quota.yunikorn.resource import fits_raw, share_type
@@ -42,9 +42,13 @@ from planner.verifier.yunikorn.wording import say_amount, say_amounts, say_queue
 
 Check = Callable[[YuniKornCase], Verdict]
 
+CHECKS: Final[Register[Check]] = Register()
+"""The check of every law, by the law's id."""
+
 NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
 
 
+@CHECKS.of(YK_LAST_TIER)
 def spares_last_tier(case: YuniKornCase) -> Verdict:
     """YK-01: no victim opted out, nor is an originator where D0 is counted, unless unavoidably.
 
@@ -80,6 +84,7 @@ def _last_tier_faults(claim: LastTier, last: Sequence[Victim], named: str) -> It
         yield f"{named}: {known}"
 
 
+@CHECKS.of(YK_LEAVES_GUARANTEED)
 def leaves_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-02: no queue with a victim is left below its guaranteed, unless it has no less than now.
 
@@ -103,6 +108,7 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
     return judge(YK_LEAVES_GUARANTEED, findings, holds)
 
 
+@CHECKS.of(YK_OTHER_QUEUE)
 def other_queue(case: YuniKornCase) -> Verdict:
     """YK-03: no victim is in the queue of the ask.
 
@@ -114,6 +120,7 @@ def other_queue(case: YuniKornCase) -> Verdict:
     return judge(YK_OTHER_QUEUE, findings, f"no victim is in {say_queue(leaf)}")
 
 
+@CHECKS.of(YK_WITHIN_GUARANTEED)
 def within_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-04: the ask fits into what is left of the guaranteed of its queue.
 
@@ -139,6 +146,7 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     return judge(YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
 
 
+@CHECKS.of(YK_UNDER_GUARANTEED)
 def under_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-12: the queue of the ask has something left of its guaranteed before any removal.
 
@@ -155,6 +163,7 @@ def under_guaranteed(case: YuniKornCase) -> Verdict:
     return judge(YK_UNDER_GUARANTEED, [] if some else [left], left)
 
 
+@CHECKS.of(YK_OVER_GUARANTEED)
 def over_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-05: there is an order in which each queue is over its guaranteed at its victim's turn.
 
@@ -171,6 +180,7 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     )
 
 
+@CHECKS.of(YK_PRIORITY)
 def priority(case: YuniKornCase) -> Verdict:
     """YK-06: no victim has a higher priority than the ask, with offsets and fences counted.
 
@@ -194,6 +204,7 @@ def priority(case: YuniKornCase) -> Verdict:
     return judge(YK_PRIORITY, findings, f"{say_count(len(case.victims))}, the ask has {mine}")
 
 
+@CHECKS.of(YK_FENCE)
 def fence(case: YuniKornCase) -> Verdict:
     """YK-07: victims are inside the fence of the ask, and not in a disabled queue.
 
@@ -213,6 +224,7 @@ def fence(case: YuniKornCase) -> Verdict:
     return judge(YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
 
 
+@CHECKS.of(YK_FITS_NODE)
 def fits_node(case: YuniKornCase) -> Verdict:
     """YK-08: the ask fits on one usable node, next to what stays there.
 
@@ -230,6 +242,7 @@ def fits_node(case: YuniKornCase) -> Verdict:
     return judge(YK_FITS_NODE, findings, f"node {case.node.node_id} holds the ask")
 
 
+@CHECKS.of(YK_WITHIN_LIMITS)
 def within_limits(case: YuniKornCase) -> Verdict:
     """YK-09: the ask's queue and all above it stay within their maximum.
 
@@ -253,6 +266,7 @@ def within_limits(case: YuniKornCase) -> Verdict:
     return judge(YK_WITHIN_LIMITS, findings, within)
 
 
+@CHECKS.of(YK_PREEMPTABLE)
 def preemptable(case: YuniKornCase) -> Verdict:
     """YK-10: every victim is known, shares a type with the ask, and is free to go.
 
@@ -277,6 +291,7 @@ def preemptable(case: YuniKornCase) -> Verdict:
     return judge(YK_PREEMPTABLE, findings, say_count(len(case.victims)))
 
 
+@CHECKS.of(YK_MAY_PREEMPT)
 def may_preempt(case: YuniKornCase) -> Verdict:
     """YK-11: partition and ask permit preemption, and these are the rules for this ask.
 
@@ -309,22 +324,3 @@ def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:
         return f"is behind a priority fence that counts as {worth}"
     its = victim.allocation.priority
     return f"has priority {its}" + ("" if its == worth else f", with the queues' offsets {worth}")
-
-
-CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
-    {
-        YK_LAST_TIER.id: spares_last_tier,
-        YK_LEAVES_GUARANTEED.id: leaves_guaranteed,
-        YK_OTHER_QUEUE.id: other_queue,
-        YK_WITHIN_GUARANTEED.id: within_guaranteed,
-        YK_UNDER_GUARANTEED.id: under_guaranteed,
-        YK_OVER_GUARANTEED.id: over_guaranteed,
-        YK_PRIORITY.id: priority,
-        YK_FENCE.id: fence,
-        YK_FITS_NODE.id: fits_node,
-        YK_WITHIN_LIMITS.id: within_limits,
-        YK_PREEMPTABLE.id: preemptable,
-        YK_MAY_PREEMPT.id: may_preempt,
-    }
-)
-"""The check of every law, by the law's id."""

@@ -28,7 +28,7 @@ def test_condition() -> None:
     found = parse_message(CONDITION)
     assert found.kind == "Preempted"
     assert found.reason == "InCohortReclamation"
-    assert found.law == "KQ-05"
+    assert found.law == "KQ-05/FS-04"
     assert (found.preemptor.uid, found.preemptor.job_uid) == ("wl-in", "job-in")
     assert found.preemptor.path == ("r", "c", "q")
     assert found.preemptor.cluster_queue == "q"
