@@ -18,7 +18,7 @@ from planner.quantity import parse_quantity
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reader import Ignored
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.replay import replay
 from planner.state import State, Workload
 from planner.state.configuration import Configuration

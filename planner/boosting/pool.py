@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT
-from planner.reference.candidates import collect_candidates, satisfies_policy
-from planner.reference.context import Context
+from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
+from planner.reference.kueue.context import Context
 
 _LISTS: Mapping[str, int] = {
     "HierarchicalReclaim": 0,

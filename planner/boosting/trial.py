@@ -9,7 +9,7 @@ from planner.assignment import Assignment
 from planner.quota.holding import BOOST_ANNOTATION
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.decision import Decision, decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.state import State, Workload
 
 LARGEST_BOOST = 2**31 - 1

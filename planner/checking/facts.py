@@ -11,7 +11,7 @@ from planner.laws import Law
 from planner.objective.profiles import Profile, measure_id
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, Cap, Verdict
-from planner.verifier.certificate import CAPS
+from planner.verifier.kueue.certificate import CAPS
 from planner.verifier.wording import compare, judge
 
 VICTIMS: Final = Law(

@@ -25,15 +25,15 @@ from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.reference.cycle.turn import in_the_way
-from planner.reference.decision import Decision, decide
 from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.cycle.turn import in_the_way
+from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
-from planner.verifier import match_plan, setting_for, verify_plan
-from planner.verifier.certificate import check_certificate
-from planner.verifier.facts import check_facts
-from planner.verifier.fair_setting import FairSetting
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.certificate import check_certificate
+from planner.verifier.kueue.facts import check_facts
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge
 
 

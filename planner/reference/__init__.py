@@ -1,20 +1,7 @@
 """The schedulers' own algorithms, replayed step by step, without a solver.
 
-laws.py          which steps keep which law
-eligibility.py   may this podset run on this flavor's nodes?
-preference.py    which of two flavors Kueue prefers, and when its walk stops
-no_fit.py        why an assignment does not fit, in Kueue's words
-assignment.py    flavor assignment of all podsets
-permitted.py     every assignment that the rules permit, whichever Kueue would choose
-context.py       what every step of a search looks at
-candidates.py    who may be preempted, in Kueue's order
-target.py        what a search finds, and the fill-back at its end
-classical.py     the preemption search without fair sharing
-queue_order.py   which queue fair sharing looks at next
-fair_sharing.py  the preemption search with fair sharing
-search.py        the search that the configuration selects
-decision.py      assignment, search and partial admission: what Kueue decides
-cycle/           one whole scheduling cycle, with many pending workloads
-kep83/           the algorithm of KEP-83
-yunikorn/        YuniKorn's own choice of victims
+laws.py     which steps keep which law
+kueue/      Kueue's choice of flavors and victims, and its whole cycles
+kep83/      the algorithm of KEP-83
+yunikorn/   YuniKorn's own choice of victims
 """

@@ -19,8 +19,8 @@ from planner.errors import PlannerError, SchemaError
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reader import read_kueue_objects
-from planner.reference.cycle.run import run_cycle
-from planner.reference.decision import decide
+from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.decision import decide
 from planner.replay.comparison import (
     MAX_ORDERS,
     Answer,

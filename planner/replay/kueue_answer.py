@@ -7,9 +7,9 @@ from typing import Final
 
 from planner.assignment import Assignment
 from planner.quota.snapshot import Snapshot
-from planner.reference.cycle.record import Cycle, Entry, Outcome
-from planner.reference.decision import Decision
-from planner.reference.target import Target
+from planner.reference.kueue.cycle.record import Cycle, Entry, Outcome
+from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.target import Target
 from planner.replay.comparison import Answer
 
 _DEFERRED: Final = "DeferredFit"

@@ -16,7 +16,7 @@ KUEUE: Final = Scheduler(
     ),
     parts={
         "planning": "planner.solver.kueue.start",
-        "verifier": "planner.verifier:verify_plan",
+        "verifier": "planner.verifier.kueue.plan:verify_plan",
         "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.checking.kueue:check_kueue",
         "explanation": "planner.explanation.kueue.inquiry:KueueInquiry",

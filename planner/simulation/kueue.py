@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import InputError, UnsupportedError
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.simulation.kueue_leave import Leaving
 from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.script import Script

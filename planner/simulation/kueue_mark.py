@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from planner.quota.snapshot import Admitted
-from planner.reference.cycle.waiting import Pending, Waiting
+from planner.reference.kueue.cycle.waiting import Pending, Waiting
 
 Text = tuple[object, ...]
 """A tuple of tuples, texts and numbers: equal ones have the same text."""

@@ -9,7 +9,7 @@ from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import QuotaTree, Usage
-from planner.reference.cycle.record import Entry
+from planner.reference.kueue.cycle.record import Entry
 from planner.simulation.record import Use
 from planner.solver.kueue.aftermath import admit
 

@@ -1,6 +1,6 @@
 """A cluster of Kueue in which time passes.
 
-What the scheduler does in a cycle is ``planner.reference.cycle``. Between the cycles:
+What the scheduler does in a cycle is ``planner.reference.kueue.cycle``. Between the cycles:
 
 * A victim is evicted (the condition Evicted) and keeps its quota for a while. Then its quota is
   free and it queues again at once, with its own place in the queue. Each has a time of its own to
@@ -30,10 +30,10 @@ from typing import Final
 from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
 from planner.quota.snapshot import Admitted, Snapshot, build_snapshot
-from planner.reference.cycle.admissibility import namespace_refusal
-from planner.reference.cycle.record import Decider, Entry
-from planner.reference.cycle.run import schedule
-from planner.reference.cycle.waiting import (
+from planner.reference.kueue.cycle.admissibility import namespace_refusal
+from planner.reference.kueue.cycle.record import Decider, Entry
+from planner.reference.kueue.cycle.run import schedule
+from planner.reference.kueue.cycle.waiting import (
     Pending,
     Waiting,
     backoff_expired,

@@ -12,9 +12,9 @@ from planner.plan import AnyPlan
 from planner.quota.holding import seconds_since, started_at
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.reference.assignment import Tried
-from planner.reference.decision import Decision, decide
-from planner.reference.target import Search, Target
+from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.target import Search, Target
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision as YuniKornDecision
 from planner.reference.yunikorn.decision import decide as decide_yunikorn

@@ -21,7 +21,7 @@ from planner.solver.verdict import broken
 from planner.state import State, YuniKornState
 from planner.study.algorithm import Algorithm
 from planner.study.record import Row, RowStatus, StateComparison
-from planner.verifier import verify_plan
+from planner.verifier.kueue.plan import verify_plan
 
 DIGITS: Final = 6
 """Digits of a ratio and of seconds after the point."""

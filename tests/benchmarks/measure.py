@@ -21,7 +21,7 @@ from planner.objective.profiles import PROFILES
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import build_snapshot
 from planner.reader import read_kueue_objects
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.solver.engine import Deadline
 from planner.solver.given import Given
 from planner.solver.start import solve, start

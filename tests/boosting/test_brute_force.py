@@ -16,7 +16,7 @@ from planner.models.kueue.candidates import eligible, reasons
 from planner.problem.kueue import build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.scenario.edit import edit
 from planner.state import State
 from tests.conftest import recorded_root

@@ -9,8 +9,8 @@ from __future__ import annotations
 from random import Random
 
 from planner.problem.kueue import Problem, build_problem
-from planner.verifier.case import Case, setting_of
-from planner.verifier.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.case import Case, setting_of
+from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
 from tests.admitted import admitted, admitted_fairly
 from tests.closed_form import steps
 from tests.closed_form.translate import Plain

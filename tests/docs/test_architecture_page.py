@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 PLACE = re.compile(r"`([a-z0-9_./]+(?:\.py|/))`")
 PLACES = sorted({one[1] for one in PLACE.finditer(PAGE)})
 TREE = PAGE.partition("```text\n")[2].partition("```")[0]

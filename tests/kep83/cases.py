@@ -19,8 +19,8 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
-from planner.verifier.case import setting_of
 from planner.verifier.kep83 import CHECKS, Kep83Case, Kep83Setting, kep83_setting_of
+from planner.verifier.kueue.case import setting_of
 from tests.cluster import PENDING, preempt
 from tests.kep83.brute_force import Kep83Simulation
 

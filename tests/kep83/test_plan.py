@@ -12,7 +12,7 @@ from planner.laws import RULE_SETS
 from planner.plan import Plan
 from planner.state import State
 from planner.state.kep83 import Kep83
-from planner.verifier import verify_plan
+from planner.verifier.kueue.plan import verify_plan
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 

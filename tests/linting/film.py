@@ -13,8 +13,8 @@ from typing import Any
 
 from planner.quantity import format_units
 from planner.reader import read_kueue_objects
-from planner.reference.cycle.record import Cycle, Entry
-from planner.reference.cycle.run import run_cycle
+from planner.reference.kueue.cycle.record import Cycle, Entry
+from planner.reference.kueue.cycle.run import run_cycle
 
 Dump = dict[str, Any]
 START = datetime.fromisoformat("2026-01-01T13:00:00+00:00")

@@ -17,9 +17,9 @@ from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.verifier import verify_case
-from planner.verifier.case import setting_of
-from planner.verifier.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.case import setting_of
+from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.plan import verify_case
 from tests import recorded
 from tests.admitted import admitted_fairly
 from tests.conftest import TEST_ALL, recorded_root

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.reference.cycle.record import Cycle
-from planner.reference.cycle.run import run_cycle
+from planner.reference.kueue.cycle.record import Cycle
+from planner.reference.kueue.cycle.run import run_cycle
 from tests.cluster import KUEUE, Object, pending, queue, state_of
 
 

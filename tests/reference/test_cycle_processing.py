@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner.reference.cycle.record import Cycle
+from planner.reference.kueue.cycle.record import Cycle
 from tests.cluster import Object, cohort, configuration, queue, running
 from tests.reference.cycles import (
     flavors,

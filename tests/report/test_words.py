@@ -4,9 +4,9 @@ import dataclasses
 
 from planner.laws import RULE_SETS
 from planner.objective.terms import TERMS
-from planner.reference.candidates import REASON
-from planner.reference.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.reference.kep83.search import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
+from planner.reference.kueue.candidates import REASON
+from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.contrast import contrast
 from planner.report.words import (
     RULES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.simulation import Event, Script, Simulation, simulate
 from planner.simulation.kueue_leave import Leaving
 from planner.simulation.kueue_world import KueueWorld

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from planner.quota.snapshot import build_snapshot
-from planner.reference.cycle.run import run_cycle
+from planner.reference.kueue.cycle.run import run_cycle
 from planner.simulation import Event, Loop, Script, simulate
 from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.watch import Watch

@@ -25,7 +25,7 @@ from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import take_snapshot
 from planner.state import State
 from planner.state.queues import ResourceGroup
-from planner.verifier.node_match import obstacle_between
+from planner.verifier.kueue.node_match import obstacle_between
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.solver.truth import value_of

@@ -15,7 +15,7 @@ from planner.assignment import Assignment
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader import read_kueue_objects
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.state import State
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation

@@ -12,7 +12,7 @@ from planner.errors import InputError
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
 from planner.plan import Plan
-from planner.reference import permitted
+from planner.reference.kueue import permitted
 from planner.state import State
 from tests.flavored import (
     GPU,

@@ -22,7 +22,7 @@ from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.milp import Said
 from planner.solver.search import Search
 from planner.state import State
-from planner.verifier.certificate import check_status
+from planner.verifier.kueue.certificate import check_status
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting
 

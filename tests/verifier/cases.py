@@ -14,7 +14,7 @@ from planner.assignment import Assignment
 from planner.plan import Plan, Verdict, Victim
 from planner.reader import read_kueue_objects
 from planner.state import State, parse_time
-from planner.verifier import match_plan, verify_plan
+from planner.verifier.kueue.plan import match_plan, verify_plan
 from planner.verifier.strict import judge_strictly
 
 Json = dict[str, Any]

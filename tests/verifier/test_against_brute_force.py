@@ -11,10 +11,10 @@ from itertools import chain, combinations, permutations
 from hypothesis import given, settings
 
 from planner.quota.snapshot import Admitted
-from planner.verifier import verify_case
-from planner.verifier.case import Case, setting_of
-from planner.verifier.removal import replay
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case, setting_of
+from planner.verifier.kueue.plan import verify_case
+from planner.verifier.kueue.removal import replay
+from planner.verifier.kueue.setting import Setting
 from tests.random_trees import Instance, instances
 
 

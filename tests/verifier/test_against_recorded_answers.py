@@ -15,9 +15,9 @@ from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Admitted, Snapshot, take_snapshot
 from planner.state import State
-from planner.verifier import verify_case, verify_plan
-from planner.verifier.case import Case, setting_of
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case, setting_of
+from planner.verifier.kueue.plan import verify_case, verify_plan
+from planner.verifier.kueue.setting import Setting
 from tests import recorded
 from tests.conftest import TEST_ALL
 from tests.verifier.cases import victim_of

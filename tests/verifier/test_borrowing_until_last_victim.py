@@ -12,7 +12,8 @@ import pytest
 
 from planner.quota.snapshot import Admitted
 from planner.state import State
-from planner.verifier import fair_removal, match_plan, verify_plan
+from planner.verifier.kueue import fair_removal
+from planner.verifier.kueue.plan import match_plan, verify_plan
 from tests.verifier.cases import (
     OWN,
     RECLAIM,

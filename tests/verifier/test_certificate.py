@@ -17,13 +17,13 @@ from planner.plan import (
     SolverFreeBound,
     Verdict,
 )
-from planner.verifier import match_plan
-from planner.verifier.certificate import (
+from planner.verifier.kueue.certificate import (
     check_certificate,
     check_levels,
     check_solver_free_bound,
     check_status,
 )
+from planner.verifier.kueue.plan import match_plan
 from tests.verifier.cases import (
     GPU,
     OWN,

@@ -13,11 +13,11 @@ from itertools import chain, combinations, permutations
 from hypothesis import given, settings
 
 from planner.quota.snapshot import Admitted
-from planner.verifier import verify_case
-from planner.verifier.case import setting_of
-from planner.verifier.fair_case import FairCase, fair_setting_of
-from planner.verifier.fair_removal import replay_fairly
-from planner.verifier.fair_setting import FairSetting
+from planner.verifier.kueue.case import setting_of
+from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.fair_removal import replay_fairly
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.plan import verify_case
 from tests.random_trees import Instance, fair_instances, random_instance
 
 

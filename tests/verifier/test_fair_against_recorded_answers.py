@@ -15,10 +15,10 @@ from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Admitted, take_snapshot
 from planner.state import State
-from planner.verifier import verify_case, verify_plan
-from planner.verifier.case import setting_of
-from planner.verifier.fair_case import FairCase, fair_setting_of
-from planner.verifier.fair_setting import FairSetting
+from planner.verifier.kueue.case import setting_of
+from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.plan import verify_case, verify_plan
 from tests import recorded
 from tests.conftest import TEST_ALL
 from tests.verifier.cases import victim_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from planner.plan import Certificate, Multiplier, NodeShare, Plan, SolverFreeBound
-from planner.verifier import match_plan
-from planner.verifier.certificate import check_certificate
+from planner.verifier.kueue.certificate import check_certificate
+from planner.verifier.kueue.plan import match_plan
 from tests.verifier.cases import (
     BY_SHARE,
     GPU,

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from planner.state import State
-from planner.verifier import match_plan, verify_plan
+from planner.verifier.kueue.plan import match_plan, verify_plan
 from tests.verifier.cases import (
     OWN,
     RECLAIM,

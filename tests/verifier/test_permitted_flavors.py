@@ -14,12 +14,12 @@ from planner.laws import KF_PERMITTED
 from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
-from planner.reference.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.kueue.eligibility import InvalidSelectorError, is_eligible
 from planner.state import ResourceFlavor, State
 from planner.state.pods import PodSpec
-from planner.verifier.case import setting_of
-from planner.verifier.flavors import permitted_flavors
-from planner.verifier.node_match import obstacle_between
+from planner.verifier.kueue.case import setting_of
+from planner.verifier.kueue.flavors import permitted_flavors
+from planner.verifier.kueue.node_match import obstacle_between
 from tests import recorded
 from tests.conftest import recorded_root
 from tests.flavored import GPU, flavor, group, pending, podset, queue, running, state_of

@@ -9,7 +9,7 @@ import pytest
 
 from planner.quota.share import Share
 from planner.state import State
-from planner.verifier import verify_plan
+from planner.verifier.kueue.plan import verify_plan
 from planner.verifier.wording import say_shares
 from tests.verifier.cases import (
     BY_SHARE,

@@ -17,11 +17,11 @@ from planner.quota.snapshot import Admitted, take_snapshot
 from planner.reader import read_kueue_objects
 from planner.solver.given import Given
 from planner.solver.start import start
-from planner.verifier import match_plan, setting_for, verify_case
-from planner.verifier.case import Case
-from planner.verifier.fair_case import FairCase
-from planner.verifier.fair_setting import FairSetting
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.plan import match_plan, setting_for, verify_case
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.strict import judge_strictly
 from tests import recorded
 from tests.conftest import TEST_ALL

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reader import read_kueue_objects
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.simulation.kueue_world import KueueWorld
 from planner.simulation.record import Event as Happened
 from planner.simulation.script import Script

@@ -14,9 +14,9 @@ from planner.proof.box import Box
 from planner.proof.classes import Members
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
-from planner.verifier.fair_setting import FairSetting
 from planner.verifier.kep83 import Kep83Setting
-from planner.verifier.setting import Setting, Variant
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.setting import Setting, Variant
 
 IntArray = NDArray[np.int64]
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.assignment import Assigned
-from planner.reference.decision import Decision
 from planner.reference.kep83.context import Kep83Context
 from planner.reference.kep83.flavors import Kep83Flavors
 from planner.reference.kep83.search import search_kep83
-from planner.reference.target import Search
+from planner.reference.kueue.assignment import Assigned
+from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.target import Search
 from planner.state.kep83 import Kep83
 
 

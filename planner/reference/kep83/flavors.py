@@ -24,8 +24,8 @@ from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
-from planner.reference.assignment import FlavorAssigner, borrow_level, joined
-from planner.reference.eligibility import InvalidSelectorError
+from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
+from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.state.kep83 import Kep83
 from planner.state.queues import ResourceGroup
 

@@ -11,8 +11,8 @@ from planner.laws import K83_AT_MIN
 from planner.quota.snapshot import Admitted
 from planner.reference.kep83.candidates import candidates_in_order
 from planner.reference.kep83.context import Kep83Context
+from planner.reference.kueue.target import Search, Target
 from planner.reference.laws import keeps
-from planner.reference.target import Search, Target
 
 OWN_QUEUE: Final = "InClusterQueue"
 RECLAIMED: Final = "InCohortReclamation"

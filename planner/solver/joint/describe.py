@@ -26,7 +26,7 @@ from planner.solver.kueue.explanation import victims_in_words
 from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved
 from planner.solver.verdict import broken
-from planner.verifier.certificate import check_status
+from planner.verifier.kueue.certificate import check_status
 
 ADMITTED = "admitted"
 ALONE = "not admitted: no flavor could ever do"

@@ -22,7 +22,7 @@ from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled, solve_planning
 from planner.state import State
-from planner.verifier import verify_plan
+from planner.verifier.kueue.plan import verify_plan
 
 Step = tuple[Preemptor, Sequence[str]]
 """Who is served, and the victims as namespace/name."""

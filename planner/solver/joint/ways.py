@@ -24,8 +24,8 @@ from planner.models.kueue.joint import Way
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import FlavorResource, Usage
-from planner.reference.decision import may_shrink
-from planner.reference.permitted import permitted_assignments
+from planner.reference.kueue.decision import may_shrink
+from planner.reference.kueue.permitted import permitted_assignments
 from planner.solver.kueue.aftermath import admit
 
 MOST_SHORT: Final = 6

@@ -17,8 +17,8 @@ from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.waiting import seconds_waiting
-from planner.reference.decision import Decision
 from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.decision import Decision
 from planner.solver.kep83.rules import Kep83Rules
 from planner.solver.kueue.describe import Subject
 from planner.solver.kueue.planning import Planning

@@ -17,7 +17,7 @@ from planner.assignment import Assignment
 from planner.plan import Cascade
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.decision import decide
+from planner.reference.kueue.decision import decide
 from planner.solver.engine import OutOfTime, never
 from planner.solver.kueue.aftermath import admit, evicted, snapshot_after
 from planner.state import State

@@ -8,7 +8,7 @@ from planner.assignment import Assignment, contested, total_request
 from planner.models.kueue.candidates import eligible
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
-from planner.reference.permitted import Permitted, permitted_assignments
+from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.kueue.planning import Planning
 
 _Asked = tuple[frozenset[tuple[int, int]], frozenset[int]]

@@ -13,9 +13,9 @@ from planner.quantity import format_units
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
-from planner.reference.assignment import FlavorAssigner, joined
-from planner.reference.eligibility import InvalidSelectorError
-from planner.reference.preference import Possibility
+from planner.reference.kueue.assignment import FlavorAssigner, joined
+from planner.reference.kueue.eligibility import InvalidSelectorError
+from planner.reference.kueue.preference import Possibility
 
 
 def victims_in_words(count: int) -> str:

@@ -24,7 +24,7 @@ from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
-from planner.reference.assignment import borrow_level
+from planner.reference.kueue.assignment import borrow_level
 from planner.solver.answer import without_solver
 from planner.solver.comparison import bind, dropped_in_words
 from planner.solver.core import find_within

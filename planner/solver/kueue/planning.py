@@ -28,7 +28,7 @@ from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
 from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.decision import Decision, decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.solver.engine import Deadline
 from planner.solver.kueue.describe import Subject, describe_victims
 from planner.solver.kueue.explanation import (
@@ -41,9 +41,9 @@ from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
-from planner.verifier import match_plan, setting_for, verify_plan
-from planner.verifier.certificate import check_certificate
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.certificate import check_certificate
+from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
+from planner.verifier.kueue.setting import Setting
 
 
 class Planning:

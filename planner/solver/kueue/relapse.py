@@ -22,7 +22,7 @@ from planner.objective.cascading import Lesson
 from planner.plan import Cascade
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
-from planner.reference.candidates import satisfies_policy
+from planner.reference.kueue.candidates import satisfies_policy
 from planner.solver.engine import OutOfTime, never
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.cascade import cascade, pending_again

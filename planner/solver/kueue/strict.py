@@ -17,7 +17,7 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.solver.verdict import broken
-from planner.verifier import match_plan
+from planner.verifier.kueue.plan import match_plan
 from planner.verifier.strict import Strict, attempts_due, judge_strictly
 
 STRICT: Final = "strict"

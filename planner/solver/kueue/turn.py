@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from planner.plan import Plan
-from planner.reference.cycle.turn import InTheWay, in_the_way
+from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
 

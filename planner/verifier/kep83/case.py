@@ -8,10 +8,10 @@ from functools import cached_property
 
 from planner.plan import Plan
 from planner.quota.snapshot import Admitted
-from planner.verifier.case import Case, match_victims
 from planner.verifier.kep83.removal import remove_kep83, replay_kep83
 from planner.verifier.kep83.setting import Kep83Setting
-from planner.verifier.removal import Removal
+from planner.verifier.kueue.case import Case, match_victims
+from planner.verifier.kueue.removal import Removal
 
 
 @dataclass(frozen=True)

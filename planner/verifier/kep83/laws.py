@@ -25,8 +25,8 @@ from planner.laws import (
 from planner.plan import Verdict
 from planner.quota.amount import add
 from planner.quota.snapshot import Admitted
-from planner.verifier.candidates import judge_fit, judge_holdings, say_reason, say_refused
 from planner.verifier.kep83.case import Kep83Case
+from planner.verifier.kueue.candidates import judge_fit, judge_holdings, say_reason, say_refused
 from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
 
 Check = Callable[[Kep83Case], Verdict]

@@ -18,7 +18,7 @@ from planner.quota.amount import add
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
 from planner.verifier.kep83.setting import Kep83Setting
-from planner.verifier.removal import Removal
+from planner.verifier.kueue.removal import Removal
 from planner.verifier.wording import say_amount, say_node, say_some
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from planner.quota.snapshot import Admitted
 from planner.quota.waiting import seconds_waiting
 from planner.state.kep83 import CohortPolicy, Kep83, QueuePolicy
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.setting import Setting
 
 OWN_QUEUE: Final = "InClusterQueue"
 RECLAIMED: Final = "InCohortReclamation"

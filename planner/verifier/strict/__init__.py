@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from planner.laws import ST_ATTEMPTS, Law, of_precedence
 from planner.plan import Verdict
-from planner.verifier.case import Case
-from planner.verifier.fair_case import FairCase
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.fair_case import FairCase
 from planner.verifier.strict.laws import CHECKS, Answer, attempts_due
 from planner.verifier.strict.walk import MOST_STATES
 from planner.verifier.wording import judge

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner.quota.snapshot import Admitted
-from planner.verifier.setting import Setting, Variant
+from planner.verifier.kueue.setting import Setting, Variant
 from planner.verifier.strict.walk import MOST_STATES, Ledger, search
 
 Positions = frozenset[int]

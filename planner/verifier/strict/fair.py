@@ -31,7 +31,7 @@ from planner.laws import ST_HIGHEST_SHARE, ST_ONE_PER_QUEUE, ST_STOPS, ST_STRATE
 from planner.quota.share import Share
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
-from planner.verifier.fair_setting import FINAL_SHARE, FairSetting
+from planner.verifier.kueue.fair_setting import FINAL_SHARE, FairSetting
 from planner.verifier.strict.walk import MOST_STATES, Ledger, search
 from planner.verifier.wording import say_node
 

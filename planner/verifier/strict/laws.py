@@ -19,9 +19,9 @@ from planner.laws import (
     Law,
     Register,
 )
-from planner.verifier.case import Case
-from planner.verifier.fair_case import FairCase
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.fair_case import FairCase
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.strict.classical import AttemptOrders, candidates_of
 from planner.verifier.strict.fair import FairOrders
 from planner.verifier.strict.walk import MOST_STATES

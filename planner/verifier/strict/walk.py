@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar
 from planner.quota.amount import add
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.setting import Setting
 
 MOST_STATES: Final = 10_000
 """After how many states a search ends without an answer."""

@@ -18,7 +18,7 @@ from planner.quota.yunikorn.resource import Resource, plus
 from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim
 from planner.state.yunikorn_quantity import parse_yunikorn_quantity
-from planner.verifier.certificate import (
+from planner.verifier.kueue.certificate import (
     REMOVAL_ORDER,
     SOLVER_FREE_BOUND,
     check_levels,

@@ -15,7 +15,7 @@ from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
 from planner.state.configuration import Strategy
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.setting import Setting
 
 OWN_QUEUE: Final = "InClusterQueue"
 WITHIN_NOMINAL: Final = "InCohortReclamation"

@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from planner.quota.share import Share
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
-from planner.verifier.fair_setting import FINAL_SHARE, INITIAL_SHARE, FairSetting
-from planner.verifier.removal import (
+from planner.verifier.kueue.fair_setting import FINAL_SHARE, INITIAL_SHARE, FairSetting
+from planner.verifier.kueue.removal import (
     LastVictims,
     Removal,
     arrange,

@@ -23,15 +23,15 @@ from planner.laws import (
 )
 from planner.plan import Verdict
 from planner.quota.amount import add
-from planner.verifier.candidates import (
+from planner.verifier.kueue.candidates import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
     say_reason,
     say_refused,
 )
-from planner.verifier.case import Case, rules_fault
-from planner.verifier.setting import Variant
+from planner.verifier.kueue.case import Case, rules_fault
+from planner.verifier.kueue.setting import Variant
 from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
 
 Check = Callable[[Case], Verdict]

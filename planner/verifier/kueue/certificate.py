@@ -17,9 +17,9 @@ from planner.laws import Law
 from planner.plan import AnyPlan, Certificate, JointPlan, Plan, SolverFreeBound, Verdict
 from planner.quantity import UNLIMITED
 from planner.quota.tree import FlavorResource
-from planner.verifier.case import Case
-from planner.verifier.facts import check_facts
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.facts import check_facts
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge, say_node, say_some
 
 LEVELS: Final = Law(

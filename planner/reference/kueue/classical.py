@@ -7,10 +7,10 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 from __future__ import annotations
 
 from planner.laws import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA, ST_ATTEMPTS, ST_STOPS
-from planner.reference.candidates import REASON, Candidate, CandidateList, collect_candidates
-from planner.reference.context import Context
+from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.target import Search, Target, fill_back, restore
 from planner.reference.laws import keeps
-from planner.reference.target import Search, Target, fill_back, restore
 
 
 @keeps(ST_ATTEMPTS)

@@ -19,11 +19,11 @@ from planner.laws import (
 from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
-from planner.reference.candidates import permitted
-from planner.reference.context import Context
+from planner.reference.kueue.candidates import permitted
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.queue_order import QueueOrder, candidate_order
+from planner.reference.kueue.target import Search, Target, fill_back, restore
 from planner.reference.laws import keeps
-from planner.reference.queue_order import QueueOrder, candidate_order
-from planner.reference.target import Search, Target, fill_back, restore
 from planner.state.configuration import Strategy
 
 OWN = "InClusterQueue"

@@ -21,15 +21,15 @@ from planner.laws import (
     Register,
 )
 from planner.plan import Verdict
-from planner.verifier.candidates import (
+from planner.verifier.kueue.candidates import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
     say_reason,
     say_refused,
 )
-from planner.verifier.case import rules_fault
-from planner.verifier.fair_case import FairCase
+from planner.verifier.kueue.case import rules_fault
+from planner.verifier.kueue.fair_case import FairCase
 from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
 
 Check = Callable[[FairCase], Verdict]

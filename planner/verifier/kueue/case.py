@@ -13,8 +13,8 @@ from planner.plan import Plan
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.state import Configuration
-from planner.verifier.removal import Removal, remove_all, replay
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.removal import Removal, remove_all, replay
+from planner.verifier.kueue.setting import Setting
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,25 @@ from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
-from planner.reference.context import Context
-from planner.reference.eligibility import InvalidSelectorError, is_eligible
-from planner.reference.no_fit import (
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.kueue.no_fit import (
     NO_REASON,
     Attempts,
     NoFitReason,
     in_kueues_order,
     most_severe,
 )
-from planner.reference.preference import BEST, WORST, Offer, Possibility, is_preferred, tries_next
-from planner.reference.search import search
-from planner.reference.target import Search
+from planner.reference.kueue.preference import (
+    BEST,
+    WORST,
+    Offer,
+    Possibility,
+    is_preferred,
+    tries_next,
+)
+from planner.reference.kueue.search import search
+from planner.reference.kueue.target import Search
 from planner.state.queues import FlavorQuotas, ResourceGroup
 
 Tried = Sequence[Mapping[str, int]]

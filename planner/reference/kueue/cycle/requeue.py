@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.reference.cycle.record import Entry
-from planner.reference.cycle.waiting import Pending, Progress, Waiting
+from planner.reference.kueue.cycle.record import Entry
+from planner.reference.kueue.cycle.waiting import Pending, Progress, Waiting
 from planner.state import Configuration
 
 _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped"})

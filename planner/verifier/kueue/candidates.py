@@ -9,8 +9,8 @@ from __future__ import annotations
 from planner.laws import Law
 from planner.plan import Verdict
 from planner.quota.snapshot import Admitted
-from planner.verifier.case import Case
-from planner.verifier.setting import Variant
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.setting import Variant
 from planner.verifier.wording import judge, say_amount, say_count, say_node, say_some
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from planner.quota.amount import add, subtract
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import say_amount, say_node, say_some
 
 LastVictims = Mapping[int, Sequence[int]]

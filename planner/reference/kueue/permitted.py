@@ -16,10 +16,10 @@ from planner.laws import KF_PERMITTED
 from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.assignment import FlavorAssigner, borrow_level, joined
-from planner.reference.eligibility import InvalidSelectorError
+from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
+from planner.reference.kueue.eligibility import InvalidSelectorError
+from planner.reference.kueue.preference import Possibility
 from planner.reference.laws import keeps
-from planner.reference.preference import Possibility
 from planner.state.queues import ResourceGroup
 
 MOST: Final = 2000

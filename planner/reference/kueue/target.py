@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.quota.snapshot import Admitted
-from planner.reference.context import Context
+from planner.reference.kueue.context import Context
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.reference.assignment import Tried
-from planner.reference.cycle.admissibility import refusal_of
-from planner.reference.cycle.order import classical_order
-from planner.reference.cycle.processing import Processing
-from planner.reference.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
-from planner.reference.cycle.requeue import requeue
-from planner.reference.cycle.tournament import tournament_order
-from planner.reference.cycle.waiting import Pending, Waiting, heads, waiting_queues
-from planner.reference.decision import decide
+from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.cycle.admissibility import refusal_of
+from planner.reference.kueue.cycle.order import classical_order
+from planner.reference.kueue.cycle.processing import Processing
+from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
+from planner.reference.kueue.cycle.requeue import requeue
+from planner.reference.kueue.cycle.tournament import tournament_order
+from planner.reference.kueue.cycle.waiting import Pending, Waiting, heads, waiting_queues
+from planner.reference.kueue.decision import decide
 from planner.state import Configuration, State
 
 

@@ -13,7 +13,7 @@ from planner.laws import FS_BORROWING, ST_HIGHEST_SHARE
 from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
-from planner.reference.context import Context
+from planner.reference.kueue.context import Context
 from planner.reference.laws import keeps
 
 OrderKey = tuple[bool, bool, int, float, str]

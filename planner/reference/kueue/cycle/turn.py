@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.quota.snapshot import Snapshot
-from planner.reference.cycle.record import Entry, Schedule
-from planner.reference.cycle.run import schedule
-from planner.reference.cycle.waiting import Waiting, waiting_queues
+from planner.reference.kueue.cycle.record import Entry, Schedule
+from planner.reference.kueue.cycle.run import schedule
+from planner.reference.kueue.cycle.waiting import Waiting, waiting_queues
 from planner.state import State
 
 MOST_CYCLES: Final = 200

@@ -18,8 +18,8 @@ from planner.quota.holding import effective_priority, queue_order_time
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.assignment import LAST, Tried
-from planner.reference.cycle.equivalence import Class, equivalence_class
+from planner.reference.kueue.assignment import LAST, Tried
+from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
 from planner.state import Configuration, State, Workload
 
 GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"

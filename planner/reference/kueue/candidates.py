@@ -22,7 +22,7 @@ from planner.laws import (
 )
 from planner.quota.snapshot import Admitted, Preemptor
 from planner.quota.tree import NO_PARENT
-from planner.reference.context import Context
+from planner.reference.kueue.context import Context
 from planner.reference.laws import keeps
 
 Variant = Literal[

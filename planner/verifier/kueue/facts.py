@@ -10,8 +10,8 @@ from planner.plan import Amount, Plan, QuotaUse, Verdict
 from planner.quantity import format_units
 from planner.quota.share import Shares
 from planner.quota.tree import NO_PARENT, FlavorResource, Quota, Usage
-from planner.verifier.case import Case
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge
 
 NO_QUOTA: Final = Quota(0)

@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 
 from planner.assignment import Assignment
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.assignment import Tried
-from planner.reference.decision import Decision
-from planner.reference.target import Target
+from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.target import Target
 
 Outcome = Literal[
     "admitted",
@@ -36,7 +36,7 @@ inadmissible     it was not nominated
 
 
 class Decider(Protocol):
-    """What decides for a workload alone on a snapshot; see ``planner.reference.decision``."""
+    """What decides for a workload alone on a snapshot; see ``planner.reference.kueue.decision``."""
 
     def __call__(
         self,

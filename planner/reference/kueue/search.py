@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from planner.reference.classical import search_classical
-from planner.reference.context import Context
-from planner.reference.fair_sharing import search_fair_sharing
-from planner.reference.target import Search
+from planner.reference.kueue.classical import search_classical
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.fair_sharing import search_fair_sharing
+from planner.reference.kueue.target import Search
 
 
 def search(context: Context) -> Search:

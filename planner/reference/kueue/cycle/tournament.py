@@ -13,7 +13,7 @@ from typing import NamedTuple
 from planner.quota.share import Shares
 from planner.quota.snapshot import Snapshot
 from planner.quota.tree import Usage
-from planner.reference.cycle.record import Nominee
+from planner.reference.kueue.cycle.record import Nominee
 
 
 class _Standing(NamedTuple):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.assignment import Assigned, FlavorAssigner, Tried
-from planner.reference.target import Search
+from planner.reference.kueue.assignment import Assigned, FlavorAssigner, Tried
+from planner.reference.kueue.target import Search
 
 _NOTHING = Search((), ())
 

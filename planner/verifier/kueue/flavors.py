@@ -16,8 +16,8 @@ from planner.plan import Verdict
 from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
 from planner.state.queues import ResourceGroup
-from planner.verifier.node_match import obstacle_between
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.node_match import obstacle_between
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge, say_amount, say_node
 
 Check = Callable[[Setting, Assignment], Verdict]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from planner.quota.amount import add, subtract
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import Usage
-from planner.reference.cycle.record import Decider, Entry, Nominee, Outcome
-from planner.reference.decision import Decision
-from planner.reference.target import Target
+from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
+from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.target import Target
 from planner.state import Workload
 
 _WAITING = "WaitingForQuota"

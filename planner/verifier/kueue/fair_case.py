@@ -8,10 +8,10 @@ from functools import cached_property
 
 from planner.plan import Plan
 from planner.quota.snapshot import Admitted
-from planner.verifier.case import Case, match_victims
-from planner.verifier.fair_removal import FairRemoval, remove_fairly, replay_fairly
-from planner.verifier.fair_setting import FairSetting
-from planner.verifier.setting import Setting
+from planner.verifier.kueue.case import Case, match_victims
+from planner.verifier.kueue.fair_removal import FairRemoval, remove_fairly, replay_fairly
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.setting import Setting
 
 
 @dataclass(frozen=True)

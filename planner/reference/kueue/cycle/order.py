@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from planner.reference.cycle.record import Nominee
+from planner.reference.kueue.cycle.record import Nominee
 from planner.state import Configuration
 
 
