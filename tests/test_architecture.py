@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "linting": "errors quantity state reader quota reference plan solver simulation scheduler",
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
-        "auditing": "errors batch objective plan reader replay solver state",
+        "auditing": "errors batch objective plan reader replay solver state scheduler",
         "study": "errors assignment auditing batch objective plan reader solver state verifier",
         "explanation": "errors quantity laws state quota assignment problem objective models plan"
         " solver scenario scheduler",

@@ -2,6 +2,7 @@
 
 instance.py    files, folders and recorded lines to packed states; a packed state to an instance
 judge.py       one pending workload: what is wrong with the scheduler's own answer
+kueue.py       what documented precedence leaves of it
 redundancy.py  whom the scheduler's own answer takes without need
 record.py      what comes out: cases, failures, totals
 tally.py       many cases to totals

@@ -5,8 +5,8 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -23,16 +23,18 @@ from planner.auditing.record import (
 from planner.auditing.redundancy import needless
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
-from planner.plan import AnyPlan, Plan, Shown
+from planner.plan import AnyPlan, Shown
+from planner.scheduler import Part
 from planner.solver.engine import Deadline
 from planner.solver.given import Given
-from planner.solver.kueue.strict import STRICT, StrictPlanning
 from planner.solver.start import AnyPlanning, solve, start
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
-FEW: Final = 12
-"""Candidates up to which documented precedence is looked at."""
+PRECEDENCE: Final = Part[
+    Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
+]("precedence")
+"""What says what documented precedence leaves of fewer victims, where precedence is documented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,28 +123,10 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
 
 
 def _precedence(
-    asked: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
+    planning: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
 ) -> Precedence | None:
-    """Say what documented precedence leaves of fewer victims; only Kueue's is written down.
-
-    Larger states are left out: there the sets that do not keep it are too many to cut off.
-    """
-    if not isinstance(smallest, Plan) or int(asked.eligible.sum()) > FEW:
-        return None
-    planning = start(instance.state, replace(given, rules=STRICT))
-    if not isinstance(planning, StrictPlanning):
-        return None
-    if planning.judged(smallest).legal:
-        return Precedence(smallest=True, fewer=True, victims=smallest.keys)
-    plan = solve(planning, SIZE, Deadline.after(question.time_limit))
-    found = plan.status in {"optimal", "feasible"}
-    fewer = found and len(plan.keys) < len(asked.greedy_plan().keys)
-    decided = fewer or plan.status in {"optimal", "infeasible"}
-    return Precedence(
-        smallest=False,
-        fewer=fewer if decided else None,
-        victims=plan.keys if found else (),
-    )
+    judge = PRECEDENCE.find(planning)
+    return judge and judge(planning, instance, given, question.time_limit, smallest)
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:

@@ -8,6 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from pydantic import ValidationError
+
 from planner.auditing.instance import Instance
 from planner.auditing.judge import Question, audit_instance
 from planner.auditing.record import Audit, Case, Failure, StateAudit
@@ -17,6 +19,8 @@ from planner.batch import Limits, Row
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.reader import MAX_BYTES
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
 from planner.solver.given import clock_of
 from planner.solver.start import pending_workloads
 from planner.state import AnyState
@@ -76,7 +80,8 @@ def audit_states(
     work = partial(audit_instance, question=question)
     header = _header(paths, question, settings.limits)
     results = sweep(paths, work, header, settings, max_bytes)
-    return summarise(question, map(_read_row, results))
+    where = str(settings.file or "")
+    return summarise(question, (_read_row(row, where) for row in results))
 
 
 def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
@@ -100,9 +105,14 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
     )
 
 
-def _read_row(row: Row) -> StateAudit:
+def _read_row(row: Row, where: str) -> StateAudit:
+    """Return what a row says; a file of rows that goes on may be anybody's."""
     if row.outcome == "done":
-        return StateAudit.model_validate(row.result)
+        try:
+            return StateAudit.model_validate(row.result)
+        except ValidationError as error:
+            item = Item(where, ("result",), row.result or {})
+            raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
     failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
     return StateAudit(state=row.key, failures=(failure,))
 

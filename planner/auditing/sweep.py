@@ -10,8 +10,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from planner.auditing.instance import Instance, Packed, count_states, open_packed, packed_states
+from planner.auditing.instance import (
+    LINES,
+    STDIN,
+    Instance,
+    Packed,
+    count_states,
+    open_packed,
+    packed_states,
+)
 from planner.batch import WAIT_S, Limits, Progress, Row, Task, run
+from planner.errors import InputError
 from planner.plan.base import Record
 from planner.plan.record import SCHEMA_VERSION
 
@@ -54,6 +63,8 @@ def sweep(
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
+    if settings.file is not None:
+        _keep_apart(settings.file, paths)
     packed = (one for path in paths for one in packed_states(path, max_bytes))
     return run(
         (Task(one.name, one, one.digest) for one in packed),
@@ -70,6 +81,18 @@ def sweep(
         changed=settings.changed,
         notice=settings.notice,
     )
+
+
+def _keep_apart(file: Path, paths: Sequence[str]) -> None:
+    """Refuse a results file that would be read as states while it grows, without an end."""
+    target = file.resolve()
+    folders = (Path(path).resolve() for path in paths if path != STDIN)
+    if target.name.endswith(LINES) and any(target.is_relative_to(one) for one in folders):
+        raise InputError(
+            str(file),
+            "lies where the states are read from, and would be read as one of them",
+            "a results file elsewhere, or without .jsonl at its end",
+        )
 
 
 def heading(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from platform import python_version_tuple
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 from urllib.parse import urlsplit
 
 from planner.batch.attempt import Attempt
@@ -218,8 +218,8 @@ def _client(address: str) -> Client:
         asyncio.run(_knock(address))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # told in our own words
-            client: Client = DaskClient(address, timeout=CONNECT_S, set_as_default=False)
-            return client
+            made = DaskClient(address, timeout=CONNECT_S, set_as_default=False)
+            return cast("Client", made)
     except MemoryError:  # Dask takes the first bytes for the length of the greeting
         raise _no_scheduler(address, "something else is there") from None
     except (RuntimeError, TypeError, ValueError) as error:  # TLS

@@ -127,11 +127,11 @@ def _refused(
 ) -> SchemaError:
     """Say what the first thing is that does not stand in a plan."""
     location = error.errors(include_url=False)[0]["loc"]
-    if "steps" in location:  # a step is one of several: pydantic complains for each of them
+    if "steps" in location[:-1]:  # a step is one of several: pydantic complains for each of them
         upto = location[: location.index("steps") + 2]
         step: Any = value
         for name in upto:
-            step = step[name] if len(upto) > 1 else step
+            step = step[name]
         if isinstance(step, dict):
             said = f"a step with the fields {', '.join(map(shown, step)) or 'none'} stands here"
             where = place(root, (*path, *upto))

@@ -21,6 +21,8 @@ TIMEOUT_S: Final = 120.0
 MAX_ERROR_BYTES: Final = 2**16
 """How much of kubectl's standard error is kept; the rest is read and dropped."""
 _PIECE: Final = 2**16
+_WAIT_S: Final = 3600.0
+"""How long is waited at once: the system knows no waiting for more than 24 days."""
 _CHATTER: Final = re.compile(r"[EIWF]\d{4} |Warning: ")
 """Log lines of klog, such as ``E0411 12:00:00.0 memcache.go:265]``, and the server's warnings."""
 
@@ -119,10 +121,9 @@ class Kubectl:
                     selector.register(stream, selectors.EVENT_READ, into)
             while process.stdout in selector.get_map():
                 left = self._left()
-                ready = selector.select(left)
-                if not ready or left == 0:
+                if left == 0:
                     raise subprocess.TimeoutExpired(where, self._timeout_s or 0)
-                for key, _ in ready:
+                for key, _ in selector.select(None if left is None else min(left, _WAIT_S)):
                     piece = os.read(key.fd, _PIECE)
                     if not piece:
                         selector.unregister(key.fileobj)

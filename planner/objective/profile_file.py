@@ -72,7 +72,7 @@ def read_profile(path: str | Path) -> Profile:
     document = _load(path)
     for key in document:
         if key not in _KEYS:
-            raise SchemaError(f"{path}: {key}", "there is no such key", ", ".join(_KEYS))
+            raise SchemaError(f"{path}: {_brief(key)}", "there is no such key", ", ".join(_KEYS))
     name = _text(path, document, "name", path.stem)
     if name in PROFILES:
         raise SchemaError(f"{path}: name", f'"{name}" is a profile of the program', "another name")
@@ -171,12 +171,13 @@ def _is_by_median(where: str, value: object) -> bool:
 def _rates(where: str, value: object) -> dict[str, int]:
     rates = {}
     for term, rate in _table(where, value).items():
+        at = f"{where}.{_brief(term)}"
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
-            raise SchemaError(f"{where}.{term}", f'there is no term "{term}" to rate', known)
+            raise SchemaError(at, f"there is no term {_quoted(term)} to rate", known)
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= _HIGHEST_RATE:
             expected = f"a whole number from 1 to {_HIGHEST_RATE}"
-            raise SchemaError(f"{where}.{term}", f"{_cut(rate)} cannot be used", expected)
+            raise SchemaError(at, f"{_cut(rate)} cannot be used", expected)
         rates[term] = rate
     return rates
 
@@ -217,10 +218,10 @@ def _by_group(
             found[EVERYBODY] = read(f"{where}.{name}", entry)
         elif name in _GROUPS:
             for each, own in _table(f"{where}.{name}", entry).items():
-                found[f"{name}/{each}"] = read(f"{where}.{name}.{each}", own)
+                found[f"{name}/{each}"] = read(f"{where}.{name}.{_brief(each)}", own)
         else:
             expected = ", ".join((everybody, *_GROUPS, *others))
-            raise SchemaError(f"{where}.{name}", "there is no such key", expected)
+            raise SchemaError(f"{where}.{_brief(name)}", "there is no such key", expected)
     return found
 
 
@@ -253,7 +254,7 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     measure = tuple(part.strip() for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
-            raise SchemaError(where, f'there is no term "{term}"', ", ".join(TERMS))
+            raise SchemaError(where, f"there is no term {_quoted(term)}", ", ".join(TERMS))
     if EACH in measure and not (in_list and len(measure) == 1):
         what = f'"{EACH}" is no number, but stands for one of each priority'
         alone = "it as a level or a cap of its own" if in_list else "it as a level of its own"
@@ -262,10 +263,17 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     if len(units) > 1:
         raise SchemaError(where, f"{' and '.join(units)} do not add up", "terms of one unit")
     if len(set(measure)) < len(measure):
-        raise SchemaError(where, f'"{text}" names a term twice', "each term once")
+        raise SchemaError(where, f"{_quoted(text)} names a term twice", "each term once")
     return measure
 
 
 def _cut(value: object) -> str:
-    text = repr(value)
+    return _brief(repr(value))
+
+
+def _quoted(text: str) -> str:
+    return f'"{_brief(text)}"'
+
+
+def _brief(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -24,6 +24,7 @@ KUEUE: Final = Scheduler(
         "exposure": "planner.exposure.kueue",
         "simulation": "planner.simulation.kueue",
         "lint": "planner.linting.kueue:findings_in",
+        "precedence": "planner.auditing.kueue:precedence",
         "page": "planner.report.document.kueue:particulars",
         "table": "planner.report.kueue_table",
         "plain": "planner.report.kueue_plain:lines",

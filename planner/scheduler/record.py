@@ -91,6 +91,10 @@ class Part(Generic[T_co]):
     def __init__(self, name: str) -> None:
         self.name: Final = name
 
+    def find(self, thing: Named) -> T_co | None:
+        """Return this part of a scheduler; ``None`` if it has none, which is no error."""
+        return self.of(thing) if self.name in scheduler_of(thing).parts else None
+
     def of(self, thing: Named) -> T_co:
         """Return this part of the scheduler of a state or a plan.
 

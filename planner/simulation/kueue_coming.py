@@ -60,7 +60,7 @@ def _later(state: State, script: Script, workload: Workload) -> Coming | None:
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
     original = next((one for one in state.workloads if one.key == rows.like), None)
     if original is None:
-        raise LookupFailed("arrival.like", f"there is no workload {rows.like}")
+        raise LookupFailed("arrival.like", f"there is no workload {rows.told}")
     for number in range(1, rows.count + 1):
         at_s = rows.at_seconds + (number - 1) * rows.every_seconds
         name = f"{original.metadata.name}-{number}"

@@ -1,14 +1,40 @@
-"""How much is in use in a cluster of Kueue, and of how much."""
+"""Who holds quota in a cluster of Kueue, how much is in use, and of how much."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from planner.errors import UnsupportedError
 from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
-from planner.quota.snapshot import Admitted
+from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import QuotaTree, Usage
+from planner.reference.cycle.record import Entry
 from planner.simulation.record import Use
+from planner.solver.kueue.aftermath import admit
+
+
+def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
+    """Return who a scheduling cycle admits as what holds its assignment.
+
+    Raises
+    ------
+    UnsupportedError
+        If a podset has no entry in it. The scheduler stops assigning at a podset that requests
+        nothing but zeros of what its queue does not cover, and still calls the rest fit; the API
+        server then refuses the admission ("podSetAssignments must have the same number of podSets
+        as the spec", a validation rule of the type Workload in apis/kueue).
+    """
+    preemptor, assignment = entry.preemptor, entry.assignment
+    assert assignment is not None, "who is admitted has flavors"  # noqa: S101
+    if len(assignment.pod_sets) < len(preemptor.pod_sets):
+        last = assignment.pod_sets[-1].name
+        raise UnsupportedError(
+            f"Workload {preemptor.key}",
+            f"Kueue assigns flavors up to podset {last} only, and cannot admit it so",
+            hint="all that it requests there is zero of a resource that its queue does not have",
+        )
+    return admit(snapshot, preemptor, assignment)
 
 
 def used(usage: Usage, nodes: Iterable[int]) -> list[int]:

@@ -45,12 +45,12 @@ from planner.simulation.agenda import Agenda, Appointment, Due
 from planner.simulation.kueue_coming import Coming, comings
 from planner.simulation.kueue_leave import Leaving, lost_s, told_of_changes
 from planner.simulation.kueue_mark import signature, state_mark
-from planner.simulation.kueue_use import size_of, use, used
+from planner.simulation.kueue_use import admitted, size_of, use, used
 from planner.simulation.record import Event, Kind, Use
 from planner.simulation.script import Script
 from planner.simulation.tally import Tally
 from planner.simulation.world import Cycle, Mark, digest
-from planner.solver.kueue.aftermath import admit, evicted, evicting
+from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import ClusterQueue, State, Workload
 
 AT_ONCE: Final = Leaving()
@@ -306,9 +306,7 @@ class KueueWorld:
         return bool(walks) and not known
 
     def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Event:
-        preemptor, assignment = entry.preemptor, entry.assignment
-        assert assignment is not None, "who is admitted has flavors"  # noqa: S101
-        one = admit(snapshot, preemptor, assignment)
+        one = admitted(snapshot, entry)
         self._waiting.pop(one.key, None)
         self._admitted[one.queue].append(one)
         self._usage.add(one.queue, one.usage)

@@ -37,6 +37,7 @@ from planner.plan.base import Record
 
 MAX_BYTES: Final = 16 * 2**20
 MOST_ARRIVALS: Final = 100_000
+_TOLD: Final = 200
 
 MOST_S: Final = 2**31
 """Seconds that a simulation may take, 68 years: the calendar has an end."""
@@ -62,6 +63,11 @@ class Arrivals(Record):
     at_seconds: Seconds = 0
     every_seconds: Seconds = 0
     count: Annotated[int, Strict(), Field(ge=1, le=MOST_ARRIVALS)] = 1
+
+    @property
+    def told(self) -> str:
+        """The name as messages quote it, cut short."""
+        return self.like if len(self.like) <= _TOLD else f"{self.like[:_TOLD]}..."
 
     @property
     def last_s(self) -> int:

@@ -74,7 +74,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
     claims = _claims(state)
     found = next((row for row in claims if row[2].allocation_key == rows.like), None)
     if found is None:
-        raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.like}")
+        raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.told}")
     tree, application, claim = found
     for number in range(1, rows.count + 1):
         at_s = rows.at_seconds + (number - 1) * rows.every_seconds

@@ -7,11 +7,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from pydantic import ValidationError
+
 from planner.auditing.instance import Instance
 from planner.auditing.record import Failure
 from planner.auditing.sweep import HERE, Settings, heading, sweep
 from planner.batch import Row as BatchRow
 from planner.reader import MAX_BYTES
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
 from planner.solver.given import clock_of
 from planner.solver.start import pending_workloads
 from planner.state import AnyState, State, YuniKornState
@@ -84,7 +88,8 @@ def compare_states(
     """
     work = partial(compare_instance, question=question)
     results = sweep(paths, work, _header(paths, question), settings, max_bytes)
-    return summarise(question, map(_read_row, results))
+    where = str(settings.file or "")
+    return summarise(question, (_read_row(row, where) for row in results))
 
 
 def summarise(question: Question, compared: Iterable[StateComparison]) -> Comparison:
@@ -102,9 +107,14 @@ def summarise(question: Question, compared: Iterable[StateComparison]) -> Compar
     )
 
 
-def _read_row(row: BatchRow) -> StateComparison:
+def _read_row(row: BatchRow, where: str) -> StateComparison:
+    """Return what a row says; a file of rows that goes on may be anybody's."""
     if row.outcome == "done":
-        return StateComparison.model_validate(row.result)
+        try:
+            return StateComparison.model_validate(row.result)
+        except ValidationError as error:
+            item = Item(where, ("result",), row.result or {})
+            raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
     failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
     return StateComparison(state=row.key, failures=(failure,))
 

@@ -197,6 +197,33 @@ def test_a_file_that_changed_is_asked_again(tmp_path: Path, verb: str) -> None:
     assert without_times(resumed.stdout) != without_times(unchanged.stdout)
 
 
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+@pytest.mark.parametrize("result", [{}, {"state": 1}, {"state": "a", "cases": 3, "rows": {"a": 1}}])
+def test_a_row_that_somebody_changed_is_bad_input(
+    tmp_path: Path, verb: str, result: dict[str, Any]
+) -> None:
+    state, rows = write(tmp_path, cluster()), tmp_path / "rows"
+    options: list[str | Path] = [state, "--jobs", "1", "--results", rows]
+    call(verb, *options)
+    header, row = rows.read_text().splitlines()
+    rows.write_text(f"{header}\n{json.dumps({**json.loads(row), 'result': result})}\n")
+    done = call(verb, *options, "--resume")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"error: {rows}: result")
+    assert f"the row of {state}" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_results_are_not_read_as_states(tmp_path: Path, verb: str) -> None:
+    """Every row would be a state that gets a row, without end."""
+    write(tmp_path, cluster())
+    result = call(verb, tmp_path, "--jobs", "1", "--results", tmp_path / "rows.jsonl")
+    assert result.exit_code == 2
+    assert "lies where the states are read from" in result.stderr
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
 def without_times(text: str) -> str:
     """Leave out the seconds that a comparison took."""
     return re.sub(r"[0-9]+\.[0-9]+", "", text)

@@ -232,6 +232,13 @@ def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
     assert "expected of and most, split and at, narrow, rows, or law" in result.stderr
 
 
+def test_a_tree_without_steps(state: Path, plan: Path) -> None:
+    path = changed(plan, "certificate", "trees", 0, to={"claim": "D2"})
+    result = call("check", state, path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {path}: certificate.trees[0].steps: ")
+
+
 def test_files_that_are_not_there(tmp_path: Path, state: Path, plan: Path) -> None:
     missing = tmp_path / "missing.json"
     assert call("check", state, missing).exit_code == 2

@@ -140,6 +140,15 @@ def test_bad_scripts(dump: Path, tmp_path: Path, name: str, text: str, says: str
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("state", [LOOP, YUNIKORN], ids=["kueue", "yunikorn"])
+def test_a_long_name_in_a_script_is_cut_short(tmp_path: Path, state: Path) -> None:
+    script = write(tmp_path, {"arrival": [{"like": "a/" + "x" * 100_000}]}, "script.json")
+    result = call("simulate", state, "--script", script)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: arrival.like: there is no ")
+    assert len(result.stderr) < 1000
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

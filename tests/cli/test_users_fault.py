@@ -155,3 +155,20 @@ def test_recorded_fields_that_are_something_else(change: dict[str, Any]) -> None
     line |= {"nodes": [], "applications": [], "expect": {}, "ask": {}, "now": 1}
     with pytest.raises(SchemaError):
         replay_line({**line, **change})
+
+
+def test_a_flavor_for_what_is_not_requested(state: Path, tmp_path: Path) -> None:
+    """It holds nothing, also where the plan is carried out on paper."""
+    flavors = {name: {"flavor": "default", "mode": "Preempt"} for name in ("gpu", "cpu")}
+    given = write(tmp_path, {"main": flavors}, "assignment.json")
+    only = write(tmp_path, {"main": {"gpu": flavors["gpu"]}}, "only.json")
+    result, expected = (
+        call("solve", state, "--assignment", file, "--stability", "--format", "plain")
+        for file in (given, only)
+    )
+    victims = [
+        [line for line in one.stdout.splitlines() if line.startswith("victim ")]
+        for one in (result, expected)
+    ]
+    assert result.exit_code == expected.exit_code == 0, result.stderr
+    assert victims[0] == victims[1] != []

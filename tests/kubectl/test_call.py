@@ -102,6 +102,13 @@ def test_timeout_is_of_all_calls_together(kubectl: StandIn) -> None:
     assert kubectl.folder.exists()
 
 
+@pytest.mark.parametrize("seconds", [1e7, 1e308])
+def test_any_timeout_may_be_given(kubectl: StandIn, seconds: float) -> None:
+    """No system call waits for so long at once."""
+    assert Kubectl(timeout_s=seconds).call("get", "workloads.kueue.x-k8s.io").code == 0
+    assert kubectl.folder.exists()
+
+
 def test_interruption_kills_it_and_its_children(kubectl: StandIn) -> None:
     def interrupt() -> None:
         wait_for((kubectl.folder / "pids").exists)

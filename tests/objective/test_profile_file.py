@@ -121,6 +121,24 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, where: str, fou
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'levels = ["{}"]',
+        'levels = ["D0+{}"]',
+        'levels = ["D0"]\n{} = 1',
+        'levels = ["rated"]\nrates.{} = 1',
+        'levels = ["rated"]\nrates = {{ D2 = 1, {} = 1 }}',
+        'levels = ["D0"]\nprotect.{} = 1',
+        'levels = ["D0"]\nbudget.queue.{} = -1',
+    ],
+)
+def test_a_long_word_is_cut_short(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        read_profile(written(tmp_path, text.format("x" * 100_000)))
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
     "data", [b"levels = [", b"\xff\xfe", b"levels = " + b"[" * 5000, b"#" * (2**20 + 1)]
 )
 def test_what_is_no_toml_is_refused(tmp_path: Path, data: bytes) -> None:

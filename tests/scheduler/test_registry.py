@@ -70,12 +70,23 @@ def test_one_that_nobody_registered() -> None:
     assert schedulers() == (KUEUE, YUNIKORN)
 
 
-@pytest.mark.parametrize("part", sorted(KUEUE.parts))
-@pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
-def test_every_part_is_there(scheduler: Any, part: str) -> None:
-    module, _, attribute = scheduler.parts[part].partition(":")
-    assert scheduler.parts.keys() == KUEUE.parts.keys()
-    assert not attribute or callable(getattr(import_module(module), attribute))
+@pytest.mark.parametrize(
+    "place",
+    sorted({*KUEUE.parts.values(), *YUNIKORN.parts.values()}),
+)
+def test_every_part_is_there(place: str) -> None:
+    module, _, attribute = place.partition(":")
+    found = import_module(module)
+    assert not attribute or callable(getattr(found, attribute))
+
+
+def test_what_only_one_has() -> None:
+    """Precedence is documented of Kueue alone."""
+    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence"}
+    assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
+    part = Part[Any]("precedence")
+    assert callable(part.find(_Named("kueue")))
+    assert part.find(_Named("yunikorn")) is None
 
 
 @pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)

@@ -323,3 +323,14 @@ def test_the_calendar_has_an_end() -> None:
 def test_copies_of_nobody() -> None:
     with pytest.raises(LookupFailed, match="ns/nobody"):
         went(A, script=Script.model_validate({"arrival": [{"like": "ns/nobody"}]}))
+
+
+def test_an_admission_that_leaves_podsets_out_is_not_simulated() -> None:
+    """Kueue stops assigning at the second podset and calls the first a fit; the API refuses it."""
+    [workload] = waits("three", "a", 1, 10)
+    [first] = workload["spec"]["podSets"]
+    zero = {"containers": [{"name": "c", "resources": {"requests": {"example.com/none": "0"}}}]}
+    second = {"name": "zeros", "count": 1, "template": {"spec": zero}}
+    workload["spec"]["podSets"] = [first, second, {**first, "name": "third"}]
+    with pytest.raises(UnsupportedError, match="assigns flavors up to podset zeros only"):
+        went(A, [workload])

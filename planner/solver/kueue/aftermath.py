@@ -83,8 +83,9 @@ def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> A
                 name=request.name,
                 count=count,
                 flavors={resource: choice.flavor for resource, choice in pods.flavors.items()},
-                resource_usage={
-                    resource: from_units(totals[resource], resource) for resource in pods.flavors
+                resource_usage={  # flavors that a user gives may be of what is not requested
+                    resource: from_units(totals.get(resource, 0), resource)
+                    for resource in pods.flavors
                 },
             )
         )
