@@ -18,7 +18,7 @@ from planner.cli.main import COMMANDS
 from planner.cli.schemas import SCHEMAS, schema_text
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
-from planner.objective.terms import TERMS
+from planner.term import TERMS
 from tests.conftest import ROOT
 
 FROM_ELSEWHERE = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="//')
