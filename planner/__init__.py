@@ -17,6 +17,7 @@ scheduler/     Kueue and YuniKorn as values: their words, and where their parts 
 quota/         the arithmetic that all share; assignment.py: which flavors the preemptor gets
 problem/       one decision in integers: the only thing a model sees
 laws/          the rules, one id each
+term.py        the disruption terms: their ids, and what they are called
 reference/     the schedulers' own algorithms, replayed without a solver
 models/        the rules as constraints
 verifier/      a finished plan against the rules, without a solver

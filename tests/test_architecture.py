@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "quantity": "errors",
         "garbage": "",
         "laws": "",
+        "term": "",
         "state": "errors quantity",
         "reader": "errors garbage quantity state",
         "dump": "errors quantity",
@@ -39,12 +40,12 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "scheduler": "errors",
         "reference": "errors laws quantity state quota assignment",
         "problem": "errors quantity state quota assignment",
-        "objective": "errors problem quota state",
-        "models": "errors quantity laws problem quota objective state",
+        "objective": "errors term problem quota state",
+        "models": "errors term quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
         "verifier": "errors laws quantity state quota assignment plan objective",
-        "proof": "errors laws quantity state quota objective plan verifier",
-        "solver": "errors garbage quantity laws state quota assignment reference problem"
+        "proof": "errors term laws quantity state quota objective plan verifier",
+        "solver": "errors term garbage quantity laws state quota assignment reference problem"
         " objective models plan verifier proof scheduler",
         "checking": "errors laws state quota assignment reference problem objective plan verifier"
         " proof scheduler",
@@ -56,18 +57,19 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "linting": "errors quantity state reader quota reference plan solver simulation scheduler",
         "replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
-        "auditing": "errors batch objective plan reader replay solver state scheduler",
-        "study": "errors assignment auditing batch objective plan reader solver state verifier",
-        "explanation": "errors quantity laws state quota assignment problem objective models plan"
-        " solver scenario scheduler",
-        "report": "errors plan quantity laws assignment state quota scenario boosting auditing"
+        "auditing": "errors term batch objective plan reader replay solver state scheduler",
+        "study": "errors term assignment auditing batch objective plan reader solver state"
+        " verifier",
+        "explanation": "errors term quantity laws state quota assignment problem objective models"
+        " plan solver scenario scheduler",
+        "report": "errors term plan quantity laws assignment state quota scenario boosting auditing"
         " checking explanation exposure study simulation linting scheduler",
         "api": "errors quantity laws checking state reader quota assignment reference problem"
         " objective models plan verifier solver replay explanation scheduler",
         "joint": "errors objective plan quota solver state",
-        "cli": "planner dump errors quantity laws state reader quota assignment reference problem"
-        " objective models plan verifier solver replay report batch auditing scenario boosting"
-        " explanation exposure simulation checking api kubectl study trace generation joint"
+        "cli": "planner dump errors term quantity laws state reader quota assignment reference"
+        " problem objective models plan verifier solver replay report batch auditing scenario"
+        " boosting explanation exposure simulation checking api kubectl study trace generation joint"
         " linting",
         FACE: "errors state checking reader plan auditing exposure simulation generation api"
         " joint linting",

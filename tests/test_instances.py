@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import planner
-from planner.objective.terms import TERMS
 from planner.plan import Plan
 from planner.quantity import parse_quantity
 from planner.quota.preemptor import find_preemptor
@@ -23,6 +22,7 @@ from planner.replay import replay
 from planner.state import State, Workload
 from planner.state.configuration import Configuration
 from planner.state.workload import WorkloadStatus
+from planner.term import TERMS
 from tests.brute_force import Simulation, reachable
 from tests.brute_force_fair import FairSimulation
 from tests.conftest import ROOT

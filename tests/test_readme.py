@@ -22,8 +22,8 @@ from planner.cli.option import TIME_LIMIT
 from planner.laws import RULE_SETS
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 from planner.objective.profiles import PROFILES, measure_id
-from planner.objective.terms import TERMS
 from planner.replay import replay
+from planner.term import TERMS
 from tests.conftest import ROOT
 from tests.page import Block, blocks, check_printed, run
 

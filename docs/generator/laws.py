@@ -1,7 +1,8 @@
 """The laws as a page: statement and source from the registry, mathematics from the models.
 
 The mathematics is the docstring of the function that states a law, or checks it where no model
-states it. Functions are found by the ids at the beginning of their docstrings.
+states it. Functions are found by the ids at the beginning of their docstrings, and the steps of the
+replay by what they say that they keep.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import planner.models
+import planner.reference
 import planner.verifier
 from generator.citations import linked
 from planner.laws import RULE_SETS, Law, kep83
+from planner.reference.laws import KEPT
 
 PAGE = "reference/laws.md"
 HEAD = """# Laws
@@ -56,12 +61,28 @@ def _law(law: Law) -> Iterator[str]:
     yield _safe(law.statement)
     for where, text in _mathematics().get(law.id, ()):
         yield f'!!! note "As stated in `{where}`"\n\n' + _indented(linked(text, PAGE))
-    for lacking, why in (("model states", law.no_model), ("replay keeps", law.no_reference)):
+    if law.id in _steps():
+        yield f"Kept in the replay by {', '.join(f'`{step}`' for step in _steps()[law.id])}"
+    for lacking, why in (
+        ("model states", law.no_model),
+        ("step of the replay keeps", law.no_reference),
+    ):
         if why:
             yield f"No {lacking} it: {why}."
     if law.reasons:
         yield f"Reason code of its victims: {' or '.join(f'`{code}`' for code in law.reasons)}"
     yield f"Source: {linked(_safe(law.source), PAGE)}"
+
+
+@cache
+def _steps() -> dict[str, list[str]]:
+    """Return per law the steps of the replay that keep it, as they are called."""
+    for found in walk_packages(planner.reference.__path__, f"{planner.reference.__name__}."):
+        import_module(found.name)
+    return {
+        law: [f"{step.__module__}.{step.__qualname__}" for step in steps]
+        for law, steps in KEPT.items()
+    }
 
 
 @cache

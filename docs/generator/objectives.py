@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.objective import annotation, profile_file, terms
 from planner.objective.profiles import PROFILES, measure_id
-from planner.objective.terms import TERMS
+from planner.term import TERMS
 
 HEAD = """# Terms and objectives
 

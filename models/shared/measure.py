@@ -16,14 +16,8 @@ from planner.models.shared.builder import (
 )
 from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
-from planner.objective.terms import (
-    MORE,
-    PER_MILLE,
-    RATED,
-    TermTable,
-    counted_as_borrowed,
-    unfairness,
-)
+from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed, unfairness
+from planner.term import MORE, RATED
 
 
 class Measured(Protocol):

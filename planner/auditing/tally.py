@@ -16,8 +16,8 @@ from planner.auditing.record import (
     Verdicts,
 )
 from planner.objective.profiles import Profile
-from planner.objective.terms import EACH, find_term, in_order, priority_of
 from planner.plan import Shown
+from planner.term import EACH, find_term, in_order, priority_of
 
 
 @dataclass(slots=True)

@@ -41,8 +41,8 @@ def command(*, style: str | None, output: Path | None) -> int:
 def _catalogue() -> Catalogue:
     from planner.laws import RULE_SETS
     from planner.objective.profiles import PROFILES, measure_id
-    from planner.objective.terms import TERMS
     from planner.report.catalogue import Catalogue, LawEntry, ObjectiveEntry, RuleSet, TermEntry
+    from planner.term import TERMS
 
     return Catalogue(
         rule_sets=tuple(

@@ -8,11 +8,11 @@ from typing import Literal
 from planner.explanation.inquiry import Asked, Bounds, Inquiry
 from planner.explanation.record import Alternative, TermDifference
 from planner.models.shared.builder import Linear
-from planner.objective.terms import find_term
 from planner.plan import AnyPlan
 from planner.solver.engine import Outcome, OutOfTime
 from planner.solver.equals import find_equal
 from planner.solver.levels import solve_levels
+from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]
 

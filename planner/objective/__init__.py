@@ -6,7 +6,7 @@ sharing.py       what queues and cohorts borrow, by their weights
 budget.py        what PodDisruptionBudgets cover, and how much of it may go
 checkpoint.py    what those are taken to lose that publish no checkpoint
 milestone.py     what an eviction costs by run time
-terms.py         the terms, per workload and for a whole plan
+terms.py         the values of the terms, per workload and for a whole plan
 sums.py          what each workload adds to the terms that are sums
 ranking.py       places and ranks among the candidates
 cascading.py     what a search knows of the term D11, which no formula tells

@@ -21,15 +21,8 @@ from typing import Final
 from planner.errors import LookupFailed, SchemaError
 from planner.objective.checkpoint import by_median
 from planner.objective.profiles import Profile
-from planner.objective.terms import (
-    EACH,
-    MORE,
-    RATED,
-    TERMS,
-    TermTable,
-    priority_of,
-    victims_of,
-)
+from planner.objective.terms import TermTable
+from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
 
 KnownGroups = Mapping[str, Collection[str]]
 """The names that a state knows for each kind of group: queue, cohort, namespace."""

@@ -42,9 +42,9 @@ from typing import Final
 from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.milestone import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
-from planner.objective.terms import EACH, RATED, TERMS
 from planner.objective.toml_text import parse_toml
 from planner.objective.wishes import EVERYBODY, Group, Wishes
+from planner.term import EACH, RATED, TERMS
 
 SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"

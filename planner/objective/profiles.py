@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.objective.terms import EACH, find_term
 from planner.objective.wishes import NO_WISHES, Wishes
+from planner.term import EACH, find_term
 
 Measure = tuple[str, ...]
 """A sum of terms, such as ("D4", "D5")."""

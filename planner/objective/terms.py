@@ -22,19 +22,10 @@ from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruption
 from planner.objective.cascading import Cascades
 from planner.problem.array import BoolArray, IntArray
+from planner.term import MORE, RATED, find_term, in_order, priority_of, victims_of
 
 ACCELERATOR: Final = 32_000
 """How many of the internal size units one accelerator is; one milli-core is 1."""
-
-RATED: Final = "rated"
-"""The term that adds up others at the rates that an objective declares."""
-
-EACH: Final = "victims@each"
-"""The family of terms that stands for one term per priority, such as ``victims@100``."""
-
-MORE: Final = "more@each"
-"""The term that ``victims@each`` is as a cap: 1 if, priority by priority from the highest down,
-there are more victims than in the scheduler's own plan, and 0 if not."""
 
 PER_MILLE: Final = 1000
 """The unit of D9."""
@@ -45,107 +36,6 @@ LARGEST_COST: Final = 2**45
 Amount = TypeVar("Amount", int, NDArray[Any])
 _ACCELERATOR_NAME = re.compile(r"(.*[/.])?(gpu|tpu|npu|xpu|gaudi|neuron|neuroncore|neurondevice)s?")
 _NAMESPACE: Final = "namespace/"
-_OF_PRIORITY: Final = "victims@"
-_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A named non-negative integer that measures one side of disruption."""
-
-    id: str
-    title: str
-    unit: str
-    per_workload: bool
-
-
-TERMS: Final[Mapping[str, Term]] = {
-    term.id: term
-    for term in (
-        Term("D0", "last-tier victims", "workloads", per_workload=True),
-        Term("D1", "highest victim priority", "rank", per_workload=False),
-        Term("D2", "workloads evicted", "workloads", per_workload=True),
-        Term("D2p", "pods evicted", "pods", per_workload=True),
-        Term("D3", "priority weight", "weight", per_workload=True),
-        Term(EACH, "victims of each priority, from the highest down", "workloads", False),  # noqa: FBT003
-        Term("D4", "lost work", "accelerator-seconds", per_workload=True),
-        Term("D5", "restart cost", "accelerator-seconds", per_workload=True),
-        Term("D6", "milestone cost", "cost units", per_workload=True),
-        Term("D7", "over-freed", "1/32000 accelerator", per_workload=False),
-        Term("D8", "queues touched", "queues", per_workload=False),
-        Term("D8t", "tenants touched: namespaces", "namespaces", per_workload=False),
-        Term("D9", "unfairness: most taken of what a queue or cohort borrows", "per mille", False),  # noqa: FBT003
-        Term("D10", "past preemptions of the victims", "preemptions", per_workload=True),
-        Term("D11", "victims that would preempt again", "workloads", per_workload=False),
-        Term("D12", "places in the candidate order", "ranks", per_workload=True),
-        Term("pdb", "pods evicted beyond PodDisruptionBudgets", "pods", per_workload=False),
-        Term("prio", "sum of priorities, each raised by 2^31", "priority", per_workload=True),
-        Term("toll", "evictions at a declared rate", "accelerator-seconds", per_workload=True),
-        Term("time", "time that the victims ran", "seconds", per_workload=True),
-        Term("early", "protected run time cut short", "seconds", per_workload=True),
-        Term("count", "victims, those already being evicted included", "workloads", True),  # noqa: FBT003
-        Term("cost", "cost given by the user", "cost units", True),  # noqa: FBT003
-        Term("rated", "terms at the rates of the objective", "points", per_workload=False),
-    )
-}
-"""All terms by id. What is being evicted already counts in ``count`` and ``cost`` only, and in
-``rated`` where it rates one of them. D11, for Kueue, takes one decision of the scheduler for each
-victim: it is computed only where it is asked for, or an objective counts it. It is the number of
-victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
-again, Kueue would evict somebody who is not being evicted already. ``victims@each`` is no number:
-as a level it stands for one level per priority, and as a cap for ``more@each``, see adoption.py."""
-
-_MORE: Final = Term(
-    MORE,
-    "more victims than the scheduler, from the highest priority down",
-    "0 or 1",
-    per_workload=False,
-)
-_PLACES: Final = {term: place for place, term in enumerate(TERMS)}
-_LAST: Final = 2**63
-"""Behind every priority."""
-
-
-def victims_of(priority: int) -> str:
-    """Return the id of the term that counts the victims of a priority."""
-    return f"{_OF_PRIORITY}{priority}"
-
-
-def priority_of(term: str) -> int | None:
-    """Return the priority whose victims a term counts; ``None`` if it is no such term."""
-    number = term.removeprefix(_OF_PRIORITY)
-    return int(number) if number != term and _NUMBER.fullmatch(number) else None
-
-
-def find_term(name: str) -> Term:
-    """Return a term by its id, be it among all terms or of the family of priorities.
-
-    Raises
-    ------
-    KeyError
-        If there is none.
-    """
-    priority = priority_of(name)
-    if name == MORE:
-        return _MORE
-    if priority is None:
-        return TERMS[name]
-    return Term(name, f"victims of priority {priority}", TERMS[EACH].unit, per_workload=True)
-
-
-def in_order(terms: Mapping[str, int]) -> dict[str, int]:
-    """Return values of terms in the order of all terms, of priorities the highest first."""
-    plain = {term: terms[term] for term in TERMS if term in terms}
-    if len(plain) == len(terms):
-        return plain
-
-    def place(term: str) -> tuple[int, int]:
-        if term == MORE:
-            return _PLACES[EACH], _LAST
-        priority = priority_of(term)
-        return (_PLACES[term], 0) if priority is None else (_PLACES[EACH], -priority)
-
-    return {term: terms[term] for term in sorted(terms, key=place)}
 
 
 class Budget(NamedTuple):

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
-from planner.objective.terms import RATED, TermTable
+from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
 from planner.proof.box import Box, Row
 from planner.proof.measures import Bounded
 from planner.proof.question import Question, Rules
+from planner.term import RATED
 
 BETTER: Final = OWN_ROW
 """The name of the row of the measure in question."""

@@ -9,15 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
-from planner.objective.terms import (
-    MORE,
-    PER_MILLE,
-    RATED,
-    TermTable,
-    counted_as_borrowed,
-    priority_of,
-)
+from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
 from planner.proof.box import Row
+from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40
 """Classes of a queue up to which each of them has a row of its own in D8."""

@@ -18,13 +18,12 @@ from planner.report.text import clean, clean_lines, plural, short, word
 from planner.report.words import (
     NOUNS,
     QUEUES,
-    TERM_TEXTS,
     rules_name,
     scheduler_name,
-    text_of_term,
     victim_names,
 )
 from planner.scenario.comparison import Difference, WhatIf
+from planner.term import text_of
 
 VICTIM: Final = "x"
 NO_CHANGE: Final = (
@@ -184,7 +183,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
 
 def _texts(term: str) -> tuple[str, str]:
     """Return title and unit of a term."""
-    return text_of_term(TERM_TEXTS, term) or (clean(term), "")
+    return text_of(term, "kueue") or (clean(term), "")
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:

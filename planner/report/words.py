@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,6 +19,7 @@ from planner.plan import (
     YuniKornPlan,
 )
 from planner.report.text import plural
+from planner.term import text_of
 
 SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
 RULES: Final = {
@@ -38,53 +38,10 @@ NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
 QUEUES: Final = {"kueue": "ClusterQueue", "yunikorn": "Queue"}
 """What the project of each scheduler calls taking a victim, the victim, and where it runs."""
 
-TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    "D0": ("last-tier victims", "workloads"),
-    "D1": ("highest victim priority", "rank"),
-    "D2": ("workloads evicted", "workloads"),
-    "D2p": ("pods evicted", "pods"),
-    "D3": ("priority weight", "weight"),
-    "victims@each": ("victims of each priority, from the highest down", "workloads"),
-    "D4": ("lost work", "accelerator-seconds"),
-    "D5": ("restart cost", "accelerator-seconds"),
-    "D6": ("milestone cost", "cost units"),
-    "D7": ("over-freed", "1/32000 accelerator"),
-    "D8": ("queues touched", "queues"),
-    "D8t": ("tenants touched: namespaces", "namespaces"),
-    "D9": ("unfairness: most taken of what a queue or cohort borrows", "per mille"),
-    "D10": ("past preemptions of the victims", "preemptions"),
-    "D11": ("victims that would preempt again", "workloads"),
-    "D12": ("places in the candidate order", "ranks"),
-    "pdb": ("pods evicted beyond PodDisruptionBudgets", "pods"),
-    "prio": ("sum of priorities, each raised by 2^31", "priority"),
-    "toll": ("evictions at a declared rate", "accelerator-seconds"),
-    "time": ("time that the victims ran", "seconds"),
-    "early": ("protected run time cut short", "seconds"),
-    "count": ("victims, those already being evicted included", "workloads"),
-    "cost": ("cost given by the user", "cost units"),
-    "rated": ("terms at the rates of the objective", "points"),
-}
-"""Title and unit of every disruption term, as planner.objective.terms has them.
-
-Repeated here because a renderer must not load what computes the terms; a test compares them.
-"""
-
-YUNIKORN_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    **TERM_TEXTS,
-    "D0": ("last-tier victims", "allocations"),
-    "D2": ("allocations preempted", "allocations"),
-    "D2p": ("pods preempted", "pods"),
-    "victims@each": ("victims of each adjusted priority, from the highest down", "allocations"),
-    "D11": ("victims that would preempt again", "allocations"),
-    "count": ("victims, those already being preempted included", "allocations"),
-}
-"""The same in the words of YuniKorn, whose victims are allocations."""
-
 OUTSIDE: Final = {
     "kueue": "Kueue's own answer is outside its own rules: {law}",
     "yunikorn": "YuniKorn's own answer breaks {law}",
 }
-_OF_PRIORITY: Final = re.compile(r"victims@(-?[0-9]{1,19})")
 MORE: Final = "More than {scheduler} itself: {measures}"
 UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
 AVOIDABLE: Final = "not proved that no plan does with fewer"
@@ -124,59 +81,44 @@ def term_rows(plan: AnyPlan) -> list[TermRow]:
     """Return the levels of the objective in order, then every term that is no level itself."""
     levels = plan.certificate.levels if plan.certificate else ()
     greedy = plan.greedy.terms if plan.greedy and plan.greedy.victims else None
-    return level_rows(levels, plan.terms, greedy, _texts(plan))
+    return level_rows(levels, plan.terms, greedy, plan.scheduler)
 
 
 def level_rows(
     levels: Iterable[Level],
     terms: Mapping[str, int],
     greedy: Mapping[str, int] | None,
-    texts: Mapping[str, tuple[str, str]] = TERM_TEXTS,
+    scheduler: str = "kueue",
 ) -> list[TermRow]:
     """Return levels in order, then every term that is no level itself, beside those of another.
 
-    ``texts`` are title and unit of each term; ``greedy`` the terms of the other plan, if any.
+    ``greedy`` are the terms of the other plan, if any; ``scheduler`` says in whose words.
     """
     rows = []
     for number, level in enumerate(levels, start=1):
-        title, unit = _text_of(texts, level.term) or (level.title, level.unit)
+        title, unit = _text_of(scheduler, level.term) or (level.title, level.unit)
         theirs = _sum_of(level.term, greedy)
         row = TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
         rows.append(replace(row, proof=level.proof))
     shown = {row.id for row in rows}
     for term, value in terms.items():
         if term not in shown:
-            title, unit = _text_of(texts, term) or (term, "")
+            title, unit = _text_of(scheduler, term) or (term, "")
             rows.append(TermRow(term, title, unit, value, _sum_of(term, greedy)))
     return rows
 
 
 def texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
     """Return title and unit of a measure such as ``D4+D5``; ``None`` if a term is not known."""
-    return _text_of(_texts(plan), measure)
+    return _text_of(plan.scheduler, measure)
 
 
-def _texts(plan: AnyPlan) -> Mapping[str, tuple[str, str]]:
-    return YUNIKORN_TEXTS if isinstance(plan, YuniKornPlan) else TERM_TEXTS
-
-
-def _text_of(texts: Mapping[str, tuple[str, str]], measure: str) -> tuple[str, str] | None:
-    found = [text_of_term(texts, term) for term in measure.split("+")]
+def _text_of(scheduler: str, measure: str) -> tuple[str, str] | None:
+    found = [text_of(term, scheduler) for term in measure.split("+")]
     known = [text for text in found if text is not None]
     if len(known) < len(found):
         return None
     return " and ".join(title for title, _ in known), known[0][1]
-
-
-def text_of_term(texts: Mapping[str, tuple[str, str]], term: str) -> tuple[str, str] | None:
-    """Return title and unit of a term, such as ``victims@100``; ``None`` if it is not known."""
-    counted = _OF_PRIORITY.fullmatch(term)
-    if term == "more@each":
-        return "more victims than the scheduler, from the highest priority down", "0 or 1"
-    if counted is None:
-        return texts.get(term)
-    title, unit = texts["victims@each"]
-    return title.partition(",")[0].replace("each ", "") + f" {counted[1]}", unit
 
 
 def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import UnsupportedError
-from planner.objective.terms import TERMS
 from planner.study.extra import need
 from planner.study.record import Comparison, Row
+from planner.term import TERMS
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -163,7 +163,7 @@ def test_message_is_taken_apart(dump: Path) -> None:
     assert value["preemptor"]["workload"] == "ns/pending"
     assert value["victim"]["path"] == ["all", "borrower"]
     plain = call("explain", dump, "--message", MESSAGE).stdout.splitlines()
-    assert "law              KQ-05" in plain
+    assert "law              KQ-05/FS-04" in plain
     table = call("explain", dump, "--message", MESSAGE, "--format", "table").stdout
     assert "ns/pending" in table
 

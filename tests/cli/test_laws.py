@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from planner.cli.schemas import schema_text
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
-from planner.objective.terms import TERMS
+from planner.term import TERMS
 from tests.cli.running import call
 
 

@@ -18,7 +18,7 @@ from planner.cli.main import COMMANDS
 from planner.cli.schemas import SCHEMAS, schema_text
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
-from planner.objective.terms import TERMS
+from planner.term import TERMS
 from tests.conftest import ROOT
 
 FROM_ELSEWHERE = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="//')
@@ -75,6 +75,12 @@ def test_laws(site: Path) -> None:
     assert [law.id for law in laws.values() if law.statement not in page] == []
     links = (site / "reference/laws.html").read_text(encoding="utf-8")
     assert 'href="../semantics/kueue.html#66-second-pass"' in links
+    # Who keeps it in the replay, and what its record says besides.
+    assert "Kept in the replay by planner.reference.kueue.context.Context.fits" in page
+    assert (
+        "Reason code of its victims: InCohortReclamation or InCohortReclaimWhileBorrowing" in page
+    )
+    assert "No step of the replay keeps it: the core does not enforce it." in page
     # The mathematics of a law, from the docstring of its model.
     assert "touched(n) => w(n, fr) >= subtree(n, fr) + 1" in page
 

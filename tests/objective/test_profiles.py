@@ -11,7 +11,7 @@ from planner.objective.profiles import (
     measure_id,
     measure_title,
 )
-from planner.objective.terms import TERMS
+from planner.term import TERMS
 
 LOST_WORK: Measure = ("D4", "D5")
 DEFAULT_ORDER: tuple[Measure, ...] = (

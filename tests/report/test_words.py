@@ -3,15 +3,12 @@
 import dataclasses
 
 from planner.laws import RULE_SETS
-from planner.objective.terms import TERMS
 from planner.reference.kep83.search import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.reference.kueue.candidates import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.contrast import contrast
 from planner.report.words import (
     RULES,
-    TERM_TEXTS,
-    YUNIKORN_TEXTS,
     last_tier,
     law_behind,
     outside_rules,
@@ -19,6 +16,7 @@ from planner.report.words import (
     scheduler_name,
     term_rows,
 )
+from planner.term import TERMS, text_of
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
 from tests.report.yunikorn_factory import (
     BREAKS,
@@ -29,14 +27,14 @@ from tests.report.yunikorn_factory import (
 )
 
 
-def test_titles_and_units_are_those_of_the_terms() -> None:
-    assert {term.id: (term.title, term.unit) for term in TERMS.values()} == TERM_TEXTS
-
-
 def test_victims_of_yunikorn_are_allocations_in_every_term() -> None:
-    assert YUNIKORN_TEXTS.keys() == TERM_TEXTS.keys()
-    for title, unit in YUNIKORN_TEXTS.values():
-        assert "workload" not in title + unit
+    for name in (*TERMS, "victims@-7", "more@each"):
+        text = text_of(name, "yunikorn")
+        assert text is not None
+        assert "workload" not in text.title + text.unit
+    assert text_of("victims@-7", "yunikorn") == ("victims of adjusted priority -7", "allocations")
+    assert text_of("victims@-7", "kueue") == ("victims of priority -7", "workloads")
+    assert text_of("victims@each@all", "yunikorn") is None
     texts = {row.id: (row.title, row.unit) for row in term_rows(make_yunikorn())}
     assert texts["D2"] == ("allocations preempted", "allocations")
     assert texts["D4+D5"] == ("lost work and restart cost", "accelerator-seconds")

@@ -24,7 +24,7 @@ from planner.laws import (
     Spared,
 )
 from planner.objective.profiles import Measure
-from planner.objective.terms import RATED, TermTable
+from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row
 from planner.proof.claims import Claims
@@ -33,6 +33,7 @@ from planner.proof.yunikorn.frame import Frame, candidates, key_of
 from planner.proof.yunikorn.turns import IntArray, Turns, counting, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Queue
+from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS

@@ -14,10 +14,10 @@ from typing import Final
 
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, Profile
-from planner.objective.terms import RATED
 from planner.plan import Plan
 from planner.solver.engine import Deadline, OutOfTime
 from planner.solver.kueue.planning import Planning
+from planner.term import RATED
 
 NOT_KNOWN: Final = (
     "which victims would preempt again was not found out within the time limit: Kueue decides "

@@ -12,7 +12,6 @@ from typing import Final
 
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Profile
-from planner.objective.terms import in_order
 from planner.plan import Cascade, Plan
 from planner.solver.engine import Deadline, OutOfTime
 from planner.solver.kueue.cascade import cascades
@@ -21,6 +20,7 @@ from planner.solver.kueue.hurried import NOT_KNOWN, Solve, unanswered
 from planner.solver.kueue.planning import Planning
 from planner.state import State
 from planner.state.queues import BorrowWithinCohort
+from planner.term import in_order
 
 WITHIN: Final = "withinClusterQueue"
 RECLAIM: Final = "reclaimWithinCohort"
