@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.kueue_state import read_kueue
     from planner.cli.message import warn
     from planner.cli.output import Target
-    from planner.report.boost import render
+    from planner.report.kueue.boost import render
     from planner.scenario.edit import edit
 
     target = Target.choose(style, output)

@@ -69,7 +69,7 @@ def plan_together(
     """
     from planner.cli.message import say, warn
     from planner.joint import solve_joint
-    from planner.report.joint import render
+    from planner.report.kueue.joint import render
 
     plan = solve_joint(state, pending, **question)
     warn(plan.notes)

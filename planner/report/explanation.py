@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planner.explanation.kueue.record import Clash, Explanation, Standing
+from planner.explanation.any import AnyClash, AnyExplanation
 from planner.explanation.record import (
     Alternative,
     Change,
+    CommonStanding,
     LawInWords,
     Optima,
     TermDifference,
-)
-from planner.explanation.yunikorn.record import (
-    YuniKornClash,
-    YuniKornExplanation,
-    YuniKornStanding,
 )
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
 from planner.report.table_parts import ANSWERS, NOTHING
 from planner.report.text import clean, plural, short, word
-from planner.report.words import QUEUES, RULES, SCHEDULERS
+from planner.scheduler import Part, scheduler_of
 
 QUESTIONS: Final = {
     "why-this-victim": "Why this victim",
@@ -39,8 +35,27 @@ NECESSARY: Final = {True: "yes", False: "no", None: NOTHING}
 CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
 
-AnyExplanation = Explanation | YuniKornExplanation
-AnyClash = Clash | YuniKornClash
+class Explained(Protocol):
+    """What a scheduler's own module says of an explanation."""
+
+    def about(self, answer: AnyExplanation) -> Iterable[tuple[str, Text]]:
+        """Yield facts that no other scheduler has."""
+        ...
+
+    def columns(self) -> list[Column[Any]]:
+        """Return the columns that say what runs where."""
+        ...
+
+    def asking(self, answer: AnyExplanation) -> Iterable[str]:
+        """Yield the lines on where the preemptor is."""
+        ...
+
+    def standings(self, answer: AnyExplanation) -> Iterable[tuple[str, CommonStanding, list[str]]]:
+        """Yield what is explained: what a line calls it, itself, and facts of this scheduler."""
+        ...
+
+
+EXPLAINED: Final = Part[Explained]("explained")
 
 
 def render(answer: AnyExplanation, style: str, *, width: int, color: bool) -> str:
@@ -53,81 +68,40 @@ def _parts(answer: AnyExplanation) -> Iterator[RenderableType]:
     if answer.standings:
         yield _standings(answer)
     if answer.alternative is not None and answer.alternative.terms:
-        yield _alternative(answer.alternative, _names(answer))
+        yield _alternative(answer.alternative, answer.names)
         yield _difference(answer.alternative.terms)
     if answer.optima is not None and answer.optima.count > 1:
-        yield _optima(answer.optima, _names(answer))
+        yield _optima(answer.optima, answer.names)
     if answer.clash is not None:
         yield from _clash(answer.clash)
-
-
-def _names(answer: AnyExplanation) -> Mapping[str, str]:
-    """Return what people call victims, by their keys, where that is something else."""
-    return answer.pods if isinstance(answer, YuniKornExplanation) else {}
 
 
 def _header(answer: AnyExplanation) -> Table:
     name, style = ANSWERS[answer.status]
     victims = plural(len(answer.victims), "victim")
-    facts = [
-        (QUESTIONS[answer.question], Text(clean(answer.answer), "bold")),
-        ("Preemptor", Text(f"{short(_preemptor(answer))}   priority {answer.priority}")),
-        (QUEUES[answer.scheduler], Text(short(_queue(answer)))),
-        ("Scheduler", Text(f"{SCHEDULERS[answer.scheduler]}, {RULES[answer.rules]}")),
-        ("Objective", Text(clean(answer.objective))),
-        ("Plan", Text(f"{name}, {victims}", style)),
-    ]
-    if isinstance(answer, YuniKornExplanation) and answer.node is not None:
-        facts.append(("Node", Text(short(answer.node))))
-    return grid(facts)
-
-
-def _preemptor(answer: AnyExplanation) -> str:
-    if isinstance(answer, YuniKornExplanation):
-        return answer.pod or answer.preemptor
-    return answer.preemptor
-
-
-def _queue(answer: AnyExplanation) -> str:
-    return answer.queue if isinstance(answer, YuniKornExplanation) else answer.cluster_queue
+    called = scheduler_of(answer).words
+    return grid(
+        [
+            (QUESTIONS[answer.question], Text(clean(answer.answer), "bold")),
+            ("Preemptor", Text(f"{short(answer.preemptor_name)}   priority {answer.priority}")),
+            (called.queue, Text(short(answer.preemptor_queue))),
+            ("Scheduler", Text(f"{called.name}, {called.rules[answer.rules]}")),
+            ("Objective", Text(clean(answer.objective))),
+            ("Plan", Text(f"{name}, {victims}", style)),
+            *EXPLAINED.of(answer).about(answer),
+        ]
+    )
 
 
 def _standings(answer: AnyExplanation) -> Table:
-    if isinstance(answer, YuniKornExplanation):
-        allocations: list[Column[YuniKornStanding]] = [
-            Column("Allocation", lambda one: short(one.name), folds=True),
-            Column("Queue", lambda one: short(one.queue), folds=True),
-            Column("Node", lambda one: short(one.node), folds=True),
-            Column("Priority", lambda one: str(one.priority), number=True),
-            Column("Place", _place_on_node, number=True),
-        ]
-        return table_of([*allocations, *_reasons("YuniKorn")], answer.allocations)
-    workloads: list[Column[Standing]] = [
-        Column("Workload", lambda one: short(one.workload), folds=True),
-        Column("ClusterQueue", lambda one: short(one.cluster_queue), folds=True),
-        Column("Priority", lambda one: str(one.priority), number=True),
-        Column("Place", _place, number=True),
-    ]
-    return table_of([*workloads, *_reasons("Kueue")], answer.workloads)
-
-
-def _reasons(scheduler: str) -> list[Column[Any]]:
-    """Return the columns that say why, whichever the scheduler."""
-    return [
+    columns: list[Column[Any]] = [
+        *EXPLAINED.of(answer).columns(),
         Column("Law", lambda one: one.law.law),
         Column("Why", lambda one: clean(one.law.text), folds=True, least=24),
-        Column(scheduler, lambda one: yes(one.by_scheduler)),
+        Column(scheduler_of(answer).words.name, lambda one: yes(one.by_scheduler)),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
-
-
-def _place(one: Standing) -> str:
-    return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
-
-
-def _place_on_node(one: YuniKornStanding) -> str:
-    """Return the place in the order in which the core looks at candidates, node by node."""
-    return NOTHING if one.node_position is None else f"{one.node_position}/{one.node_candidates}"
+    return table_of(columns, answer.standings)
 
 
 def _alternative(other: Alternative, names: Mapping[str, str]) -> Table:
@@ -194,12 +168,7 @@ def _lines(answer: AnyExplanation) -> Iterator[str]:
     yield line("question", answer.question)
     yield line("answer", quoted(answer.answer))
     yield line("preemptor", word(answer.preemptor))
-    if isinstance(answer, YuniKornExplanation):
-        yield line("pod", *([word(answer.pod)] if answer.pod else []))
-        yield line("queue", word(answer.queue))
-        yield line("node", *([word(answer.node)] if answer.node else []))
-    else:
-        yield line("cluster_queue", word(answer.cluster_queue))
+    yield from EXPLAINED.of(answer).asking(answer)
     yield line("priority", str(answer.priority))
     yield line("rules", answer.rules)
     yield line("objective", word(answer.objective))
@@ -215,32 +184,14 @@ def _lines(answer: AnyExplanation) -> Iterator[str]:
 
 
 def _standing_lines(answer: AnyExplanation) -> Iterator[str]:
-    if isinstance(answer, Explanation):
-        for one in answer.workloads:
-            reason = [f"reason={word(one.reason)}"] if one.reason else []
-            facts = (f"cluster_queue={word(one.cluster_queue)}", *reason)
-            yield line("workload", word(one.workload), *_facts(one, "kueue", *facts))
-        return
-    for each in answer.allocations:
-        place = [] if each.node_position is None else [f"node_position={each.node_position}"]
-        facts = (
-            *([f"pod={word(each.pod)}"] if each.pod else []),
-            f"queue={word(each.queue)}",
-            f"node={word(each.node)}",
-            f"adjusted_priority={each.adjusted_priority}",
-            f"originator={yes(each.originator)}",
-            f"opted_out={yes(each.opted_out)}",
-            *place,
-            f"node_candidates={each.node_candidates}",
-        )
-        yield line("allocation", word(each.allocation), *_facts(each, "yunikorn", *facts))
+    for label, one, facts in EXPLAINED.of(answer).standings(answer):
+        yield line(label, *facts, *_facts(one, answer.scheduler))
 
 
-def _facts(one: Standing | YuniKornStanding, scheduler: str, *more: str) -> list[str]:
+def _facts(one: CommonStanding, scheduler: str) -> list[str]:
     place = [] if one.position is None else [f"position={one.position}"]
     needed = [] if one.necessary is None else [f"necessary={yes(one.necessary)}"]
     return [
-        *more,
         f"priority={one.priority}",
         f"candidate={yes(one.candidate)}",
         f"law={one.law.law}",

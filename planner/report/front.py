@@ -18,22 +18,21 @@ from planner.plan import (
     FrontMeasure,
     FrontPoint,
     Record,
-    YuniKornPlan,
 )
-from planner.report import kueue_table, yunikorn_table
 from planner.report.json import dump
 from planner.report.paper import Column, Paper, grid, table_of
-from planner.report.plain import SEPARATOR
+from planner.report.plain import LINES, SEPARATOR
 from planner.report.plain_lines import line, outside, quoted
+from planner.report.table import TABLES
 from planner.report.table_parts import NO_GREEDY, broken_rules, listed, units_of, value_in
 from planner.report.text import clean, clean_lines, moment, word
 from planner.report.words import (
-    VERBS,
     rules_name,
     scheduler_name,
     texts_of,
     victim_names,
 )
+from planner.scheduler import scheduler_of
 
 ANSWERS: Final = {
     "optimal": ("PROVED COMPLETE", "bold green"),
@@ -94,10 +93,9 @@ def render_all(fronts: Sequence[Front], style: str, *, width: int, color: bool) 
 def _parts(front: Front) -> Iterator[RenderableType]:
     greedy = front.greedy.plan
     answer, style = ANSWERS[front.status]
-    asking = yunikorn_table.asking if isinstance(greedy, YuniKornPlan) else kueue_table.asking
     yield grid(
         [
-            *asking(greedy),  # type: ignore[arg-type]
+            *TABLES.of(greedy).asking(greedy),
             (
                 "Scheduler",
                 f"{scheduler_name(greedy)}, {rules_name(greedy)}   at {moment(greedy.now)}",
@@ -156,7 +154,8 @@ def _named(plan: AnyPlan, style: str) -> Text:
 def _beside(front: Front) -> str:
     """Say in words where the scheduler's own plan is."""
     greedy = front.greedy
-    words = {"scheduler": scheduler_name(greedy.plan), "verb": VERBS[greedy.plan.scheduler]}
+    verb = scheduler_of(greedy.plan).words.verb
+    words = {"scheduler": scheduler_name(greedy.plan), "verb": verb}
     numbers = ", ".join(map(str, greedy.points))
     if greedy.place == "none":
         return NO_GREEDY.format(**words)
@@ -172,11 +171,7 @@ def _beside(front: Front) -> str:
 def _lines(front: Front) -> Iterator[str]:
     greedy = front.greedy
     yield line("preemptor", word(front.preemptor))
-    if isinstance(greedy.plan, YuniKornPlan):
-        yield line("pod", word(greedy.plan.preemptor_name))
-        yield line("queue", word(greedy.plan.queue))
-    else:
-        yield line("cluster_queue", word(greedy.plan.cluster_queue))
+    yield from LINES.of(greedy.plan).asking(greedy.plan)
     yield line("status", front.status)
     yield line("explanation", " ".join(map(clean, front.explanation.split("\n"))))
     yield line("scheduler", front.scheduler)

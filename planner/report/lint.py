@@ -14,7 +14,7 @@ from planner.report.paper import CUT, MAX_ROWS, grid
 from planner.report.plain_lines import line, quoted
 from planner.report.style import in_style
 from planner.report.text import clean, plural, short, word
-from planner.report.words import SCHEDULERS
+from planner.scheduler import scheduler_of
 
 NOTHING_FOUND: Final = "Nothing found."
 MAX_OBJECTS: Final = 12
@@ -31,7 +31,7 @@ def _parts(answer: Lint) -> Iterator[RenderableType]:
     found = [plural(counts[severity], severity) for severity in _LOOKS if counts[severity]]
     yield grid(
         [
-            ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
+            ("Scheduler", Text(scheduler_of(answer).words.name)),
             ("Found", Text(", ".join(found) or NOTHING_FOUND, "bold")),
         ]
     )

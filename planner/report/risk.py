@@ -16,7 +16,7 @@ from planner.report.plain_lines import line, quoted
 from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import clean, plural, short, word
-from planner.report.words import NOUNS, QUEUES, SCHEDULERS
+from planner.scheduler import scheduler_of
 
 ANSWERS: Final = {
     "optimal": "proved optimal",
@@ -38,7 +38,7 @@ def _parts(answer: Risk) -> Iterator[RenderableType]:
     if exposed:
         yield _exposed_table(answer, exposed)
     if never := len(answer.running) - len(exposed):
-        count = plural(len(answer.running), f"running {NOUNS[answer.scheduler]}")
+        count = plural(len(answer.running), f"running {scheduler_of(answer).words.noun}")
         yield Text(NEVER.format(never=f"{never:,}", all=count))
     if answer.preemptors:
         yield _preemptor_table(answer)
@@ -53,7 +53,7 @@ def _header(answer: Risk) -> Table:
         for origin, count in origins.items()
     ]
     facts = [
-        ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
+        ("Scheduler", Text(scheduler_of(answer).words.name)),
         ("Objective", Text(clean(answer.objective))),
         ("Preemptors", Text(f"{len(answer.preemptors):,}, each as if alone", "bold")),
         *((("", Text(", ".join(parts)))) for parts in (made, counts) if parts),
@@ -69,14 +69,16 @@ def _header(answer: Risk) -> Table:
 
 
 def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
-    owner, noun = SCHEDULERS[answer.scheduler], NOUNS[answer.scheduler]
+    called = scheduler_of(answer).words
+    count = plural(len(rows), called.noun)
+    theirs, ours = _sum(row.greedy for row in rows), _sum(row.optimum for row in rows)
     columns: list[Column[Exposed]] = [
-        Column("Victim", lambda row: Text(short(row.name)), plural(len(rows), noun), folds=True),
-        Column(QUEUES[answer.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Victim", lambda row: Text(short(row.name)), count, folds=True),
+        Column(called.queue, lambda row: Text(short(row.queue)), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
-        Column(owner, lambda row: _count(row.greedy), _sum(r.greedy for r in rows), number=True),
+        Column(called.name, lambda row: _count(row.greedy), theirs, number=True),
         Column("%", lambda row: _percent(row.greedy_share), number=True),
-        Column("Plan", lambda row: _count(row.optimum), _sum(r.optimum for r in rows), number=True),
+        Column("Plan", lambda row: _count(row.optimum), ours, number=True),
         Column("%", lambda row: _percent(row.optimum_share), number=True),
     ]
     return table_of(columns, rows)
@@ -95,14 +97,14 @@ def _percent(share: float) -> str:
 
 
 def _preemptor_table(answer: Risk) -> Table:
-    owner = SCHEDULERS[answer.scheduler]
+    called = scheduler_of(answer).words
     rows = answer.preemptors
     columns: list[Column[Attempt]] = [
         Column("Preemptor", lambda row: Text(short(row.name)), str(len(rows)), folds=True),
-        Column(QUEUES[answer.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column(called.queue, lambda row: Text(short(row.queue)), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column("Origin", _origin),
-        Column(owner, lambda row: _victims(row, row.greedy), number=True),
+        Column(called.name, lambda row: _victims(row, row.greedy), number=True),
         Column("Plan", lambda row: _victims(row, row.optimum), number=True),
         Column("Answer", lambda row: ANSWERS[row.status]),
     ]

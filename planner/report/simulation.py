@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planner.quantity import format_units
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
-from planner.report.text import age, clean, hours, moment, plural, short, word, yunikorn_amount
-from planner.report.words import NOUNS, SCHEDULERS
+from planner.report.text import age, clean, hours, moment, plural, short, word
+from planner.scheduler import Part, scheduler_of
 from planner.simulation.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
 
 MOST_LOOPS: Final = 3
@@ -28,16 +27,16 @@ ENDED: Final = {
     "until": "the time was over",
     "cycles": "the number of cycles was reached",
 }
-DECIDERS: Final = {
-    "kueue": "Kueue's own greedy choice",
-    "yunikorn": "YuniKorn's own choice",
-    "optimum": "the least disruptive plan by {objective}",
-}
+BY_OPTIMUM: Final = "the least disruptive plan by {objective}"
 SCHEDULE: Final = "{time}: {cycles}; {ended}"
 ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
 FOR_EVER: Final = "and so on for ever"
 ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has all."
 MORE_LOOPS: Final = "... {count:,} more loops, use --format json"
+
+
+AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
+"""Writes an amount of a resource as people do."""
 
 
 def render(answer: Simulation, style: str, *, width: int, color: bool) -> str:
@@ -70,13 +69,15 @@ def _parts(answer: Simulation) -> Iterator[RenderableType]:
     if answer.workloads:
         yield _fate_table(answer)
     if answer.use:
-        yield _use_table(answer.use)
+        yield _use_table(answer)
 
 
 def _header(answer: Simulation) -> Table:
     totals = answer.totals
-    decider = DECIDERS[answer.decider].format(objective=clean(answer.objective or ""))
-    noun = NOUNS[answer.scheduler]
+    called = scheduler_of(answer).words
+    optimum = BY_OPTIMUM.format(objective=clean(answer.objective or ""))
+    decider = optimum if answer.decider == "optimum" else called.choice
+    noun = called.noun
     ended = SCHEDULE.format(
         time=age(answer.duration_s),
         cycles=plural(answer.cycles, "cycle"),
@@ -85,7 +86,7 @@ def _header(answer: Simulation) -> Table:
     evicted = f"{plural(totals.evictions, 'eviction')} of {plural(totals.evicted, noun)}"
     lost = f"{age(totals.lost_s)} of their runs, {hours(totals.lost_work)} accelerator-hours"
     facts = [
-        ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
+        ("Scheduler", Text(called.name)),
         ("Victims by", Text(decider)),
         ("Start", Text(moment(answer.start))),
         ("Simulated", Text(ended)),
@@ -149,11 +150,12 @@ def _most_by(storm: Storm) -> Text:
 
 
 def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
+    noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Event]] = [
         Column("Second", lambda row: f"{row.at_s:,}", number=True),
         Column("Cycle", lambda row: f"{row.cycle:,}", number=True),
         Column("What", lambda row: Text(row.kind, "red" if row.kind == "preempted" else "")),
-        Column(NOUNS[answer.scheduler].title(), lambda row: Text(short(row.workload)), folds=True),
+        Column(noun, lambda row: Text(short(row.workload)), folds=True),
         Column("Queue", lambda row: Text(short(row.queue)), folds=True),
         Column("By", lambda row: Text(short(row.by)) if row.by else NOTHING, folds=True),
         Column("Why", lambda row: Text(clean(row.reason)) if row.reason else NOTHING),
@@ -163,8 +165,9 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
 
 def _fate_table(answer: Simulation) -> Table:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
+    noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Fate]] = [
-        Column(NOUNS[answer.scheduler].title(), lambda row: Text(short(row.workload)), folds=True),
+        Column(noun, lambda row: Text(short(row.workload)), folds=True),
         Column("Queue", lambda row: Text(short(row.queue)), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column("At the end", lambda row: row.standing),
@@ -181,24 +184,21 @@ def _evictions(fate: Fate) -> str:
     return f"{fate.evictions:,}" if fate.evictions else NOTHING
 
 
-def _use_table(use: tuple[Use, ...]) -> Table:
+def _use_table(answer: Simulation) -> Table:
+    def capacity(use: Use) -> str:
+        if use.capacity is None:
+            return NOTHING
+        return AMOUNT.of(answer)(use.capacity, use.resource)
+
     columns: list[Column[Use]] = [
         Column(
             "Flavor", lambda row: Text(short(row.flavor)) if row.flavor else NOTHING, folds=True
         ),
         Column("Resource", lambda row: Text(short(row.resource)), folds=True),
-        Column("Capacity", _capacity, number=True),
+        Column("Capacity", capacity, number=True),
         Column("In use", lambda row: NOTHING if row.share is None else f"{row.share:.1%}"),
     ]
-    return table_of(columns, use, MOST_ROWS)
-
-
-def _capacity(use: Use) -> str:
-    """Return the capacity as people write it; only Kueue's has flavors."""
-    if use.capacity is None:
-        return NOTHING
-    write = format_units if use.flavor else yunikorn_amount
-    return write(use.capacity, use.resource)
+    return table_of(columns, answer.use, MOST_ROWS)
 
 
 def _lines(answer: Simulation) -> Iterator[str]:

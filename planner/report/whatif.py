@@ -9,22 +9,19 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import AnyPlan, YuniKornPlan
+from planner.plan import AnyPlan
 from planner.report.paper import Column, grid, table_of
-from planner.report.plain_lines import line, quoted
+from planner.report.plain_lines import line, queue_line, quoted
 from planner.report.style import in_style
 from planner.report.table_parts import ANSWERS, NOTHING
 from planner.report.text import clean, clean_lines, plural, short, word
 from planner.report.words import (
-    NOUNS,
-    QUEUES,
-    TERM_TEXTS,
     rules_name,
     scheduler_name,
-    text_of_term,
-    victim_names,
+    texts_of,
 )
 from planner.scenario.comparison import Difference, WhatIf
+from planner.scheduler import scheduler_of
 
 VICTIM: Final = "x"
 NO_CHANGE: Final = (
@@ -82,14 +79,14 @@ def _parts(answer: WhatIf) -> Iterator[RenderableType]:
     if evicted := _evicted(sides):
         yield _victim_table(evicted, sides, answer.after)
     if terms := [row for row in _terms(answer) if any(row.values)]:
-        yield _term_table(terms, sides)
+        yield _term_table(terms, sides, answer.after)
 
 
 def _header(answer: WhatIf) -> Table:
     after = answer.after
     facts = [
         ("Preemptor", Text(short(after.preemptor_name), "bold")),
-        (QUEUES[after.scheduler], Text(short(_queue(after)))),
+        (scheduler_of(after).words.queue, Text(short(after.preemptor_queue))),
         ("Scheduler", Text(f"{scheduler_name(after)}, {rules_name(after)}")),
         ("Objective", Text(clean(after.objective))),
         *(("What if", Text(f"new workload {short(key)}", "bold")) for key in answer.added),
@@ -105,10 +102,6 @@ def _header(answer: WhatIf) -> Table:
     return grid(facts)
 
 
-def _queue(plan: AnyPlan) -> str:
-    return plan.queue if isinstance(plan, YuniKornPlan) else plan.cluster_queue
-
-
 def _evicted(sides: Sequence[_Side]) -> list[_Evicted]:
     """Return every victim of any plan: those of the planner's plans first."""
     facts: dict[str, tuple[str, str, int]] = {}
@@ -122,10 +115,7 @@ def _evicted(sides: Sequence[_Side]) -> list[_Evicted]:
 
 def _victims(plan: AnyPlan) -> dict[str, tuple[str, str, int]]:
     """Return name, queue and priority of every victim, by its key."""
-    names = victim_names(plan)
-    if isinstance(plan, YuniKornPlan):
-        return {v.allocation: (names[v.allocation], v.queue, v.priority) for v in plan.victims}
-    return {v.workload: (v.workload, v.cluster_queue, v.priority) for v in plan.victims}
+    return {one.key: (one.name, one.runs_in, one.priority) for one in plan.victims}
 
 
 def _title(side: _Side) -> str:
@@ -141,10 +131,11 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
         total = str(sum(row.sides[position] for row in rows))
         return Column(_title(sides[position]), cell, total, number=True)
 
-    count = plural(len(rows), NOUNS[plan.scheduler])
+    called = scheduler_of(plan).words
+    count = plural(len(rows), called.noun)
     columns: list[Column[_Evicted]] = [
         Column("Victim", lambda row: Text(short(row.name)), count, folds=True),
-        Column(QUEUES[plan.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column(called.queue, lambda row: Text(short(row.queue)), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
         *map(of, range(len(sides))),
     ]
@@ -165,7 +156,7 @@ def _terms(answer: WhatIf) -> list[_Term]:
     return rows
 
 
-def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
+def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Table:
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
             number = row.values[position]
@@ -175,23 +166,22 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
 
     columns: list[Column[_Term]] = [
         Column("Term", lambda row: Text(clean(row.id))),
-        Column("Disruption", lambda row: Text(_texts(row.id)[0]), folds=True),
+        Column("Disruption", lambda row: Text(_texts(plan, row.id)[0]), folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: Text(_texts(row.id)[1])),
+        Column("Unit", lambda row: Text(_texts(plan, row.id)[1])),
     ]
     return table_of(columns, rows)
 
 
-def _texts(term: str) -> tuple[str, str]:
+def _texts(plan: AnyPlan, term: str) -> tuple[str, str]:
     """Return title and unit of a term."""
-    return text_of_term(TERM_TEXTS, term) or (clean(term), "")
+    return texts_of(plan, term) or (clean(term), "")
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:
     after, sides = answer.after, _sides(answer)
     yield line("preemptor", word(answer.preemptor))
-    label = "queue" if isinstance(after, YuniKornPlan) else "cluster_queue"
-    yield line(label, word(_queue(after)))
+    yield queue_line(after)
     yield line("objective", word(after.objective))
     yield from (line("added", word(key)) for key in answer.added)
     yield from (line("edit", quoted(edit)) for edit in answer.edits)
@@ -202,7 +192,7 @@ def _lines(answer: WhatIf) -> Iterator[str]:
     for row in _terms(answer):
         values = zip(sides, row.values, strict=True)
         facts = [f"{side.owner}_{side.when}={value}" for side, value in values if value is not None]
-        title, unit = _texts(row.id)
+        title, unit = _texts(after, row.id)
         yield line("term", word(row.id), *facts, f"unit={quoted(unit)}", f"title={quoted(title)}")
 
 

@@ -7,65 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner.laws import (
-    FS_RECLAIM,
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_CLUSTER_QUEUE,
-    K83_WITHIN_COHORT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    Law,
-)
 from planner.plan import (
     AnyPlan,
     BoundByRows,
     Certificate,
     Level,
-    Plan,
     Proof,
     Shown,
     SolverFreeBound,
-    YuniKornPlan,
 )
 from planner.report.text import plural
-
-SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
-RULES: Final = {
-    "kueue-classical": "classical preemption",
-    "kueue-fair": "fair sharing",
-    "flavors": "flavors chosen for least disruption",
-    "yunikorn-design": "laws as designed",
-    "yunikorn-written": "laws as written",
-    "yunikorn-code": "laws as coded",
-    "yunikorn-required-node": "required node",
-    "kep83": "Kueue as proposed in 2022",
-    "strict": "documented precedence",
-}
-VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
-NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
-QUEUES: Final = {"kueue": "ClusterQueue", "yunikorn": "Queue"}
-"""What the project of each scheduler calls taking a victim, the victim, and where it runs."""
-
-ALLOWED_BY: Final[Mapping[str, Mapping[str, Law]]] = {
-    "kueue-classical": {
-        "InClusterQueue": KQ_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": KQ_RECLAIM,
-        "InCohortReclaimWhileBorrowing": KQ_BORROW_WITHIN_COHORT,
-    },
-    "kueue-fair": {
-        "InClusterQueue": FS_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": FS_RECLAIM,
-        "InCohortFairSharing": FS_SHARES,
-    },
-    "kep83": {
-        "InClusterQueue": K83_WITHIN_CLUSTER_QUEUE,
-        "InCohortReclamation": K83_WITHIN_COHORT,
-        "InCohortReclaimWhileBorrowing": K83_WITHIN_COHORT,
-    },
-}
-"""For each rule set of Kueue, the law behind each of its reason codes; YuniKorn gives none."""
+from planner.scheduler import scheduler_of
 
 TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "D0": ("last-tier victims", "workloads"),
@@ -95,25 +47,8 @@ TERM_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 Repeated here because a renderer must not load what computes the terms; a test compares them.
 """
 
-YUNIKORN_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    **TERM_TEXTS,
-    "D0": ("last-tier victims", "allocations"),
-    "D2": ("allocations preempted", "allocations"),
-    "D2p": ("pods preempted", "pods"),
-    "victims@each": ("victims of each adjusted priority, from the highest down", "allocations"),
-    "D11": ("victims that would preempt again", "allocations"),
-    "count": ("victims, those already being preempted included", "allocations"),
-}
-"""The same in the words of YuniKorn, whose victims are allocations."""
-
-OUTSIDE: Final = {
-    "kueue": "Kueue's own answer is outside its own rules: {law}",
-    "yunikorn": "YuniKorn's own answer breaks {law}",
-}
 _OF_PRIORITY: Final = re.compile(r"victims@(-?[0-9]{1,19})")
 MORE: Final = "More than {scheduler} itself: {measures}"
-UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
-AVOIDABLE: Final = "not proved that no plan does with fewer"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
@@ -183,7 +118,7 @@ def texts_of(plan: AnyPlan, measure: str) -> tuple[str, str] | None:
 
 
 def _texts(plan: AnyPlan) -> Mapping[str, tuple[str, str]]:
-    return YUNIKORN_TEXTS if isinstance(plan, YuniKornPlan) else TERM_TEXTS
+    return {**TERM_TEXTS, **scheduler_of(plan).words.terms}
 
 
 def _text_of(texts: Mapping[str, tuple[str, str]], measure: str) -> tuple[str, str] | None:
@@ -212,28 +147,23 @@ def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
 
 
 def scheduler_name(plan: AnyPlan) -> str:
-    """Return the scheduler's name as its project writes it; KEP-83 where its rules are."""
-    if plan.rules == "kep83":
-        return "KEP-83"
-    return SCHEDULERS[plan.scheduler]
+    """Return the name of a scheduler as its project writes it, or of rules that have their own."""
+    words = scheduler_of(plan).words
+    return words.names.get(plan.rules, words.name)
 
 
 def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words, with its options where some are not by default."""
-    name, options = RULES[plan.rules], plan.rule_options
-    if options in RULES and options != plan.rules:
-        return f"{name}, {RULES[options]}"
+    said = scheduler_of(plan).words.rules
+    name, options = said[plan.rules], plan.rule_options
+    if options in said and options != plan.rules:
+        return f"{name}, {said[options]}"
     return f"{name} ({options})" if ":" in options else name
 
 
 def victim_names(plan: AnyPlan) -> dict[str, str]:
     """Return what people call the victims, by their keys: namespace/name where that is known."""
     return {victim.key: victim.name for victim in plan.victims}
-
-
-def law_behind(plan: Plan, reason: str) -> Law | None:
-    """Return the law behind a reason code, if the code is known."""
-    return ALLOWED_BY.get(plan.rules, {}).get(reason)
 
 
 def laws_held(plan: AnyPlan) -> tuple[int, int]:
@@ -244,7 +174,7 @@ def laws_held(plan: AnyPlan) -> tuple[int, int]:
 
 def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
     """Return the laws that the scheduler's own plan does not keep: ids, each with a sentence."""
-    sentence = OUTSIDE[plan.scheduler]
+    sentence = scheduler_of(plan).words.outside
     return [
         (broken.partition(" ")[0], sentence.format(law=broken)) for broken in plan.outside_rules
     ]
@@ -261,25 +191,6 @@ def more_than_greedy(plan: AnyPlan) -> str:
     ]
     said = MORE.format(scheduler=scheduler_name(plan), measures=", ".join(measures))
     return said if measures else ""
-
-
-def last_tier(plan: YuniKornPlan) -> str:
-    """Say how many victims opted out or started their application, and whether that must be.
-
-    A bound on the first level that counts them proves it, and only under the plan's objective.
-    """
-    originators = sum(victim.originator for victim in plan.victims)
-    opted_out = sum(victim.opted_out for victim in plan.victims)
-    counts = [plural(originators, "originator")] if originators else []
-    counts += [f"{opted_out:,} opted out"] if opted_out else []
-    said = ", ".join(counts)
-    if plan.certificate is None:
-        return said
-    level = next((level for level in plan.certificate.levels if level.term == "D0"), None)
-    if level is None:
-        return f"{said}; {plan.objective} does not count them"
-    proved = level.value == level.bound
-    return f"{said}; {UNAVOIDABLE if proved else AVOIDABLE}"
 
 
 def main_bound(certificate: Certificate) -> SolverFreeBound | BoundByRows | None:

@@ -6,18 +6,16 @@ from planner.laws import RULE_SETS
 from planner.objective.terms import TERMS
 from planner.reference.candidates import REASON
 from planner.report.contrast import contrast
+from planner.report.kueue.words import ALLOWED_BY, law_behind
 from planner.report.words import (
-    ALLOWED_BY,
-    RULES,
     TERM_TEXTS,
-    YUNIKORN_TEXTS,
-    last_tier,
-    law_behind,
     outside_rules,
     rules_name,
     scheduler_name,
     term_rows,
 )
+from planner.report.yunikorn.words import last_tier
+from planner.scheduler import YUNIKORN, schedulers
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
 from tests.report.yunikorn_factory import (
     BREAKS,
@@ -33,8 +31,8 @@ def test_titles_and_units_are_those_of_the_terms() -> None:
 
 
 def test_victims_of_yunikorn_are_allocations_in_every_term() -> None:
-    assert YUNIKORN_TEXTS.keys() == TERM_TEXTS.keys()
-    for title, unit in YUNIKORN_TEXTS.values():
+    assert YUNIKORN.words.terms.keys() <= TERM_TEXTS.keys()
+    for title, unit in {**TERM_TEXTS, **YUNIKORN.words.terms}.values():
         assert "workload" not in title + unit
     texts = {row.id: (row.title, row.unit) for row in term_rows(make_yunikorn())}
     assert texts["D2"] == ("allocations preempted", "allocations")
@@ -50,7 +48,7 @@ def test_every_reason_of_the_scheduler_has_its_law() -> None:
 
 
 def test_every_rule_set_and_scheduler_has_a_name() -> None:
-    assert set(RULES) == set(RULE_SETS)
+    assert {rules for one in schedulers() for rules in one.words.rules} == set(RULE_SETS)
     assert {scheduler_name(make_plan()), scheduler_name(make_yunikorn())} == {"Kueue", "YuniKorn"}
     assert rules_name(make_yunikorn(rules="yunikorn-code")) == "laws as coded"
 

@@ -21,9 +21,8 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.table_parts import NOTHING
-from planner.report.text import age, hours, plural, yunikorn_amount
-from planner.report.words import last_tier
-from planner.report.yunikorn_table import (
+from planner.report.text import age, hours, plural
+from planner.report.yunikorn.table import (
     BELOW,
     DEFAULT_PARTITION,
     HAS_ROOM,
@@ -39,6 +38,7 @@ from planner.report.yunikorn_table import (
     marks,
     use_mark,
 )
+from planner.report.yunikorn.words import last_tier, yunikorn_amount
 
 HERE: Final = "asks here"
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.plan import JointPending, JointPlan, Victim
-from planner.report.kueue_table import EVICTING
+from planner.report.kueue.table import EVICTING
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, term_lines, yes
 from planner.report.proof import proof_in_words
@@ -29,7 +29,8 @@ from planner.report.table_parts import (
     unit_in_words,
 )
 from planner.report.text import age, clean, clean_lines, hours, moment, plural, short, word
-from planner.report.words import RULES, SCHEDULERS, TermRow, level_rows
+from planner.report.words import TermRow, level_rows
+from planner.scheduler import scheduler_of
 
 ADMITTED: Final = "admitted"
 EVICTED_AGAIN: Final = "evicted again"
@@ -66,7 +67,8 @@ def _parts(answer: JointPlan) -> Iterator[RenderableType]:
 
 def _header(answer: JointPlan) -> Table:
     said, style = ANSWERS[answer.status]
-    rules = f"{SCHEDULERS[answer.scheduler]}, {RULES[answer.rules]}   at {moment(answer.now)}"
+    called = scheduler_of(answer).words
+    rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
     table = grid(
         [
             ("Joint plan", Text(plural(len(answer.pending), "pending workload"), "bold")),
