@@ -15,8 +15,10 @@ from planner.report.document.block import (
     Block,
     Cell,
     Document,
+    Fact,
     Paragraph,
     Section,
+    Tone,
     name,
     sheet,
 )
@@ -142,14 +144,16 @@ def _document(one: Check) -> Document:
         notes: tuple[Block, ...] = tuple(Paragraph(note, "warn") for note in one.notes)
         sections.append(Section("Notes", notes))
     badge, _, answer = conclusion(one).partition(": ")
+    tone: Tone = "good" if one.accepted else "bad"
     return Document(
         kind="Checked plan",
-        title=name(one.preemptor),
-        badge=badge.capitalize(),
-        tone="good" if one.accepted else "bad",
-        answer=answer,
-        facts=(("Objective", Cell(one.objective)), ("Status", Cell(one.status))),
-        tiles=(),
+        head=(
+            Fact("Preemptor", name(one.preemptor), "title"),
+            Fact("Objective", Cell(one.objective)),
+            Fact("Status", Cell(one.status)),
+            Fact("Answer", Cell(badge.capitalize(), tone=tone), "verdict"),
+            Fact("", Cell(answer), "answer"),
+        ),
         sections=tuple(sections),
     )
 

@@ -1,13 +1,9 @@
-"""The answers of ``planner explain``: as tables, as plain lines, or as JSON."""
+"""The answers of ``planner explain``, in every format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
-
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from planner.explanation.any import AnyClash, AnyExplanation
 from planner.explanation.record import (
@@ -18,11 +14,25 @@ from planner.explanation.record import (
     Optima,
     TermDifference,
 )
-from planner.report.paper import Column, grid, table_of
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Section,
+    Sheet,
+    facts,
+    filled,
+    name,
+    sheet,
+)
+from planner.report.document.plan import ANSWERS
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.table_parts import ANSWERS, NOTHING
-from planner.report.text import clean, plural, short, word
+from planner.report.style import in_any_style
+from planner.report.table_parts import NOTHING
+from planner.report.text import short, word
 from planner.scheduler import Part, scheduler_of
 
 QUESTIONS: Final = {
@@ -31,6 +41,7 @@ QUESTIONS: Final = {
     "why-nothing": "Why nothing",
     "why-this-plan": "Why these victims",
 }
+EXPLAINS: Final = "Explanation"
 NECESSARY: Final = {True: "yes", False: "no", None: NOTHING}
 CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
@@ -38,7 +49,7 @@ CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 class Explained(Protocol):
     """What a scheduler's own module says of an explanation."""
 
-    def about(self, answer: AnyExplanation) -> Iterable[tuple[str, Text]]:
+    def about(self, answer: AnyExplanation) -> Iterable[tuple[str, Cell]]:
         """Yield facts that no other scheduler has."""
         ...
 
@@ -59,109 +70,106 @@ EXPLAINED: Final = Part[Explained]("explained")
 
 
 def render(answer: AnyExplanation, style: str, *, width: int, color: bool) -> str:
-    """Return an explanation in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    """Return an explanation: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
-def _parts(answer: AnyExplanation) -> Iterator[RenderableType]:
-    yield _header(answer)
-    if answer.standings:
-        yield _standings(answer)
-    if answer.alternative is not None and answer.alternative.terms:
-        yield _alternative(answer.alternative, answer.names)
-        yield _difference(answer.alternative.terms)
-    if answer.optima is not None and answer.optima.count > 1:
-        yield _optima(answer.optima, answer.names)
-    if answer.clash is not None:
-        yield from _clash(answer.clash)
-
-
-def _header(answer: AnyExplanation) -> Table:
-    name, style = ANSWERS[answer.status]
-    victims = plural(len(answer.victims), "victim")
-    called = scheduler_of(answer).words
-    return grid(
-        [
-            (QUESTIONS[answer.question], Text(clean(answer.answer), "bold")),
-            ("Preemptor", Text(f"{short(answer.preemptor_name)}   priority {answer.priority}")),
-            (called.queue, Text(short(answer.preemptor_queue))),
-            ("Scheduler", Text(f"{called.name}, {called.rules[answer.rules]}")),
-            ("Objective", Text(clean(answer.objective))),
-            ("Plan", Text(f"{name}, {victims}", style)),
-            *EXPLAINED.of(answer).about(answer),
-        ]
+def document(answer: AnyExplanation) -> Document:
+    """Return everything there is to say of what was asked."""
+    other, optima = answer.alternative, answer.optima
+    compared: tuple[Block, ...] = ()
+    if other is not None and other.terms:
+        compared = (_alternative(other, answer.names), _difference(other.terms))
+    sections = filled(
+        Section("Who", (_standings(answer),) if answer.standings else ()),
+        Section("The other plan", compared),
+        Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
+        Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
     )
+    return Document(EXPLAINS, tuple(_head(answer)), sections)
 
 
-def _standings(answer: AnyExplanation) -> Table:
+def _head(answer: AnyExplanation) -> Iterator[Fact]:
+    called = scheduler_of(answer).words
+    yield Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer")
+    yield Fact("Preemptor", name(answer.preemptor_name), "title")
+    yield Fact("Priority", Cell(str(answer.priority)))
+    yield Fact(called.queue, name(answer.preemptor_queue))
+    yield Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}"))
+    yield Fact("Objective", Cell(answer.objective))
+    said, tone = ANSWERS[answer.status]
+    yield Fact("Plan", Cell(said, tone=tone), "verdict")
+    yield Fact("Victims", Cell(f"{len(answer.victims):,}"))
+    yield from facts(EXPLAINED.of(answer).about(answer))
+
+
+def _standings(answer: AnyExplanation) -> Sheet:
     columns: list[Column[Any]] = [
         *EXPLAINED.of(answer).columns(),
         Column("Law", lambda one: one.law.law),
-        Column("Why", lambda one: clean(one.law.text), folds=True, least=24),
+        Column("Why", lambda one: one.law.text, folds=True, least=24),
         Column(scheduler_of(answer).words.name, lambda one: yes(one.by_scheduler)),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
-    return table_of(columns, answer.standings)
+    return sheet("What the rules say of each", columns, answer.standings)
 
 
-def _alternative(other: Alternative, names: Mapping[str, str]) -> Table:
-    facts = [(CONDITIONS[other.condition], Text(short(_name(names, other.victim)), "bold"))]
+def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
+    victim = Cell(names.get(other.victim, other.victim), tone="strong", is_name=True)
+    rows = [(CONDITIONS[other.condition], victim)]
     for label, keys in (("more", other.more), ("fewer", other.fewer)):
-        named = [Text(short(_name(names, key))) for key in keys]
-        facts += [(label if not n else "", text) for n, text in enumerate(named)]
-    return grid(facts)
+        named = [name(names.get(key, key)) for key in keys]
+        rows += [(label if not n else "", cell) for n, cell in enumerate(named)]
+    return Facts(tuple(rows))
 
 
-def _name(names: Mapping[str, str], key: str) -> str:
-    return names.get(key, key)
-
-
-def _difference(terms: Sequence[TermDifference]) -> Table:
+def _difference(terms: Sequence[TermDifference]) -> Sheet:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
     shown = [term for term in ordered if term.level is not None or term.plan != term.other]
     columns: list[Column[TermDifference]] = [
         Column(
             "Level", lambda term: NOTHING if term.level is None else str(term.level), number=True
         ),
-        Column("Term", lambda term: clean(term.term)),
-        Column("Disruption", lambda term: clean(term.title), folds=True),
+        Column("Term", lambda term: term.term),
+        Column("Disruption", lambda term: term.title, folds=True),
         Column("Plan", lambda term: f"{term.plan:,}", number=True),
         Column("Other", lambda term: f"{term.other:,}", number=True),
         Column("Difference", lambda term: f"{term.other - term.plan:+,}", number=True),
-        Column("Unit", lambda term: clean(term.unit)),
+        Column("Unit", lambda term: term.unit),
     ]
-    return table_of(columns, shown)
+    return sheet("The plan and the other", columns, shown)
 
 
-def _optima(optima: Optima, names: Mapping[str, str]) -> Table:
+def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
     least = "" if optima.complete else "at least "
     columns: list[Column[tuple[str, ...]]] = [
         Column(
             f"Optimal plans: {least}{optima.count:,}",
-            lambda keys: ", ".join(short(_name(names, key)) for key in keys),
+            lambda keys: Cell(", ".join(short(names.get(key, key)) for key in keys)),
             folds=True,
         )
     ]
-    return table_of(columns, optima.plans)
+    if optima.count > 1:
+        yield sheet("All that equal the plan in every level", columns, optima.plans)
 
 
-def _clash(clash: AnyClash) -> Iterator[RenderableType]:
+def _clash(clash: AnyClash) -> Iterator[Block]:
     if clash.laws:
         columns: list[Column[LawInWords]] = [
             Column("Law", lambda law: law.law),
-            Column("Clash", lambda law: clean(law.text), folds=True),
+            Column("Clash", lambda law: law.text, folds=True),
         ]
-        yield table_of(columns, clash.laws)
+        yield sheet("Laws that clash", columns, clash.laws)
     if clash.shortfalls:
-        yield grid([("Short", Text(clean(one.text))) for one in clash.shortfalls])
+        yield Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
     if clash.changes:
         changes: list[Column[Change]] = [
-            Column("Change that helps", lambda one: clean(one.path), folds=True, least=40),
-            Column("From", lambda one: clean(one.before)),
-            Column("To", lambda one: clean(one.after)),
+            Column("Change that helps", lambda one: one.path, folds=True, least=40),
+            Column("From", lambda one: one.before),
+            Column("To", lambda one: one.after),
             Column("Victims", lambda one: str(len(one.victims)), number=True),
         ]
-        yield table_of(changes, clash.changes)
+        yield sheet("Single changes after which there is a plan", changes, clash.changes)
 
 
 def _lines(answer: AnyExplanation) -> Iterator[str]:
@@ -184,8 +192,8 @@ def _lines(answer: AnyExplanation) -> Iterator[str]:
 
 
 def _standing_lines(answer: AnyExplanation) -> Iterator[str]:
-    for label, one, facts in EXPLAINED.of(answer).standings(answer):
-        yield line(label, *facts, *_facts(one, answer.scheduler))
+    for label, one, told in EXPLAINED.of(answer).standings(answer):
+        yield line(label, *told, *_facts(one, answer.scheduler))
 
 
 def _facts(one: CommonStanding, scheduler: str) -> list[str]:

@@ -90,6 +90,8 @@ def _guarded(match: re.Match[str]) -> str:
 
 
 def _answer(document: Document) -> str:
+    if not document.badge:
+        return prose(document.answer)
     said = f"**{prose(document.badge)}**"
     return f"{said}: {prose(document.answer)}" if document.answer else said
 
@@ -99,7 +101,15 @@ def _beside(text: str) -> str:
 
 
 def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
-    yield from (f"- {prose(label)}: {_cell(value, in_table=False)}" for label, value in rows)
+    """Yield a list; what has no label goes on with what is before."""
+    told: list[str] = []
+    for label, value in rows:
+        text = _cell(value, in_table=False)
+        if label or not told:
+            told.append(f"- {prose(label)}: {text}" if label else f"- {text}")
+        else:
+            told[-1] += f"\\\n  {text}"
+    yield from told
 
 
 def _cell(cell: Cell, *, in_table: bool = True) -> str:
@@ -108,6 +118,8 @@ def _cell(cell: Cell, *, in_table: bool = True) -> str:
         text += code(cell.text, in_table=in_table)
     else:
         text += prose(cell.text, in_table=in_table)
+    if cell.tone == "strong" and not (cell.is_name or cell.href):
+        text = f"**{text}**"
     return f"{text}<br>{prose(cell.under, in_table=in_table)}" if cell.under else text
 
 

@@ -1,4 +1,4 @@
-"""Plans and audits as documents: what a page says, whatever it is written in.
+"""Results as documents: what is said of them, whatever it is written in.
 
 block.py           what documents are made of
 plan.py            a plan; the parts that the plans of all schedulers have

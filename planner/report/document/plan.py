@@ -13,6 +13,7 @@ from planner.report.document.block import (
     Cell,
     Column,
     Document,
+    Fact,
     Facts,
     Fold,
     Names,
@@ -22,6 +23,8 @@ from planner.report.document.block import (
     Sheet,
     Tile,
     Tone,
+    facts,
+    filled,
     name,
     sheet,
 )
@@ -71,7 +74,7 @@ def document(plan: AnyPlan) -> Document:
     """Return everything a page says of a plan."""
     badge, tone = ANSWERS[plan.status]
     own = PAGE.of(plan)(plan)
-    sections = (
+    sections = filled(
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
@@ -82,14 +85,20 @@ def document(plan: AnyPlan) -> Document:
     )
     return Document(
         kind=PREEMPTION,
-        title=name(plan.preemptor_name),
-        badge=badge,
-        tone=tone,
-        answer=plan.explanation,
-        facts=(*own.asking, *_setting(plan)),
+        head=(
+            Fact("Preemptor", name(plan.preemptor_name), "title"),
+            *facts((*own.asking, *own.found, *_setting(plan))),
+            Fact("Answer", Cell(badge, tone=tone), "verdict"),
+            Fact("", Cell(plan.explanation), "answer"),
+        ),
         tiles=tuple(_tiles(plan)),
-        sections=tuple(section for section in sections if section.blocks),
+        sections=sections,
     )
+
+
+def scheduler_at(plan: AnyPlan) -> str:
+    """Say which scheduler, under which rules, and when."""
+    return f"{scheduler_name(plan)}, {rules_name(plan)}   at {moment(plan.now)}"
 
 
 def _setting(plan: AnyPlan) -> Iterator[tuple[str, Cell]]:

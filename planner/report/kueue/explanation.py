@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.text import Text
-
 from planner.explanation.kueue.record import Explanation, Standing
-from planner.report.paper import Column
+from planner.report.document.block import Cell, Column, name
 from planner.report.plain_lines import line
 from planner.report.table_parts import NOTHING
-from planner.report.text import short, word
+from planner.report.text import word
 
 
-def about(answer: Explanation) -> Iterator[tuple[str, Text]]:
+def about(answer: Explanation) -> Iterator[tuple[str, Cell]]:
     """Yield facts that no other scheduler has: none."""
     del answer
     yield from ()
@@ -22,8 +20,8 @@ def about(answer: Explanation) -> Iterator[tuple[str, Text]]:
 def columns() -> list[Column[Standing]]:
     """Return the columns that say what runs where."""
     return [
-        Column("Workload", lambda one: short(one.workload), folds=True),
-        Column("ClusterQueue", lambda one: short(one.cluster_queue), folds=True),
+        Column("Workload", lambda one: name(one.workload), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True),
         Column("Priority", lambda one: str(one.priority), number=True),
         Column("Place", _place, number=True),
     ]

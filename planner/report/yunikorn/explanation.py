@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.text import Text
-
 from planner.explanation.yunikorn.record import YuniKornExplanation, YuniKornStanding
-from planner.report.paper import Column
+from planner.report.document.block import Cell, Column, name
 from planner.report.plain_lines import line, yes
 from planner.report.table_parts import NOTHING
-from planner.report.text import short, word
+from planner.report.text import word
 
 
-def about(answer: YuniKornExplanation) -> Iterator[tuple[str, Text]]:
+def about(answer: YuniKornExplanation) -> Iterator[tuple[str, Cell]]:
     """Yield facts that no other scheduler has: the node of the plan."""
     if answer.node is not None:
-        yield "Node", Text(short(answer.node))
+        yield "Node", name(answer.node)
 
 
 def columns() -> list[Column[YuniKornStanding]]:
     """Return the columns that say what runs where."""
     return [
-        Column("Allocation", lambda one: short(one.name), folds=True),
-        Column("Queue", lambda one: short(one.queue), folds=True),
-        Column("Node", lambda one: short(one.node), folds=True),
+        Column("Allocation", lambda one: name(one.name), folds=True),
+        Column("Queue", lambda one: name(one.queue), folds=True),
+        Column("Node", lambda one: name(one.node), folds=True),
         Column("Priority", lambda one: str(one.priority), number=True),
         Column("Place", _place, number=True),
     ]

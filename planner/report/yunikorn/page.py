@@ -50,6 +50,7 @@ def particulars(plan: YuniKornPlan) -> Particulars:
         request=tuple(_request(plan)),
         victims=tuple(_victims(plan)),
         usage=tuple(_usage(plan)),
+        found=tuple(_found(plan)),
     )
 
 
@@ -62,6 +63,10 @@ def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
     if plan.partition != DEFAULT_PARTITION:
         yield "Partition", name(plan.partition)
     yield "Priority", Cell(f"{plan.priority:,}")
+
+
+def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
+    """Yield the node that the plan chooses."""
     if plan.node is not None:
         yield "Node", Cell(plan.node, _about_node(plan), is_name=True)
 
