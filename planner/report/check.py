@@ -1,4 +1,4 @@
-"""What came of checking plans: as tables, as plain lines, as JSON, or in Markdown."""
+"""What came of checking plans, in every format."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.document.block import Column as SheetColumn
-from planner.report.markdown_text import text_of
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
+from planner.report.style import in_style, written
 from planner.report.table_parts import NOTHING
 from planner.report.text import clean, clean_lines, plural, short, word
 
@@ -45,9 +44,10 @@ class Checks(Record):
 
 
 def render(answer: Checks, style: str, *, width: int, color: bool) -> str:
-    """Return the result in a style: ``table``, ``plain``, ``json`` or ``markdown``."""
-    if style == "markdown":
-        return "\n---\n\n".join(text_of(_document(one)) for one in answer.checks)
+    """Return the result in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    if style in {"markdown", "html"}:
+        documents = list(map(_document, answer.checks))
+        return written(documents, style, width=width, color=color, noun="checked plan")
     return in_style(answer, style, _lines, _parts, width=width, color=color)
 
 

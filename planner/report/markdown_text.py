@@ -18,6 +18,7 @@ from planner.report.document.block import (
     Fold,
     Gauges,
     Histogram,
+    Listing,
     Names,
     Paragraph,
     Sheet,
@@ -139,6 +140,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from _facts(block.rows)
         case Names():
             yield from _names(block)
+        case Listing():
+            yield from _listing(block)
         case Gauges():
             yield f"**{prose(block.caption)}**"
             yield ""
@@ -187,6 +190,14 @@ def _names(block: Names) -> Iterator[str]:
         yield f"- {label}: {', '.join(shown)}"
     if len(block.names) > MAX_ROWS:
         yield from ("", CUT.format(count=len(block.names) - MAX_ROWS))
+
+
+def _listing(block: Listing) -> Iterator[str]:
+    """Yield lines between fences that are longer than any of their own."""
+    lines = [clean(line) for line in block.lines]
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield from (fence, *lines, fence)
 
 
 def _gauges(block: Gauges) -> Iterator[str]:

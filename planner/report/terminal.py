@@ -17,6 +17,7 @@ from planner.report.document.block import (
     Document,
     Fact,
     Facts,
+    Listing,
     Names,
     Paragraph,
     Section,
@@ -50,6 +51,9 @@ def text_of(documents: Iterable[Document], *, width: int | None, color: bool) ->
         for section in document.sections:
             for part in _parts(section, paper.width):
                 paper.add(part)
+            for block in section.blocks:
+                if isinstance(block, Listing):
+                    paper.verbatim(map(clean, block.lines))
     return paper.text()
 
 
@@ -63,7 +67,10 @@ def _fact(fact: Fact) -> tuple[str, Text]:
 
 
 def _parts(section: Section, width: int) -> Iterator[RenderableType]:
-    """Yield what stands apart; texts, facts and names follow one another without a gap."""
+    """Yield what stands apart; texts, facts and names follow one another without a gap.
+
+    Lines to be copied are not among it: a section ends with them.
+    """
     title = [Text(clean(section.title), f"{STYLES[section.tone]} bold")] if section.heads else []
     for is_table, blocks in groupby(section.blocks, lambda block: isinstance(block, Sheet)):
         if is_table:

@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": ("explain",),
     "explain a message": ("explain", "--message", MESSAGE),
     "lint": ("lint", "--fail-on", "never"),
+    "boost": ("boost",),
 }
 OF_YUNIKORN = ("solve a front", "compare", "risk", "simulate", "explain", "lint")
 
@@ -107,6 +108,22 @@ def test_the_page_of_a_joint_plan_says_what_the_json_does(dump: Path) -> None:
 def test_a_message_is_told_fact_by_fact(dump: Path) -> None:
     text = printed("explain a message", dump, "markdown")
     assert "- Reason: InClusterQueue\n- Law: KQ-04/FS-03\n" in text
+
+
+def test_commands_of_boosts_are_to_be_copied(dump: Path) -> None:
+    commands = [line for line in printed("boost", dump, "plain").splitlines() if "kubectl" in line]
+    assert commands
+    assert "\n".join(["```", *commands, "```"]) in printed("boost", dump, "markdown")
+    (listing,) = Page.of(printed("boost", dump, "html")).all("pre")
+    assert listing.text.splitlines() == commands
+
+
+def test_a_checked_plan_has_a_page(dump: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    call("solve", dump, "--format", "json", "-o", plan)
+    read = Page.of(call("check", dump, plan, "--format", "html").stdout)
+    assert read.texts("span", "badge") == ["Accepted"]
+    assert rows(read, "What the plan claims")[0][0] == "Claim"
 
 
 def test_a_page_is_written_to_a_file(dump: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from planner.report.document.block import (
     Fact,
     Facts,
     Fold,
+    Listing,
     Names,
     Paragraph,
     Section,
@@ -133,6 +134,14 @@ def test_many_names_are_cut() -> None:
     assert "... 3 more, use --format json" in " ".join(lines)
 
 
+def test_lines_to_be_copied_are_never_broken() -> None:
+    long = "kubectl annotate " + "x" * 100
+    lines = shown(made(Paragraph("Run:"), Listing((long, "second"))))
+    assert lines[8:] == [" Run:", "", long, "second"]
+    assert f"\n```\n{long}\nsecond\n```\n" in markdown(made(Listing((long, "second"))))
+    assert "\n````\na ``` b\n````\n" in markdown(made(Listing(("a ``` b",))))
+
+
 def test_nothing_steers_the_terminal() -> None:
     evil = "a\x1b[31mb\u202e"
     cell = Cell(evil, evil)
@@ -141,13 +150,14 @@ def test_nothing_steers_the_terminal() -> None:
         Paragraph(evil),
         Facts(((evil, cell),)),
         Names(evil, (evil,)),
+        Listing((evil,)),
         sheet(evil, [column], [evil], [evil]),
     )
     document = Document(evil, (Fact(evil, cell, "title"),), (Section(evil, blocks, heads=True),))
     text = text_of([document], width=80, color=False)
     assert "\x1b" not in text
     assert "\u202e" not in text
-    assert text.count("a\\x1b[31mb") >= 9
+    assert text.count("a\\x1b[31mb") >= 10
 
 
 def test_tones_are_colours() -> None:

@@ -132,6 +132,14 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines to be copied as they are, such as commands: never broken or folded."""
+
+    kind: ClassVar[str] = "listing"
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Gauge:
     """Something that is used, before and after, against marks; all in one integer unit.
 
@@ -202,7 +210,7 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-Block = Sheet | Paragraph | Facts | Names | Gauges | Histogram | Fold
+Block = Sheet | Paragraph | Facts | Names | Listing | Gauges | Histogram | Fold
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,37 @@
-"""Priority boosts: as a table with the commands under it, as plain lines, or as JSON."""
+"""Priority boosts in every format, with the commands that set them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from planner.boosting.answer import Boosts, WorkloadBoost
-from planner.report.paper import Column, grid, table_of
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Listing,
+    Paragraph,
+    Section,
+    Sheet,
+    Tone,
+    filled,
+    name,
+    sheet,
+)
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.text import clean, plural, short, word
+from planner.report.style import in_any_style
+from planner.report.text import clean, plural, word
 from planner.report.words import rules_name
 
-ANSWERS: Final = {
-    "smallest": ("PROVED SMALLEST", "bold green"),
-    "found": ("WORKS, NOT PROVED SMALLEST", "bold yellow"),
-    "impossible": ("PROVED IMPOSSIBLE", "bold red"),
-    "unknown": ("UNKNOWN", "bold yellow"),
+BOOSTS: Final = "Priority boosts"
+ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+    "smallest": ("Proved smallest", "good"),
+    "found": ("Works, not proved smallest", "warn"),
+    "impossible": ("Proved impossible", "bad"),
+    "unknown": ("Unknown", "warn"),
 }
 TURN_ON: Final = (
     "Kueue heeds the annotation only with its feature gate PriorityBoost on; here it is off.\n"
@@ -29,52 +40,49 @@ TURN_ON: Final = (
 
 
 def render(answer: Boosts, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain`` or ``json``."""
-    said = in_style(answer, style, _lines, _parts, width=width, color=color)
-    return said if style in {"json", "plain"} else said + _commands(answer)
+    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
-def _parts(answer: Boosts) -> Iterator[RenderableType]:
-    name, style = ANSWERS[answer.status]
-    plan = answer.plan
-    facts = [
-        ("Preemptor", Text(short(answer.preemptor), "bold")),
-        ("ClusterQueue", Text(short(plan.cluster_queue))),
-        ("Scheduler", Text(f"Kueue, {rules_name(plan)}")),
-        ("Objective", Text(clean(plan.objective))),
-        ("Plan", Text(clean(plan.explanation))),
-        *(("", Text(short(key))) for key in plan.keys),
-        ("Boosts", Text(name, style)),
-        ("", Text(clean(answer.explanation))),
-    ]
-    yield grid(facts)
-    if answer.boosts:
-        yield _table(answer)
+def document(answer: Boosts) -> Document:
+    """Return everything there is to say: the boosts, and the commands that set them."""
+    boosts: list[Block] = [_table(answer)] if answer.boosts else []
     if answer.boosts and not answer.gate_on:
-        yield Text(TURN_ON, "yellow")
+        boosts.append(Paragraph(TURN_ON, "warn"))
+    commands = (Listing(tuple(answer.commands)),) if answer.boosts else ()
+    sections = filled(Section("Boosts", tuple(boosts)), Section("Commands", commands))
+    return Document(BOOSTS, tuple(_head(answer)), sections)
 
 
-def _table(answer: Boosts) -> Table:
+def _head(answer: Boosts) -> Iterator[Fact]:
+    said, tone = ANSWERS[answer.status]
+    plan = answer.plan
+    yield Fact("Preemptor", name(answer.preemptor), "title")
+    yield Fact("ClusterQueue", name(plan.cluster_queue))
+    yield Fact("Scheduler", Cell(f"Kueue, {rules_name(plan)}"))
+    yield Fact("Objective", Cell(plan.objective))
+    yield Fact("Plan", Cell(plan.explanation))
+    yield from (Fact("", name(key)) for key in plan.keys)
+    yield Fact("Boosts", Cell(said, tone=tone), "verdict")
+    yield Fact("", Cell(answer.explanation), "answer")
+
+
+def _table(answer: Boosts) -> Sheet:
     columns: list[Column[WorkloadBoost]] = [
         Column(
             "Workload",
-            lambda one: Text(short(one.workload)),
+            lambda one: name(one.workload),
             plural(len(answer.boosts), "workload"),
             folds=True,
         ),
-        Column("ClusterQueue", lambda one: Text(short(one.cluster_queue)), folds=True),
+        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True),
         Column("In the plan", lambda one: one.role),
         Column("Priority", lambda one: str(one.priority), number=True),
         Column("Boost", lambda one: f"{one.boost:+d}", number=True),
         Column("Effective", lambda one: str(one.effective), number=True),
-        Column("Today", lambda one: str(one.effective_before), number=True),
+        Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
     ]
-    return table_of(columns, answer.boosts)
-
-
-def _commands(answer: Boosts) -> str:
-    """Return the commands as they are to be run: never broken into lines."""
-    return "".join(f"{clean(text)}\n" for text in ["", *answer.commands]) if answer.boosts else ""
+    return sheet("What each gets, and its priority with it", columns, answer.boosts)
 
 
 def _lines(answer: Boosts) -> Iterator[str]:
