@@ -9,11 +9,11 @@ import click
 
 from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
-    format_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    page_format_option,
     pending_of_kueue_option,
     time_limit_option,
 )
@@ -51,7 +51,7 @@ GATE: Final = "PriorityBoost"
 @time_limit_option("For the plan, and once more for the boosts; none: as long as it takes.")
 @now_option
 @max_size_option
-@format_option
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.kueue_state import read_kueue
     from planner.cli.message import warn
     from planner.cli.output import Target
-    from planner.report.boost import render
+    from planner.report.kueue.boost import render
     from planner.scenario.edit import edit
 
     target = Target.choose(style, output)

@@ -10,12 +10,12 @@ import click
 
 from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog, worst
 from planner.cli.option import (
-    FORMATS,
     complete_objective,
     costs_option,
     max_size_option,
     objective,
     output_option,
+    page_format_option,
 )
 from planner.errors import PlannerError
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from planner.plan import AnyPlan
     from planner.state import AnyState
 
-STYLES: Final = (*FORMATS, "markdown")
 STDIN: Final = "-"
 
 EPILOG: Final = """\b
@@ -63,12 +62,7 @@ a joint plan or a front ends in 2.
     help="Proof trees that were written apart from the plan, by planner solve --proof.",
 )
 @max_size_option
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(STYLES),
-    help="How to print the result; by default a table on a terminal and plain text elsewhere.",
-)
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,

@@ -9,7 +9,13 @@ import click
 
 from planner.cli.batch import batch_options, settings_of
 from planner.cli.exit_code import BAD_INPUT, NOT_PROVED, OPTIMAL, epilog
-from planner.cli.option import max_size_option, moment, output_option, time_limit_option
+from planner.cli.option import (
+    PAGE_FORMATS,
+    max_size_option,
+    moment,
+    output_option,
+    time_limit_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 
     from planner.study import Comparison
 
-FORMATS: Final = ("table", "plain", "json", "csv")
+FORMATS: Final = (*PAGE_FORMATS, "csv")
 TABLES: Final = (".csv", ".parquet")
 
 EPILOG: Final = """\b

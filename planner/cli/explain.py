@@ -11,12 +11,12 @@ from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epil
 from planner.cli.option import (
     assignment_option,
     costs_option,
-    format_option,
     laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    page_format_option,
     pending_option,
     time_limit_option,
 )
@@ -85,7 +85,7 @@ _CODES = {
 @assignment_option
 @laws_option
 @max_size_option
-@format_option
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,
@@ -141,7 +141,7 @@ def _take_apart(
     from planner.cli.kueue_state import read_kueue
     from planner.explanation.kueue.message import LONGEST, parse_message, resolve
     from planner.reader import load
-    from planner.report.message import render_message
+    from planner.report.kueue.message import render_message
 
     state: State = read_kueue(source, now, max_size)
     if message == STDIN:

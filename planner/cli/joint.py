@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
-from planner.cli.option import FORMATS, front_measures
+from planner.cli.option import front_measures
 
 if TYPE_CHECKING:
     from planner.cli.output import Target
@@ -28,10 +28,9 @@ def only_one(pending: Sequence[str], *, joint: bool) -> str | None:
     return pending[0] if pending else None
 
 
-def refuse_for_joint(  # noqa: PLR0913 - one parameter an option
+def refuse_for_joint(
     pending: Sequence[str],
     profile: str,
-    style: str | None,
     flavors: str,
     others: Mapping[str, object],
     *,
@@ -48,9 +47,6 @@ def refuse_for_joint(  # noqa: PLR0913 - one parameter an option
         raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
     if front_measures(profile) is not None:
         raise click.UsageError("a front is drawn for one workload, not with --joint")
-    if style not in {None, *FORMATS}:
-        expected = ", ".join(FORMATS)
-        raise click.UsageError(f"a joint plan is printed as {expected}, not as {style}")
     given = [name for name, value in others.items() if value]
     given += ["--flavors optimal"] * (flavors != "kueue")
     if given:
@@ -69,7 +65,7 @@ def plan_together(
     """
     from planner.cli.message import say, warn
     from planner.joint import solve_joint
-    from planner.report.joint import render
+    from planner.report.kueue.joint import render
 
     plan = solve_joint(state, pending, **question)
     warn(plan.notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog
-from planner.cli.option import format_option, max_size_option, output_option
+from planner.cli.option import max_size_option, output_option, page_format_option
 
 if TYPE_CHECKING:
     from planner.linting import Lint
@@ -60,7 +60,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
     help="End with exit code 1 from this severity on.",
 )
 @max_size_option
-@format_option
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,

@@ -9,12 +9,12 @@ import click
 
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
-    format_option,
     laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    page_format_option,
     queue_option,
     time_limit_option,
 )
@@ -79,7 +79,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
 @laws_option
 @now_option
 @max_size_option
-@format_option
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,

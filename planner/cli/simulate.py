@@ -9,12 +9,12 @@ import click
 
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
-    format_option,
     laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    page_format_option,
     time_limit_option,
 )
 
@@ -157,7 +157,7 @@ decision of the optimum was not proved best in time; 0 else.
 @laws_option
 @now_option
 @max_size_option
-@format_option
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,

@@ -13,7 +13,6 @@ import click
 from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.joint import only_one, plan_together, refuse_for_joint
 from planner.cli.option import (
-    FORMATS,
     assignment_option,
     costs_option,
     front_measures,
@@ -173,10 +172,10 @@ def solve(  # noqa: PLR0913 - one parameter an option
         others: dict[str, object] = {"--assignment": assignment, "--laws": laws, "--rules": rules}
         more = {"--stability": stability, "--stable": stable}
         more |= {"--proof": proof is not None, "--certify": certify is not None}
-        refuse_for_joint(pending, profile, style, flavors, others | more, each=each)
+        refuse_for_joint(pending, profile, flavors, others | more, each=each)
     measures = front_measures(profile)
     if measures is not None:
-        _refuse_for_front(style, flavors, stability=bool(stability) or stable)
+        _refuse_for_front(flavors, stability=bool(stability) or stable)
     check_proof(proof, output, front=measures is not None, certify=certify)
     from planner import api
     from planner.cli.given import file_named, read_optional
@@ -207,9 +206,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     return _answer(answer_for, partial(show, target=target), alone, keys)
 
 
-def _refuse_for_front(style: str | None, flavors: str, *, stability: bool) -> None:
-    if style not in {None, *FORMATS}:
-        raise click.UsageError(f"a front is printed as {', '.join(FORMATS)}, not as {style}")
+def _refuse_for_front(flavors: str, *, stability: bool) -> None:
     if flavors != "kueue":
         raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
     if stability:

@@ -9,12 +9,12 @@ import click
 
 from planner.cli.exit_code import epilog, exit_code
 from planner.cli.option import (
-    format_option,
     laws_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
+    page_format_option,
     pending_option,
     queue_option,
     time_limit_option,
@@ -101,7 +101,7 @@ The exit code is that of the plan after the edits.
 @laws_option
 @now_option
 @max_size_option
-@format_option
+@page_format_option
 @output_option
 def command(  # noqa: PLR0913 - one parameter an option
     state: str,

@@ -1,6 +1,7 @@
 """Why this victim, why not that one, why nothing: answers that are proved and can be checked.
 
 record.py          what is answered, whichever the scheduler
+any.py             an answer of any scheduler
 inquiry.py         a pending workload and its plan, as questions are put to it
 answer.py          a question to its answer
 counterfactual.py  the best plan that spares a victim, or that takes one; who is necessary

@@ -209,6 +209,11 @@ class Plan(Record):
         return self.cluster_queue
 
     @property
+    def never_comes(self) -> bool:
+        """Whether the scheduler would never come to the preemptor, as long as nothing changes."""
+        return bool(self.in_the_way)
+
+    @property
     def requested(self) -> dict[tuple[str, str], int]:
         """What the preemptor asks for, by flavor and resource."""
         return {(one.flavor, one.resource): one.requested for one in self.demand if one.requested}

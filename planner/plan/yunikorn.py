@@ -153,6 +153,11 @@ class YuniKornPlan(Record):
         return self.queue
 
     @property
+    def never_comes(self) -> bool:
+        """Whether the core would never come to the ask: it comes to every one."""
+        return False
+
+    @property
     def requested(self) -> dict[tuple[str, str], int]:
         """What the preemptor asks for by resource; there are no flavors."""
         return {("", one.resource): one.asked for one in self.room if one.asked}

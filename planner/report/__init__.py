@@ -4,24 +4,21 @@ table.py, plain.py, json.py   a plan: ``render(plan, *, width=None, color=False)
 html/, markdown.py            a plan as a page of its own, or for a ticket
 audit_html.py, audit_markdown.py
                               an audit as the same
-document/, markdown_text.py   what all these say; any document in Markdown
-kueue_table.py, kueue_plain.py, yunikorn_table.py, yunikorn_plain.py
-                              what only the plans of one scheduler have
+document/                     what all these say, as documents
+terminal.py, markdown_text.py any document on a screen, or in Markdown
+kueue/, yunikorn/             what only results about one scheduler have, in each format
 table_parts.py, plain_lines.py
                               what the plans of all schedulers have
 compare.py, compare_plots.py  algorithms beside each other: in words and numbers, and drawn
 front.py                      a Pareto front, in every format
-joint.py, flavors.py          a joint plan; flavors chosen for least disruption
-audit.py, boost.py, check.py, explanation.py, lint.py, replay.py, risk.py, whatif.py
+audit.py, check.py, explanation.py, lint.py, replay.py, risk.py, whatif.py
                               the output of these commands; catalogue.py that of ``planner laws``
-message.py                    a text of Kueue about a preemption, taken apart
 simulation.py, simulation_plot.py
                               a simulation, in every format and drawn
 plotting.py                   how drawings look, and how they become files
 proof.py                      what the levels of a plan rest on, in a line
 style.py                      one result in any style; paper.py what tables are drawn on
 text.py                       single values: names made harmless, ages, amounts
-stability.py                  victims that would preempt again, in words and lines
 words.py, contrast.py         codes and terms in words; a plan beside the scheduler's own
 caution.py                    what a reader of a plan should be warned of
 """

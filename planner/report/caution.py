@@ -7,7 +7,7 @@ from typing import Final
 
 from planner.plan import AnyPlan
 from planner.report.text import clean, hours
-from planner.report.words import VERBS
+from planner.scheduler import scheduler_of
 
 LOST_WORK: Final = ("D4", "D5")
 LOSES_MORE: Final = (
@@ -28,7 +28,7 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
     if ours > theirs:
         yield LOSES_MORE.format(
             preemptor=clean(plan.preemptor_name),
-            verb=VERBS[plan.scheduler],
+            verb=scheduler_of(plan).words.verb,
             ours=hours(ours),
             theirs=hours(theirs),
         )

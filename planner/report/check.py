@@ -1,4 +1,4 @@
-"""What came of checking plans: as tables, as plain lines, as JSON, or in Markdown."""
+"""What came of checking plans, in every format."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from planner.report.document.block import (
     Block,
     Cell,
     Document,
+    Fact,
     Paragraph,
     Section,
+    Tone,
     name,
     sheet,
 )
 from planner.report.document.block import Column as SheetColumn
-from planner.report.markdown_text import text_of
 from planner.report.paper import Column, grid, table_of
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
+from planner.report.style import in_style, written
 from planner.report.table_parts import NOTHING
 from planner.report.text import clean, clean_lines, plural, short, word
 
@@ -43,9 +44,10 @@ class Checks(Record):
 
 
 def render(answer: Checks, style: str, *, width: int, color: bool) -> str:
-    """Return the result in a style: ``table``, ``plain``, ``json`` or ``markdown``."""
-    if style == "markdown":
-        return "\n---\n\n".join(text_of(_document(one)) for one in answer.checks)
+    """Return the result in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    if style in {"markdown", "html"}:
+        documents = list(map(_document, answer.checks))
+        return written(documents, style, width=width, color=color, noun="checked plan")
     return in_style(answer, style, _lines, _parts, width=width, color=color)
 
 
@@ -142,14 +144,16 @@ def _document(one: Check) -> Document:
         notes: tuple[Block, ...] = tuple(Paragraph(note, "warn") for note in one.notes)
         sections.append(Section("Notes", notes))
     badge, _, answer = conclusion(one).partition(": ")
+    tone: Tone = "good" if one.accepted else "bad"
     return Document(
         kind="Checked plan",
-        title=name(one.preemptor),
-        badge=badge.capitalize(),
-        tone="good" if one.accepted else "bad",
-        answer=answer,
-        facts=(("Objective", Cell(one.objective)), ("Status", Cell(one.status))),
-        tiles=(),
+        head=(
+            Fact("Preemptor", name(one.preemptor), "title"),
+            Fact("Objective", Cell(one.objective)),
+            Fact("Status", Cell(one.status)),
+            Fact("Answer", Cell(badge.capitalize(), tone=tone), "verdict"),
+            Fact("", Cell(answer), "answer"),
+        ),
         sections=tuple(sections),
     )
 

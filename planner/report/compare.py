@@ -1,4 +1,4 @@
-"""A comparison of algorithms as a table, as plain lines, as JSON, or as CSV."""
+"""A comparison of algorithms, in every format and as CSV."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-from rich.table import Table
-
 from planner.auditing.record import Failure
 from planner.plan import Record
 from planner.report.audit import safe
-from planner.report.paper import Column, grid, table_of
+from planner.report.document.block import (
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Section,
+    Sheet,
+    filled,
+    name,
+    sheet,
+)
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.text import clean, decimal, hours, plural, short, word
+from planner.report.style import in_any_style
+from planner.report.text import decimal, hours, plural, short, word
 from planner.study import MEASURES, Comparison, Distribution, Duel, Measure, Row, Score, Standing
 from planner.study.table import columns, values
 
@@ -42,17 +49,18 @@ COUNTS: Final = {
 }
 """What is counted of an algorithm; columns with nothing but zeros are left out."""
 
+COMPARED: Final = "Comparison of algorithms"
 NONE: Final = "-"
 OUTSIDE: Final = " (outside the rules)"
-_NAME: Final = 22
-"""The least room for the name of an algorithm."""
+_NAME, _MEASURE = 22, 19
+"""The least room for the name of an algorithm, and for a measure."""
 
 
 def render(comparison: Comparison, style: str, *, width: int, color: bool) -> str:
-    """Return the comparison in a style: ``table``, ``plain``, ``json`` or ``csv``."""
+    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
     if style == "csv":
         return csv_text(comparison)
-    return in_style(comparison, style, _lines, _parts, width=width, color=color)
+    return in_any_style(comparison, style, _lines, document, width=width, color=color)
 
 
 def csv_text(comparison: Comparison) -> str:
@@ -81,28 +89,35 @@ def shown(measure: Measure, value: float | None) -> str:
     return decimal(value) if measure == "ratio" else decimal(value).removesuffix(".00")
 
 
-def _parts(comparison: Comparison) -> Iterator[RenderableType]:
+def document(comparison: Comparison) -> Document:
+    """Return everything there is to say: the rows, distributions, and who is better how often."""
+    summary = comparison.summary
+    duels = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
+    against = f"Against {comparison.algorithms[0]}"
+    sections = filled(
+        Section("Cases", (_row_table(comparison.rows),) if comparison.rows else ()),
+        Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
+        Section(
+            "Distributions",
+            (_distribution_table(summary.distributions),) if summary.distributions else (),
+        ),
+        Section(against, (_duel_table(summary.duels),) if duels else (), heads=True),
+        Section("Failures", (_failure_table(comparison.failures),) if comparison.failures else ()),
+    )
+    return Document(COMPARED, tuple(_head(comparison)), sections)
+
+
+def _head(comparison: Comparison) -> Iterator[Fact]:
     summary = comparison.summary
     first = comparison.algorithms[0]
-    facts = [
-        ("Compared", f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"),
-        ("Algorithms", f"{len(comparison.algorithms)}; the first is {clean(first)}"),
-    ]
+    counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
+    yield Fact("Compared", Cell(counted))
+    yield Fact("Algorithms", Cell(f"{len(comparison.algorithms)}; the first is {first}"))
     if summary.failures:
-        facts.append(("Failed", plural(summary.failures, "time")))
-    yield grid(facts)
-    if comparison.rows:
-        yield _row_table(comparison.rows)
-        yield _standing_table(summary.standings)
-    if summary.distributions:
-        yield _distribution_table(summary.distributions)
-    if any(duel.both or duel.only_this or duel.only_first for duel in summary.duels):
-        yield _duel_table(summary.duels)
-    if comparison.failures:
-        yield _failure_table(comparison.failures)
+        yield Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad"))
 
 
-def _row_table(rows: Sequence[Row]) -> Table:
+def _row_table(rows: Sequence[Row]) -> Sheet:
     """Return the rows; who waits where is said once for all algorithms."""
     told = [
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
@@ -110,7 +125,7 @@ def _row_table(rows: Sequence[Row]) -> Table:
     ]
     table: list[Column[tuple[Row, bool]]] = [
         Column("Case", lambda one: _case(one[0]) if one[1] else "", folds=True),
-        Column("Algorithm", lambda one: clean(one[0].algorithm), folds=True, least=_NAME),
+        Column("Algorithm", lambda one: one[0].algorithm, folds=True, least=_NAME),
         Column("Status", lambda one: _status(one[0]), folds=True),
         *(
             Column(
@@ -121,7 +136,7 @@ def _row_table(rows: Sequence[Row]) -> Table:
             for measure in MEASURES
         ),
     ]
-    return table_of(table, told, ROWS)
+    return sheet("What each algorithm answers", table, told, most=ROWS)
 
 
 def _case(row: Row) -> str:
@@ -136,57 +151,55 @@ def _status(row: Row) -> str:
     return row.status + (OUTSIDE if row.outside_rules else "")
 
 
-def _standing_table(standings: Sequence[Standing]) -> Table:
+def _standing_table(standings: Sequence[Standing]) -> Sheet:
     used = [name for name in COUNTS if any(getattr(one, name) for one in standings)]
     table: list[Column[Standing]] = [
-        Column("Algorithm", lambda one: clean(one.algorithm), folds=True, least=_NAME),
+        Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
         *(Column(COUNTS[name], _count(name), number=True) for name in used),
     ]
-    return table_of(table, standings)
+    return sheet("How each fared", table, standings)
 
 
 def _count(name: str) -> Callable[[Standing], str]:
     return lambda one: f"{getattr(one, name):,}"
 
 
-def _distribution_table(rows: Sequence[Distribution]) -> Table:
+def _distribution_table(rows: Sequence[Distribution]) -> Sheet:
     table: list[Column[Distribution]] = [
-        Column("Measure", lambda one: TITLES[one.measure]),
-        Column("Algorithm", lambda one: clean(one.algorithm), folds=True, least=_NAME),
+        Column("Measure", lambda one: TITLES[one.measure], folds=True, least=_MEASURE),
+        Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
         Column("Cases", lambda one: f"{one.count:,}", number=True),
         Column("Mean", lambda one: shown(one.measure, one.mean), number=True),
         Column("Median", lambda one: shown(one.measure, one.median), number=True),
         Column("90 %", lambda one: shown(one.measure, one.p90), number=True),
         Column("Most", lambda one: shown(one.measure, one.max), number=True),
     ]
-    return table_of(table, rows)
+    return sheet("Measures over all cases", table, rows)
 
 
-def _duel_table(duels: Sequence[Duel]) -> Table:
+def _duel_table(duels: Sequence[Duel]) -> Sheet:
     rows = [(duel, score) for duel in duels for score in duel.scores]
     table: list[Column[tuple[Duel, Score]]] = [
-        Column("Algorithm", lambda row: clean(row[0].algorithm), folds=True, least=_NAME),
-        Column("Measure", lambda row: TITLES[row[1].measure]),
+        Column("Algorithm", lambda row: row[0].algorithm, folds=True, least=_NAME),
+        Column("Measure", lambda row: TITLES[row[1].measure], folds=True, least=_MEASURE),
         Column("Less", lambda row: f"{row[1].wins:,}", number=True),
         Column("As much", lambda row: f"{row[1].ties:,}", number=True),
         Column("More", lambda row: f"{row[1].losses:,}", number=True),
         Column("Mean less", lambda row: shown(row[1].measure, row[1].mean_gap), number=True),
-        Column("Only it\nhas a plan", lambda row: f"{row[0].only_this:,}", number=True),
-        Column("Only the\nfirst has", lambda row: f"{row[0].only_first:,}", number=True),
+        Column("Only it\nhas a plan", lambda row: f"{row[0].only_this:,}", number=True, rank=1),
+        Column("Only the\nfirst has", lambda row: f"{row[0].only_first:,}", number=True, rank=1),
     ]
-    against = table_of(table, rows)
-    against.title, against.title_justify = f"Against {clean(duels[0].first)}", "left"
-    return against
+    return sheet("How often each is better than the first", table, rows)
 
 
-def _failure_table(failures: Sequence[Failure]) -> Table:
+def _failure_table(failures: Sequence[Failure]) -> Sheet:
     table: list[Column[Failure]] = [
-        Column("State", lambda one: short(one.state), folds=True),
-        Column("Preemptor", lambda one: short(one.pending or ""), folds=True),
+        Column("State", lambda one: name(one.state), folds=True),
+        Column("Preemptor", lambda one: name(one.pending or ""), folds=True),
         Column("Outcome", lambda one: one.outcome),
-        Column("Why", lambda one: clean(one.detail.partition("\n")[0]), folds=True, least=24),
+        Column("Why", lambda one: one.detail.partition("\n")[0], folds=True, least=24),
     ]
-    return table_of(table, failures)
+    return sheet("What could not be answered", table, failures)
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
@@ -212,8 +225,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 def _facts(record: Record, *but: str) -> Iterator[str]:
     """Yield the numbers of a record by name, without the fields that are no numbers."""
-    for name, value in record.model_dump(exclude=set(but)).items():
-        yield f"{name}={value}"
+    for fact, value in record.model_dump(exclude=set(but)).items():
+        yield f"{fact}={value}"
 
 
 def _row_line(row: Row) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.plan import AnyPlan, Plan
+from planner.plan import AnyPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +31,4 @@ def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
 
 def if_ever(greedy: AnyPlan) -> str:
     """Return words to begin with where the scheduler would never come to the preemptor."""
-    return "If the turn came, " if isinstance(greedy, Plan) and greedy.in_the_way else ""
+    return "If the turn came, " if greedy.never_comes else ""

@@ -1,4 +1,4 @@
-"""A Pareto front: as a table of the trade, as plain lines, or as JSON."""
+"""A Pareto front, in every format."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from textwrap import wrap
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from planner.plan import (
     SCHEMA_VERSION,
@@ -18,29 +15,45 @@ from planner.plan import (
     FrontMeasure,
     FrontPoint,
     Record,
-    YuniKornPlan,
 )
-from planner.report import kueue_table, yunikorn_table
+from planner.report.document.block import (
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Paragraph,
+    Section,
+    Sheet,
+    Tone,
+    facts,
+    filled,
+    name,
+    sheet,
+)
+from planner.report.document.measure import amount_of
+from planner.report.document.plan import PAGE, scheduler_at
 from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
-from planner.report.plain import SEPARATOR
+from planner.report.plain import LINES, SEPARATOR
 from planner.report.plain_lines import line, outside, quoted
-from planner.report.table_parts import NO_GREEDY, broken_rules, listed, units_of, value_in
-from planner.report.text import clean, clean_lines, moment, word
+from planner.report.style import written
+from planner.report.table_parts import NO_GREEDY, units_of
+from planner.report.terminal import CUT, MAX_NAMES
+from planner.report.text import clean, moment, short, word
 from planner.report.words import (
-    VERBS,
-    rules_name,
+    outside_rules,
     scheduler_name,
     texts_of,
     victim_names,
 )
+from planner.scheduler import scheduler_of
 
-ANSWERS: Final = {
-    "optimal": ("PROVED COMPLETE", "bold green"),
-    "feasible": ("NOT COMPLETE", "bold yellow"),
-    "infeasible": ("PROVED INFEASIBLE", "bold red"),
-    "unknown": ("UNKNOWN", "bold yellow"),
+ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+    "optimal": ("Proved complete", "good"),
+    "feasible": ("Not complete", "warn"),
+    "infeasible": ("Proved infeasible", "bad"),
+    "unknown": ("Unknown", "warn"),
 }
+FRONT: Final = "Pareto front"
 TITLE_WIDTH: Final = 20
 UNPROVED: Final = "not proved"
 ON: Final = "{scheduler}'s own plan is on the front, as good as point {points}."
@@ -62,15 +75,15 @@ class Fronts(Record):
 
 
 class _Row(NamedTuple):
-    """A point as a table shows it: its label, its style, and itself."""
+    """A point as a table shows it: its label, its tone, and itself."""
 
     label: str
-    style: str
+    tone: Tone
     point: FrontPoint
 
 
 def render(front: Front, style: str, *, width: int, color: bool) -> str:
-    """Return a front in a style: ``table``, ``plain`` or ``json``."""
+    """Return a front: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
     if style == "json":
         return dump(front)
     return render_all([front], style, width=width, color=color)
@@ -82,65 +95,59 @@ def render_all(fronts: Sequence[Front], style: str, *, width: int, color: bool) 
         return dump(Fronts(fronts=tuple(fronts)))
     if style == "plain":
         return SEPARATOR.join("".join(f"{text}\n" for text in _lines(front)) for front in fronts)
-    paper = Paper(width, color=color)
-    for position, front in enumerate(fronts):
-        if position:
-            paper.rule()
-        for part in _parts(front):
-            paper.add(part)
-    return paper.text()
+    return written(list(map(document, fronts)), style, width=width, color=color, noun="front")
 
 
-def _parts(front: Front) -> Iterator[RenderableType]:
+def document(front: Front) -> Document:
+    """Return everything there is to say: the points, and where the scheduler's own plan is."""
     greedy = front.greedy.plan
-    answer, style = ANSWERS[front.status]
-    asking = yunikorn_table.asking if isinstance(greedy, YuniKornPlan) else kueue_table.asking
-    yield grid(
-        [
-            *asking(greedy),  # type: ignore[arg-type]
-            (
-                "Scheduler",
-                f"{scheduler_name(greedy)}, {rules_name(greedy)}   at {moment(greedy.now)}",
-            ),
-            ("Objective", clean(front.objective)),
-            ("Front", Text(answer, style)),
-            ("", Text(clean_lines(front.explanation))),
-        ]
+    badge, tone = ANSWERS[front.status]
+    head = (
+        Fact("Preemptor", name(greedy.preemptor_name), "title"),
+        *facts(PAGE.of(greedy)(greedy).asking),
+        Fact("Scheduler", Cell(scheduler_at(greedy))),
+        Fact("Objective", Cell(front.objective)),
+        Fact("Front", Cell(badge, tone=tone), "verdict"),
+        Fact("", Cell(front.explanation), "answer"),
     )
-    if rows := _rows(front):
-        yield _table(front, rows)
-    yield Text(_beside(front))
-    yield from broken_rules(greedy)
+    rows = _rows(front)
+    beside = [Paragraph(_beside(front))]
+    beside += [Paragraph(said, "warn") for _, said in outside_rules(greedy)]
+    sections = filled(
+        Section("The trade", (_table(front, rows),) if rows else ()),
+        Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
+    )
+    return Document(FRONT, head, sections)
 
 
 def _rows(front: Front) -> list[_Row]:
     """Return the points in order, the scheduler's own among them."""
     rows = [_Row(str(n), "", point) for n, point in enumerate(front.points, start=1)]
     if front.unproved is not None:
-        rows.append(_Row(UNPROVED, "yellow", front.unproved))
+        rows.append(_Row(UNPROVED, "warn", front.unproved))
     if front.greedy.place != "none":
-        rows.append(_Row(scheduler_name(front.greedy.plan), "cyan", front.greedy))
+        rows.append(_Row(scheduler_name(front.greedy.plan), "strong", front.greedy))
     return sorted(rows, key=lambda row: (row.point.values[0], -row.point.values[1]))
 
 
-def _table(front: Front, rows: Sequence[_Row]) -> Table:
+def _table(front: Front, rows: Sequence[_Row]) -> Sheet:
     columns: list[Column[_Row]] = [
-        Column("Point", lambda row: Text(row.label, row.style), number=True),
+        Column("Point", lambda row: Cell(row.label, tone=row.tone), number=True),
         *(_measure_column(front, side) for side in range(2)),
         Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True),
-        Column("", lambda row: _named(row.point.plan, row.style), folds=True),
+        Column("Whom", lambda row: _named(row.point.plan, row.tone), folds=True),
     ]
-    return table_of(columns, rows)
+    return sheet("Plans of which none is better than another in both measures", columns, rows)
 
 
 def _measure_column(front: Front, side: int) -> Column[_Row]:
     measure = front.measures[side]
     what, unit = _texts(front, measure)
 
-    def cell(row: _Row) -> Text:
-        return value_in(unit, row.point.values[side])
+    def cell(row: _Row) -> Cell:
+        return amount_of(unit, row.point.values[side])
 
-    title = [clean(measure.term), *wrap(clean(what), TITLE_WIDTH), *units_of(unit)]
+    title = [measure.term, *wrap(what, TITLE_WIDTH), *units_of(unit)]
     return Column("\n".join(title), cell, number=True)
 
 
@@ -149,14 +156,18 @@ def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
     return texts_of(front.greedy.plan, measure.term) or (measure.title, measure.unit)
 
 
-def _named(plan: AnyPlan, style: str) -> Text:
-    return listed(plan.keys, victim_names(plan), style)
+def _named(plan: AnyPlan, tone: Tone) -> Cell:
+    names = victim_names(plan)
+    text = ", ".join(short(names[key]) for key in plan.keys[:MAX_NAMES])
+    more = len(plan.keys) - MAX_NAMES
+    return Cell(f"{text} {CUT.format(count=more)}" if more > 0 else text, tone=tone)
 
 
 def _beside(front: Front) -> str:
     """Say in words where the scheduler's own plan is."""
     greedy = front.greedy
-    words = {"scheduler": scheduler_name(greedy.plan), "verb": VERBS[greedy.plan.scheduler]}
+    verb = scheduler_of(greedy.plan).words.verb
+    words = {"scheduler": scheduler_name(greedy.plan), "verb": verb}
     numbers = ", ".join(map(str, greedy.points))
     if greedy.place == "none":
         return NO_GREEDY.format(**words)
@@ -172,11 +183,7 @@ def _beside(front: Front) -> str:
 def _lines(front: Front) -> Iterator[str]:
     greedy = front.greedy
     yield line("preemptor", word(front.preemptor))
-    if isinstance(greedy.plan, YuniKornPlan):
-        yield line("pod", word(greedy.plan.preemptor_name))
-        yield line("queue", word(greedy.plan.queue))
-    else:
-        yield line("cluster_queue", word(greedy.plan.cluster_queue))
+    yield from LINES.of(greedy.plan).asking(greedy.plan)
     yield line("status", front.status)
     yield line("explanation", " ".join(map(clean, front.explanation.split("\n"))))
     yield line("scheduler", front.scheduler)

@@ -1,4 +1,4 @@
-"""Findings on a configuration: as a table, as plain lines, or as JSON."""
+"""Findings on a configuration, in every format."""
 
 from __future__ import annotations
 
@@ -6,56 +6,64 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from planner.linting.record import Finding, Lint, Severity
-from planner.report.paper import CUT, MAX_ROWS, grid
+from planner.report.document.block import (
+    Cell,
+    Document,
+    Fact,
+    Facts,
+    Paragraph,
+    Section,
+    Tone,
+)
+from planner.report.paper import CUT, MAX_ROWS
 from planner.report.plain_lines import line, quoted
-from planner.report.style import in_style
-from planner.report.text import clean, plural, short, word
-from planner.report.words import SCHEDULERS
+from planner.report.style import in_any_style
+from planner.report.text import plural, short, word
+from planner.scheduler import scheduler_of
 
+LINT: Final = "Findings on a configuration"
 NOTHING_FOUND: Final = "Nothing found."
 MAX_OBJECTS: Final = 12
-_LOOKS: Final[Mapping[Severity, str]] = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+_LOOKS: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "note": ""}
 
 
 def render(answer: Lint, style: str, *, width: int, color: bool) -> str:
-    """Return the findings in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    """Return the findings in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
-def _parts(answer: Lint) -> Iterator[RenderableType]:
-    counts = Counter(one.severity for one in answer.findings)
-    found = [plural(counts[severity], severity) for severity in _LOOKS if counts[severity]]
-    yield grid(
-        [
-            ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
-            ("Found", Text(", ".join(found) or NOTHING_FOUND, "bold")),
-        ]
-    )
-    for one in answer.findings[:MAX_ROWS]:
-        yield grid(_facts(one))
+def document(answer: Lint) -> Document:
+    """Return a section for every finding, the first ones only where there are very many."""
+    sections = [_section(one) for one in answer.findings[:MAX_ROWS]]
     left_out = len(answer.findings) - MAX_ROWS
     if left_out > 0:
-        yield Text(CUT.format(count=left_out), "dim")
+        sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
+    counts = Counter(one.severity for one in answer.findings)
+    found = [plural(counts[severity], severity) for severity in _LOOKS if counts[severity]]
+    worst: Tone = next((_LOOKS[severity] for severity in _LOOKS if counts[severity]), "good")
+    head = (
+        Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
+        Fact("Found", Cell(", ".join(found) or NOTHING_FOUND, tone=worst), "badge"),
+    )
+    return Document(LINT, head, tuple(sections))
 
 
-def _facts(one: Finding) -> list[tuple[str, Text]]:
-    shown = [short(name) for name in one.objects[:MAX_OBJECTS]]
+def _section(one: Finding) -> Section:
+    shown = one.objects[:MAX_OBJECTS]
     left_out = len(one.objects) - len(shown)
-    names = ", ".join(shown) + (f" and {left_out:,} more" if left_out else "")
-    return [
-        (one.code, Text.assemble((one.severity, _LOOKS[one.severity]), f"  {one.title}")),
-        ("Objects", Text(names)),
-        ("Reason", Text(clean(one.reason))),
-        ("Hint", Text(clean(one.hint))),
+    names = ", ".join(map(short, shown)) + (f" and {left_out:,} more" if left_out else "")
+    rows = (
+        ("Severity", Cell(one.severity, tone=_LOOKS[one.severity])),
+        ("Objects", Cell(names)),
+        ("Reason", Cell(one.reason)),
+        ("Hint", Cell(one.hint)),
         *(
-            ("Example" if not number else "", Text(f"{number + 1}. {clean(step)}"))
+            ("Example" if not number else "", Cell(f"{number + 1}. {step}"))
             for number, step in enumerate(one.example.shows)
         ),
-    ]
+    )
+    return Section(f"{one.code}: {one.title}", (Facts(rows),), heads=True)
 
 
 def _lines(answer: Lint) -> Iterator[str]:

@@ -18,6 +18,7 @@ from planner.report.document.block import (
     Fold,
     Gauges,
     Histogram,
+    Listing,
     Names,
     Paragraph,
     Sheet,
@@ -90,6 +91,8 @@ def _guarded(match: re.Match[str]) -> str:
 
 
 def _answer(document: Document) -> str:
+    if not document.badge:
+        return prose(document.answer)
     said = f"**{prose(document.badge)}**"
     return f"{said}: {prose(document.answer)}" if document.answer else said
 
@@ -99,7 +102,15 @@ def _beside(text: str) -> str:
 
 
 def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
-    yield from (f"- {prose(label)}: {_cell(value, in_table=False)}" for label, value in rows)
+    """Yield a list; what has no label goes on with what is before."""
+    told: list[str] = []
+    for label, value in rows:
+        text = _cell(value, in_table=False)
+        if label or not told:
+            told.append(f"- {prose(label)}: {text}" if label else f"- {text}")
+        else:
+            told[-1] += f"\\\n  {text}"
+    yield from told
 
 
 def _cell(cell: Cell, *, in_table: bool = True) -> str:
@@ -108,6 +119,8 @@ def _cell(cell: Cell, *, in_table: bool = True) -> str:
         text += code(cell.text, in_table=in_table)
     else:
         text += prose(cell.text, in_table=in_table)
+    if cell.tone == "strong" and not (cell.is_name or cell.href):
+        text = f"**{text}**"
     return f"{text}<br>{prose(cell.under, in_table=in_table)}" if cell.under else text
 
 
@@ -127,6 +140,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from _facts(block.rows)
         case Names():
             yield from _names(block)
+        case Listing():
+            yield from _listing(block)
         case Gauges():
             yield f"**{prose(block.caption)}**"
             yield ""
@@ -175,6 +190,14 @@ def _names(block: Names) -> Iterator[str]:
         yield f"- {label}: {', '.join(shown)}"
     if len(block.names) > MAX_ROWS:
         yield from ("", CUT.format(count=len(block.names) - MAX_ROWS))
+
+
+def _listing(block: Listing) -> Iterator[str]:
+    """Yield lines between fences that are longer than any of their own."""
+    lines = [clean(line) for line in block.lines]
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield from (fence, *lines, fence)
 
 
 def _gauges(block: Gauges) -> Iterator[str]:

@@ -82,6 +82,10 @@ class Paper:
         self._console.print(Padding(part, (0, 0, 1, 1)))
         self._console.width = usual
 
+    def verbatim(self, lines: Iterable[str]) -> None:
+        """Write lines as they are, from the left edge and however long, and an empty line."""
+        self._file.write("".join(f"{line}\n" for line in (*lines, "")))
+
     def rule(self) -> None:
         """Write a line from side to side, and an empty line after it."""
         self._console.print(Padding(Rule(style="dim"), (0, 0, 1, 0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -10,8 +11,10 @@ from planner.report.contrast import contrast
 from planner.report.proof import steps_in
 from planner.report.text import clean, hours, moment, word
 from planner.report.words import WORK_UNIT, TermRow, laws_held, outside_rules, term_rows
+from planner.scheduler import scheduler_of
 
 LABEL_WIDTH: Final = 16
+_INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def line(label: str, *facts: str) -> str:
@@ -40,6 +43,12 @@ def heading(plan: AnyPlan, *asking: str) -> Iterator[str]:
     yield line("rules", word(plan.rules))
     yield line("objective", word(plan.objective))
     yield line("now", moment(plan.now))
+
+
+def queue_line(plan: AnyPlan) -> str:
+    """Return the queue that the preemptor waits in, under what its scheduler calls one."""
+    label = _INNER_CAPITAL.sub("_", scheduler_of(plan).words.queue).lower()
+    return line(label, word(plan.preemptor_queue))
 
 
 def differences(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How often what runs is a victim: as tables, as plain lines, or as JSON."""
+"""How often what runs is a victim, in every format."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from planner.exposure.record import Attempt, Exposed, Risk
-from planner.report.paper import Column, grid, table_of
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Paragraph,
+    Section,
+    Sheet,
+    filled,
+    name,
+    sheet,
+)
 from planner.report.plain_lines import line, quoted
-from planner.report.style import in_style
+from planner.report.style import in_any_style
 from planner.report.table_parts import NOTHING
-from planner.report.text import clean, plural, short, word
-from planner.report.words import NOUNS, QUEUES, SCHEDULERS
+from planner.report.text import plural, word
+from planner.scheduler import scheduler_of
 
 ANSWERS: Final = {
     "optimal": "proved optimal",
@@ -24,27 +32,28 @@ ANSWERS: Final = {
     "infeasible": "proved infeasible",
     "unknown": "unknown",
 }
+RISK: Final = "Risk of preemption"
 NEVER: Final = "{never} of {all} are never a victim."
 
 
 def render(answer: Risk, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
-def _parts(answer: Risk) -> Iterator[RenderableType]:
-    yield _header(answer)
+def document(answer: Risk) -> Document:
+    """Return everything there is to say: who is exposed, and to whom."""
     exposed = [row for row in answer.running if row.greedy or row.optimum]
-    if exposed:
-        yield _exposed_table(answer, exposed)
+    blocks: list[Block] = [_exposed_table(answer, exposed)] if exposed else []
     if never := len(answer.running) - len(exposed):
-        count = plural(len(answer.running), f"running {NOUNS[answer.scheduler]}")
-        yield Text(NEVER.format(never=f"{never:,}", all=count))
-    if answer.preemptors:
-        yield _preemptor_table(answer)
+        count = plural(len(answer.running), f"running {scheduler_of(answer).words.noun}")
+        blocks.append(Paragraph(NEVER.format(never=f"{never:,}", all=count)))
+    preemptors = (_preemptor_table(answer),) if answer.preemptors else ()
+    sections = filled(Section("Who is at risk", tuple(blocks)), Section("For whom", preemptors))
+    return Document(RISK, tuple(_head(answer)), sections)
 
 
-def _header(answer: Risk) -> Table:
+def _head(answer: Risk) -> Iterator[Fact]:
     statuses = Counter(one.status for one in answer.preemptors)
     counts = [f"{count:,} {ANSWERS[status]}" for status, count in statuses.items()]
     origins = Counter(one.origin for one in answer.preemptors)
@@ -52,34 +61,33 @@ def _header(answer: Risk) -> Table:
         f"{count:,} {'pending' if origin == 'pending' else 'shapes of what runs, once more'}"
         for origin, count in origins.items()
     ]
-    facts = [
-        ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
-        ("Objective", Text(clean(answer.objective))),
-        ("Preemptors", Text(f"{len(answer.preemptors):,}, each as if alone", "bold")),
-        *((("", Text(", ".join(parts)))) for parts in (made, counts) if parts),
-    ]
+    yield Fact("Scheduler", Cell(scheduler_of(answer).words.name))
+    yield Fact("Objective", Cell(answer.objective))
+    yield Fact("Preemptors", Cell(f"{len(answer.preemptors):,}, each as if alone", tone="strong"))
+    yield from (Fact("", Cell(", ".join(parts))) for parts in (made, counts) if parts)
     for number, what in (
         (answer.beyond_limit, "left out by the limit"),
         (answer.unanswered, "not answered in time"),
         (len(answer.skipped), "that cannot be planned for"),
     ):
         if number:
-            facts.append(("", Text(f"{number:,} more {what}", "yellow")))
-    return grid(facts)
+            yield Fact("", Cell(f"{number:,} more {what}", tone="warn"))
 
 
-def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
-    owner, noun = SCHEDULERS[answer.scheduler], NOUNS[answer.scheduler]
+def _exposed_table(answer: Risk, rows: list[Exposed]) -> Sheet:
+    called = scheduler_of(answer).words
+    count = plural(len(rows), called.noun)
+    theirs, ours = _sum(row.greedy for row in rows), _sum(row.optimum for row in rows)
     columns: list[Column[Exposed]] = [
-        Column("Victim", lambda row: Text(short(row.name)), plural(len(rows), noun), folds=True),
-        Column(QUEUES[answer.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Victim", lambda row: name(row.name), count, folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
-        Column(owner, lambda row: _count(row.greedy), _sum(r.greedy for r in rows), number=True),
+        Column(called.name, lambda row: _count(row.greedy), theirs, number=True),
         Column("%", lambda row: _percent(row.greedy_share), number=True),
-        Column("Plan", lambda row: _count(row.optimum), _sum(r.optimum for r in rows), number=True),
+        Column("Plan", lambda row: _count(row.optimum), ours, number=True),
         Column("%", lambda row: _percent(row.optimum_share), number=True),
     ]
-    return table_of(columns, rows)
+    return sheet("How often each would be a victim", columns, rows)
 
 
 def _count(number: int) -> str:
@@ -94,19 +102,19 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".removesuffix("%") if share else NOTHING
 
 
-def _preemptor_table(answer: Risk) -> Table:
-    owner = SCHEDULERS[answer.scheduler]
+def _preemptor_table(answer: Risk) -> Sheet:
+    called = scheduler_of(answer).words
     rows = answer.preemptors
     columns: list[Column[Attempt]] = [
-        Column("Preemptor", lambda row: Text(short(row.name)), str(len(rows)), folds=True),
-        Column(QUEUES[answer.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Preemptor", lambda row: name(row.name), str(len(rows)), folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
-        Column("Origin", _origin),
-        Column(owner, lambda row: _victims(row, row.greedy), number=True),
+        Column("Origin", _origin, rank=1),
+        Column(called.name, lambda row: _victims(row, row.greedy), number=True),
         Column("Plan", lambda row: _victims(row, row.optimum), number=True),
         Column("Answer", lambda row: ANSWERS[row.status]),
     ]
-    return table_of(columns, rows)
+    return sheet("Whom each preemptor would evict", columns, rows)
 
 
 def _origin(row: Attempt) -> str:

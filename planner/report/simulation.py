@@ -1,24 +1,33 @@
-"""What happened in a simulation: as tables, as plain lines, as JSON, and its timeline as JSONL."""
+"""What happened in a simulation, in every format, and its timeline as JSONL."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from planner.quantity import format_units
-from planner.report.paper import Column, grid, table_of
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Paragraph,
+    Section,
+    Sheet,
+    Tone,
+    filled,
+    name,
+    sheet,
+)
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
+from planner.report.style import in_any_style
 from planner.report.table_parts import NOTHING
-from planner.report.text import age, clean, hours, moment, plural, short, word, yunikorn_amount
-from planner.report.words import NOUNS, SCHEDULERS
+from planner.report.text import age, hours, moment, plural, short, word
+from planner.scheduler import Part, scheduler_of
 from planner.simulation.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
 
+SIMULATED: Final = "Simulation"
 MOST_LOOPS: Final = 3
 MOST_ROWS: Final = 40
 
@@ -28,11 +37,7 @@ ENDED: Final = {
     "until": "the time was over",
     "cycles": "the number of cycles was reached",
 }
-DECIDERS: Final = {
-    "kueue": "Kueue's own greedy choice",
-    "yunikorn": "YuniKorn's own choice",
-    "optimum": "the least disruptive plan by {objective}",
-}
+BY_OPTIMUM: Final = "the least disruptive plan by {objective}"
 SCHEDULE: Final = "{time}: {cycles}; {ended}"
 ROUND: Final = "LOOP {number}: {evictions} in {period}, {often}"
 FOR_EVER: Final = "and so on for ever"
@@ -40,9 +45,13 @@ ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has 
 MORE_LOOPS: Final = "... {count:,} more loops, use --format json"
 
 
+AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
+"""Writes an amount of a resource as people do."""
+
+
 def render(answer: Simulation, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
 def render_timeline(answer: Simulation) -> str:
@@ -51,32 +60,27 @@ def render_timeline(answer: Simulation) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def _parts(answer: Simulation) -> Iterator[RenderableType]:
-    yield _header(answer)
-    for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1):
-        yield _loop_text(loop, number)
-    if len(answer.loops) > MOST_LOOPS:
-        yield Text(MORE_LOOPS.format(count=len(answer.loops) - MOST_LOOPS), "dim")
-    if answer.feuds:
-        yield _feud_table(answer.feuds)
-    if answer.storms:
-        yield _storm_table(answer)
-    events = answer.timeline
-    if len(events) > MOST_ROWS:
-        events = tuple(one for one in events if one.kind == "preempted")
-        yield Text(ONLY_EVICTIONS.format(all=len(answer.timeline)), "dim")
-    if events:
-        yield _timeline_table(answer, events)
-    if answer.workloads:
-        yield _fate_table(answer)
-    if answer.use:
-        yield _use_table(answer.use)
+def document(answer: Simulation) -> Document:
+    """Return everything there is to say: what goes round, what happened, what became of whom."""
+    use = (_use_table(answer),) if answer.use else ()
+    sections = filled(
+        *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
+        Section("More loops", tuple(_more_loops(answer))),
+        Section("Who evicted each other", (_feud_table(answer.feuds),) if answer.feuds else ()),
+        Section("Who was evicted too often", (_storm_table(answer),) if answer.storms else ()),
+        Section("What happened", tuple(_timeline(answer))),
+        Section("What became of whom", (_fate_table(answer),) if answer.workloads else ()),
+        Section("What was in use", use),
+    )
+    return Document(SIMULATED, tuple(_head(answer)), sections)
 
 
-def _header(answer: Simulation) -> Table:
+def _head(answer: Simulation) -> Iterator[Fact]:
     totals = answer.totals
-    decider = DECIDERS[answer.decider].format(objective=clean(answer.objective or ""))
-    noun = NOUNS[answer.scheduler]
+    called = scheduler_of(answer).words
+    optimum = BY_OPTIMUM.format(objective=answer.objective or "")
+    decider = optimum if answer.decider == "optimum" else called.choice
+    noun = called.noun
     ended = SCHEDULE.format(
         time=age(answer.duration_s),
         cycles=plural(answer.cycles, "cycle"),
@@ -84,29 +88,26 @@ def _header(answer: Simulation) -> Table:
     )
     evicted = f"{plural(totals.evictions, 'eviction')} of {plural(totals.evicted, noun)}"
     lost = f"{age(totals.lost_s)} of their runs, {hours(totals.lost_work)} accelerator-hours"
-    facts = [
-        ("Scheduler", Text(SCHEDULERS[answer.scheduler])),
-        ("Victims by", Text(decider)),
-        ("Start", Text(moment(answer.start))),
-        ("Simulated", Text(ended)),
-        ("Evictions", Text(f"{evicted}; lost {lost}", "bold")),
-        ("Waiting", Text(f"{age(totals.waiting_s)} in all")),
-        ("Finished", Text(f"{totals.finished:,} of {plural(totals.workloads, noun)}")),
-    ]
+    yield Fact("Scheduler", Cell(called.name))
+    yield Fact("Victims by", Cell(decider))
+    yield Fact("Start", Cell(moment(answer.start)))
+    yield Fact("Simulated", Cell(ended))
+    yield Fact("Evictions", Cell(f"{evicted}; lost {lost}", tone="strong"), "answer")
+    yield Fact("Waiting", Cell(f"{age(totals.waiting_s)} in all"))
+    yield Fact("Finished", Cell(f"{totals.finished:,} of {plural(totals.workloads, noun)}"))
     found = [
         plural(len(answer.loops), "loop"),
         f"{plural(len(answer.feuds), 'pair')} that evicted each other",
         f"{plural(len(answer.storms), noun)} evicted more than {answer.storm:,} times",
     ]
-    any_found = answer.loops or answer.feuds or answer.storms
-    facts.append(("Findings", Text(", ".join(found), "bold red" if any_found else "green")))
+    tone: Tone = "bad" if answer.loops or answer.feuds or answer.storms else "good"
+    yield Fact("Findings", Cell(", ".join(found), tone=tone), "badge")
     if answer.unproved:
         unproved = f"{plural(answer.unproved, 'decision')} not proved best in time"
-        facts.append(("", Text(unproved, "yellow")))
-    return grid(facts)
+        yield Fact("Unproved", Cell(unproved, tone="warn"))
 
 
-def _loop_text(loop: Loop, number: int) -> Text:
+def _loop(loop: Loop, number: int) -> Section:
     often = FOR_EVER if loop.endless else f"seen {plural(loop.rounds, 'time')}"
     title = ROUND.format(
         number=number,
@@ -114,91 +115,109 @@ def _loop_text(loop: Loop, number: int) -> Text:
         period=age(loop.period_s),
         often=often,
     )
-    text = Text(f"{title}, first {age(loop.first_s)} after the start", "bold red")
-    for sentence in loop.story[:MOST_ROWS]:
-        text.append(f"\n  {clean(sentence)}", "not bold default")
+    story = [f"  {sentence}" for sentence in loop.story[:MOST_ROWS]]
     left_out = len(loop.story) - MOST_ROWS
     if left_out > 0:
-        text.append(f"\n  ... {left_out:,} more", "dim")
-    return text
+        story.append(f"  ... {left_out:,} more")
+    title = f"{title}, first {age(loop.first_s)} after the start"
+    return Section(title, (Paragraph("\n".join(story)),), heads=True, tone="bad")
 
 
-def _feud_table(feuds: tuple[Feud, ...]) -> Table:
+def _more_loops(answer: Simulation) -> Iterator[Block]:
+    left_out = len(answer.loops) - MOST_LOOPS
+    if left_out > 0:
+        yield Paragraph(MORE_LOOPS.format(count=left_out), "dim")
+
+
+def _timeline(answer: Simulation) -> Iterator[Block]:
+    """Yield what happened; only evictions where that is a lot."""
+    events = answer.timeline
+    if len(events) > MOST_ROWS:
+        events = tuple(one for one in events if one.kind == "preempted")
+        yield Paragraph(ONLY_EVICTIONS.format(all=len(answer.timeline)), "dim")
+    if events:
+        yield _timeline_table(answer, events)
+
+
+def _feud_table(feuds: tuple[Feud, ...]) -> Sheet:
     columns: list[Column[Feud]] = [
-        Column("They evicted each other", lambda row: Text(short(row.first)), folds=True),
+        Column("They evicted each other", lambda row: name(row.first), folds=True),
         Column("was evicted", lambda row: f"{row.first_evicted:,} times", number=True),
-        Column("by, and evicted", lambda row: Text(short(row.second)), folds=True),
+        Column("by, and evicted", lambda row: name(row.second), folds=True),
         Column("", lambda row: f"{row.second_evicted:,} times", number=True),
     ]
-    return table_of(columns, feuds, MOST_ROWS)
+    return sheet("Pairs that evicted each other", columns, feuds, most=MOST_ROWS)
 
 
-def _storm_table(answer: Simulation) -> Table:
+def _storm_table(answer: Simulation) -> Sheet:
     columns: list[Column[Storm]] = [
-        Column("Evicted too often", lambda row: Text(short(row.workload)), folds=True),
+        Column("Evicted too often", lambda row: name(row.workload), folds=True),
         Column("Evictions", lambda row: f"{row.evictions:,}", number=True),
         Column("Mostly by", _most_by, folds=True),
     ]
-    return table_of(columns, answer.storms, MOST_ROWS)
+    return sheet("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
 
 
-def _most_by(storm: Storm) -> Text:
+def _most_by(storm: Storm) -> str:
     some = [f"{short(key)} ({count:,})" for key, count in list(storm.by.items())[:3]]
     left_out = len(storm.by) - len(some)
-    return Text(", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else ""))
+    return ", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else "")
 
 
-def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
+def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Sheet:
+    noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Event]] = [
         Column("Second", lambda row: f"{row.at_s:,}", number=True),
-        Column("Cycle", lambda row: f"{row.cycle:,}", number=True),
-        Column("What", lambda row: Text(row.kind, "red" if row.kind == "preempted" else "")),
-        Column(NOUNS[answer.scheduler].title(), lambda row: Text(short(row.workload)), folds=True),
-        Column("Queue", lambda row: Text(short(row.queue)), folds=True),
-        Column("By", lambda row: Text(short(row.by)) if row.by else NOTHING, folds=True),
-        Column("Why", lambda row: Text(clean(row.reason)) if row.reason else NOTHING),
+        Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
+        Column("What", _what),
+        Column(noun, lambda row: name(row.workload), folds=True),
+        Column("Queue", lambda row: name(row.queue), folds=True),
+        Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True),
+        Column("Why", lambda row: row.reason or NOTHING),
     ]
-    return table_of(columns, events, MOST_ROWS)
+    return sheet("One event after another", columns, events, most=MOST_ROWS)
 
 
-def _fate_table(answer: Simulation) -> Table:
+def _what(event: Event) -> Cell:
+    return Cell(event.kind, tone="bad" if event.kind == "preempted" else "")
+
+
+def _fate_table(answer: Simulation) -> Sheet:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
+    noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Fate]] = [
-        Column(NOUNS[answer.scheduler].title(), lambda row: Text(short(row.workload)), folds=True),
-        Column("Queue", lambda row: Text(short(row.queue)), folds=True),
+        Column(noun, lambda row: name(row.workload), folds=True),
+        Column("Queue", lambda row: name(row.queue), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column("At the end", lambda row: row.standing),
         Column("Evictions", _evictions, number=True),
         Column("Waited", lambda row: age(row.waiting_s), number=True),
-        Column("Ran", lambda row: age(row.running_s), number=True),
-        Column("Lost", lambda row: age(row.lost_s), number=True),
+        Column("Ran", lambda row: age(row.running_s), number=True, rank=2),
+        Column("Lost", lambda row: age(row.lost_s), number=True, rank=1),
         Column("Lost acc-h", lambda row: hours(row.lost_work), number=True),
     ]
-    return table_of(columns, rows, MOST_ROWS)
+    return sheet(
+        "Waiting, running and lost, those evicted most often first", columns, rows, most=MOST_ROWS
+    )
 
 
 def _evictions(fate: Fate) -> str:
     return f"{fate.evictions:,}" if fate.evictions else NOTHING
 
 
-def _use_table(use: tuple[Use, ...]) -> Table:
+def _use_table(answer: Simulation) -> Sheet:
+    def capacity(use: Use) -> str:
+        if use.capacity is None:
+            return NOTHING
+        return AMOUNT.of(answer)(use.capacity, use.resource)
+
     columns: list[Column[Use]] = [
-        Column(
-            "Flavor", lambda row: Text(short(row.flavor)) if row.flavor else NOTHING, folds=True
-        ),
-        Column("Resource", lambda row: Text(short(row.resource)), folds=True),
-        Column("Capacity", _capacity, number=True),
+        Column("Flavor", lambda row: name(row.flavor) if row.flavor else NOTHING, folds=True),
+        Column("Resource", lambda row: name(row.resource), folds=True),
+        Column("Capacity", capacity, number=True),
         Column("In use", lambda row: NOTHING if row.share is None else f"{row.share:.1%}"),
     ]
-    return table_of(columns, use, MOST_ROWS)
-
-
-def _capacity(use: Use) -> str:
-    """Return the capacity as people write it; only Kueue's has flavors."""
-    if use.capacity is None:
-        return NOTHING
-    write = format_units if use.flavor else yunikorn_amount
-    return write(use.capacity, use.resource)
+    return sheet("Use of capacity, on average", columns, answer.use, most=MOST_ROWS)
 
 
 def _lines(answer: Simulation) -> Iterator[str]:
@@ -211,8 +230,8 @@ def _lines(answer: Simulation) -> Iterator[str]:
     yield line("cycles", str(answer.cycles))
     yield line("ended", answer.ended)
     yield line("unproved", str(answer.unproved))
-    for name, value in answer.totals.model_dump().items():
-        yield line(f"total_{name}", str(value))
+    for total, value in answer.totals.model_dump().items():
+        yield line(f"total_{total}", str(value))
     yield from _finding_lines(answer)
     for use in answer.use:
         share = "none" if use.share is None else str(use.share)
@@ -262,8 +281,8 @@ def _finding_lines(answer: Simulation) -> Iterator[str]:
 def _facts(event: Event) -> Iterator[str]:
     yield f"cycle={event.cycle}"
     yield f"queue={word(event.queue)}"
-    for name, value in (("by", event.by), ("reason", event.reason), ("node", event.node)):
+    for fact, value in (("by", event.by), ("reason", event.reason), ("node", event.node)):
         if value is not None:
-            yield f"{name}={word(value)}"
+            yield f"{fact}={word(value)}"
     if event.lost_s is not None:
         yield f"lost_s={event.lost_s}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from planner.report.plotting import BLUE, RED, YELLOW, drawn_name, file_of, look
-from planner.report.words import NOUNS, SCHEDULERS
+from planner.scheduler import scheduler_of
 from planner.simulation.record import Event, Fate, Simulation
 from planner.study.extra import need
 
@@ -51,7 +51,7 @@ def draw(answer: Simulation, style: str = "svg") -> bytes:
             figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=grid).flat
         )
         unit, name = _unit(answer.duration_s)
-        figure.suptitle(f"{SCHEDULERS[answer.scheduler]}, victims by {answer.decider}")
+        figure.suptitle(f"{scheduler_of(answer).words.name}, victims by {answer.decider}")
         _draw_counts(panels[0], answer, unit)
         _draw_evictions(panels[1], answer, unit)
         if rows:
@@ -125,7 +125,7 @@ def _draw_counts(panel: Axes, answer: Simulation, unit: int) -> None:
             counts.append(count)
         ends = [*(time / unit for time in times), answer.duration_s / unit]
         panel.step(ends, [*counts, counts[-1]], where="post", color=COLORS[phase], label=phase)
-    panel.set_title(f"{NOUNS[answer.scheduler]}s", loc="left")
+    panel.set_title(f"{scheduler_of(answer).words.noun}s", loc="left")
     panel.set_ylim(bottom=0)
     panel.legend(loc="lower right", bbox_to_anchor=(1, 1), fontsize=8, ncols=len(COLORS))
     panel.locator_params(axis="y", integer=True)

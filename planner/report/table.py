@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
 
 from rich.console import RenderableType
 
-from planner.plan import AnyPlan, YuniKornPlan
-from planner.report import kueue_table, yunikorn_table
-from planner.report.paper import Paper
+from planner.plan import AnyPlan
+from planner.report.paper import Cell, Paper
+from planner.scheduler import Part
+
+
+class Tables(Protocol):
+    """What a scheduler's own module says of its plans."""
+
+    def parts(self, plan: AnyPlan, width: int) -> Iterable[RenderableType]:
+        """Yield the parts of a screen of a width, from top to bottom."""
+        ...
+
+    def asking(self, plan: AnyPlan) -> Iterable[tuple[str, Cell]]:
+        """Yield who is asking, and where."""
+        ...
+
+
+TABLES: Final = Part[Tables]("table")
 
 
 def render(plan: AnyPlan, *, width: int | None = None, color: bool = False) -> str:
@@ -22,12 +38,6 @@ def render_all(plans: Sequence[AnyPlan], *, width: int | None = None, color: boo
     for position, plan in enumerate(plans):
         if position:
             paper.rule()
-        for part in _parts(plan, paper.width):
+        for part in TABLES.of(plan).parts(plan, paper.width):
             paper.add(part)
     return paper.text()
-
-
-def _parts(plan: AnyPlan, width: int) -> Iterable[RenderableType]:
-    if isinstance(plan, YuniKornPlan):
-        return yunikorn_table.parts(plan, width)
-    return kueue_table.parts(plan, width)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from planner.plan import AnyPlan, Certificate, Victim, YuniKornVictim
+from planner.plan import AnyPlan, Certificate
 from planner.report.contrast import contrast, if_ever
 from planner.report.paper import Cell, Column, grid, table_of
 from planner.report.proof import proof_in_words
 from planner.report.text import clean, clean_lines, decimal, hours, moment, plural, short
 from planner.report.words import (
-    NOUNS,
     SIZE_UNIT,
     SIZES_PER_ACCELERATOR,
-    VERBS,
     WORK_HOURS,
     WORK_UNIT,
     TermRow,
@@ -32,6 +30,7 @@ from planner.report.words import (
     term_rows,
     victim_names,
 )
+from planner.scheduler import scheduler_of
 
 MAX_NAMES: Final = 20
 SHORT_DIGEST: Final = 16
@@ -53,10 +52,19 @@ DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
-JUDGES: Final = {"kueue": "Kueue's own doubles do", "yunikorn": "YuniKorn's own arithmetic does"}
 CLOSED: Final = "value = bound on {closed} of {levels}"
 
-AnyVictim = TypeVar("AnyVictim", Victim, YuniKornVictim)
+
+class Costly(Protocol):
+    """A victim by what it loses: its contributions to the terms."""
+
+    @property
+    def costs(self) -> Mapping[str, int]:
+        """The value of every term."""
+        ...
+
+
+AnyVictim = TypeVar("AnyVictim", bound=Costly)
 
 
 def header(plan: AnyPlan, asking: Iterable[tuple[str, Cell]]) -> Table:
@@ -101,13 +109,14 @@ def beside_greedy(plan: AnyPlan, greedy: AnyPlan, aside: str = "") -> Renderable
 
     ``aside`` says what else is particular about its plan where it is another; it may be empty.
     """
-    words = {"scheduler": scheduler_name(plan), "verb": VERBS[plan.scheduler]}
+    called = scheduler_of(plan).words
+    words = {"scheduler": scheduler_name(plan), "verb": called.verb}
     if not greedy.victims:
         said = greedy.explanation
         known = not said or said == plan.explanation
         return Text(NO_GREEDY.format(**words) if known else clean_lines(said))
     parts = contrast(plan, greedy)
-    theirs = plural(len(greedy.victims), NOUNS[plan.scheduler])
+    theirs = plural(len(greedy.victims), called.noun)
     if not parts.spared and not parts.instead:
         return Text(if_ever(greedy) + SAME.format(theirs=theirs, **words))
     names = victim_names(greedy) | victim_names(plan)
@@ -209,7 +218,7 @@ def certificate_of(plan: AnyPlan, certificate: Certificate) -> Table:
     if (bound := main_bound(certificate)) is not None:
         table.add_row("Solver-free", Text(clean_lines(bound.statement)))
     if certificate.cut_off:
-        sets, judge = plural(certificate.cut_off, "set"), JUDGES[plan.scheduler]
+        sets, judge = plural(certificate.cut_off, "set"), scheduler_of(plan).words.judge
         table.add_row("Cut off", Text(CUT_OFF.format(sets=sets, judge=judge)))
     solver = f"{clean(certificate.solver)}, seed {certificate.seed}" if certificate.solver else ""
     digest = f"input {clean(certificate.digest)[:SHORT_DIGEST]}" if certificate.digest else ""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from math import isfinite
 from typing import Final
-
-from planner.state.yunikorn_quantity import format_yunikorn_quantity
 
 LONGEST_NAME: Final = 330
 """Kubernetes allows 253 + 1 + 63 characters for namespace/name; a dump may hold anything."""
@@ -82,13 +79,6 @@ def thousandths(share: float) -> str:
     if 0 < share < _SMALLEST_SHARE:
         return f"<{_SMALLEST_SHARE}"
     return f"{share:,.3f}".rstrip("0").rstrip(".") if isfinite(share) else f"{share}"
-
-
-def yunikorn_amount(units: int, resource: str) -> str:
-    """Return an amount in YuniKorn's units as people write it: ``1.5`` cores, or ``500m``."""
-    if resource == "vcore" and abs(units) > 1000:  # noqa: PLR2004 - one core
-        return f"{Decimal(units).scaleb(-3).normalize():f}"
-    return format_yunikorn_quantity(units, resource)
 
 
 def moment(time: datetime) -> str:

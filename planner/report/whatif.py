@@ -1,30 +1,38 @@
-"""What edits of a state change: as tables, as plain lines, or as JSON."""
+"""What edits of a state change, in every format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from planner.plan import AnyPlan, YuniKornPlan
-from planner.report.paper import Column, grid, table_of
-from planner.report.plain_lines import line, quoted
-from planner.report.style import in_style
-from planner.report.table_parts import ANSWERS, NOTHING
-from planner.report.text import clean, clean_lines, plural, short, word
+from planner.plan import AnyPlan
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Paragraph,
+    Section,
+    Sheet,
+    filled,
+    name,
+    sheet,
+)
+from planner.report.document.plan import ANSWERS
+from planner.report.plain_lines import line, queue_line, quoted
+from planner.report.style import in_any_style
+from planner.report.table_parts import NOTHING
+from planner.report.text import plural, word
 from planner.report.words import (
-    NOUNS,
-    QUEUES,
     rules_name,
     scheduler_name,
-    victim_names,
+    texts_of,
 )
 from planner.scenario.comparison import Difference, WhatIf
-from planner.term import text_of
+from planner.scheduler import scheduler_of
 
+WHAT_IF: Final = "What an edit changes"
 VICTIM: Final = "x"
 NO_CHANGE: Final = (
     "Nothing changes: neither {scheduler}'s victims nor the plan's, nor what they lose."
@@ -57,8 +65,8 @@ class _Term(NamedTuple):
 
 
 def render(answer: WhatIf, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
 def _sides(answer: WhatIf) -> list[_Side]:
@@ -73,39 +81,44 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
     return plan.greedy or plan
 
 
-def _parts(answer: WhatIf) -> Iterator[RenderableType]:
-    yield _header(answer)
+def document(answer: WhatIf) -> Document:
+    """Return everything there is to say: the answers, the victims, and what is lost."""
+    said: tuple[Block, ...] = ()
     if answer.greedy.is_none and answer.optimum.is_none:
-        yield Text(NO_CHANGE.format(scheduler=scheduler_name(answer.after)))
-    sides = _sides(answer)
-    if evicted := _evicted(sides):
-        yield _victim_table(evicted, sides, answer.after)
-    if terms := [row for row in _terms(answer) if any(row.values)]:
-        yield _term_table(terms, sides)
+        said = (Paragraph(NO_CHANGE.format(scheduler=scheduler_name(answer.after))),)
+    sides, after = _sides(answer), answer.after
+    evicted = _evicted(sides)
+    terms = [row for row in _terms(answer) if any(row.values)]
+    sections = filled(
+        Section("Change", said),
+        Section("Victims", (_victim_table(evicted, sides, after),) if evicted else ()),
+        Section("Disruption", (_term_table(terms, sides, after),) if terms else ()),
+    )
+    return Document(WHAT_IF, tuple(_head(answer)), sections)
 
 
-def _header(answer: WhatIf) -> Table:
+def _head(answer: WhatIf) -> Iterator[Fact]:
     after = answer.after
-    facts = [
-        ("Preemptor", Text(short(after.preemptor_name), "bold")),
-        (QUEUES[after.scheduler], Text(short(_queue(after)))),
-        ("Scheduler", Text(f"{scheduler_name(after)}, {rules_name(after)}")),
-        ("Objective", Text(clean(after.objective))),
-        *(("What if", Text(f"new workload {short(key)}", "bold")) for key in answer.added),
-        *(("What if", Text(clean(edit), "bold")) for edit in answer.edits),
-    ]
+    yield Fact("Preemptor", name(after.preemptor_name), "title")
+    yield Fact(scheduler_of(after).words.queue, name(after.preemptor_queue))
+    yield Fact("Scheduler", Cell(f"{scheduler_name(after)}, {rules_name(after)}"))
+    yield Fact("Objective", Cell(after.objective))
+    for key in answer.added:
+        yield Fact("What if", Cell(f"new workload {key}", tone="strong"))
+    for edit in answer.edits:
+        yield Fact("What if", Cell(edit, tone="strong"))
     if answer.before is None:
-        facts.append(("Before", Text(NOT_THERE)))
-    for when, plan in (("Before", answer.before), ("After", after)):
-        if plan is not None:
-            name, style = ANSWERS[plan.status]
-            facts += [(when, Text(name, style)), ("", Text(clean_lines(plan.explanation)))]
-            facts.append(("", Text(clean_lines(_greedy(plan).explanation))))
-    return grid(facts)
+        yield Fact("Before", Cell(NOT_THERE))
+    else:
+        yield from _answer("Before", answer.before)
+    yield from _answer("After", after)
 
 
-def _queue(plan: AnyPlan) -> str:
-    return plan.queue if isinstance(plan, YuniKornPlan) else plan.cluster_queue
+def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
+    """Yield the status of a plan, and what is said of it and of the scheduler's own."""
+    status, tone = ANSWERS[plan.status]
+    yield Fact(when, Cell(status, tone=tone), "verdict")
+    yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
 
 
 def _evicted(sides: Sequence[_Side]) -> list[_Evicted]:
@@ -121,10 +134,7 @@ def _evicted(sides: Sequence[_Side]) -> list[_Evicted]:
 
 def _victims(plan: AnyPlan) -> dict[str, tuple[str, str, int]]:
     """Return name, queue and priority of every victim, by its key."""
-    names = victim_names(plan)
-    if isinstance(plan, YuniKornPlan):
-        return {v.allocation: (names[v.allocation], v.queue, v.priority) for v in plan.victims}
-    return {v.workload: (v.workload, v.cluster_queue, v.priority) for v in plan.victims}
+    return {one.key: (one.name, one.runs_in, one.priority) for one in plan.victims}
 
 
 def _title(side: _Side) -> str:
@@ -132,7 +142,7 @@ def _title(side: _Side) -> str:
     return f"{owner}\n{side.when}"
 
 
-def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Table:
+def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Sheet:
     def of(position: int) -> Column[_Evicted]:
         def cell(row: _Evicted) -> str:
             return VICTIM if row.sides[position] else NOTHING
@@ -140,14 +150,15 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
         total = str(sum(row.sides[position] for row in rows))
         return Column(_title(sides[position]), cell, total, number=True)
 
-    count = plural(len(rows), NOUNS[plan.scheduler])
+    called = scheduler_of(plan).words
+    count = plural(len(rows), called.noun)
     columns: list[Column[_Evicted]] = [
-        Column("Victim", lambda row: Text(short(row.name)), count, folds=True),
-        Column(QUEUES[plan.scheduler], lambda row: Text(short(row.queue)), folds=True),
+        Column("Victim", lambda row: name(row.name), count, folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
         *map(of, range(len(sides))),
     ]
-    return table_of(columns, rows)
+    return sheet("Who is a victim where", columns, rows)
 
 
 def _terms(answer: WhatIf) -> list[_Term]:
@@ -164,7 +175,7 @@ def _terms(answer: WhatIf) -> list[_Term]:
     return rows
 
 
-def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
+def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Sheet:
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
             number = row.values[position]
@@ -173,24 +184,23 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side]) -> Table:
         return Column(_title(sides[position]), cell, number=True)
 
     columns: list[Column[_Term]] = [
-        Column("Term", lambda row: Text(clean(row.id))),
-        Column("Disruption", lambda row: Text(_texts(row.id)[0]), folds=True),
+        Column("Term", lambda row: row.id),
+        Column("Disruption", lambda row: _texts(plan, row.id)[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: Text(_texts(row.id)[1])),
+        Column("Unit", lambda row: _texts(plan, row.id)[1]),
     ]
-    return table_of(columns, rows)
+    return sheet("What is lost", columns, rows)
 
 
-def _texts(term: str) -> tuple[str, str]:
+def _texts(plan: AnyPlan, term: str) -> tuple[str, str]:
     """Return title and unit of a term."""
-    return text_of(term, "kueue") or (clean(term), "")
+    return texts_of(plan, term) or (term, "")
 
 
 def _lines(answer: WhatIf) -> Iterator[str]:
     after, sides = answer.after, _sides(answer)
     yield line("preemptor", word(answer.preemptor))
-    label = "queue" if isinstance(after, YuniKornPlan) else "cluster_queue"
-    yield line(label, word(_queue(after)))
+    yield queue_line(after)
     yield line("objective", word(after.objective))
     yield from (line("added", word(key)) for key in answer.added)
     yield from (line("edit", quoted(edit)) for edit in answer.edits)
@@ -201,7 +211,7 @@ def _lines(answer: WhatIf) -> Iterator[str]:
     for row in _terms(answer):
         values = zip(sides, row.values, strict=True)
         facts = [f"{side.owner}_{side.when}={value}" for side, value in values if value is not None]
-        title, unit = _texts(row.id)
+        title, unit = _texts(after, row.id)
         yield line("term", word(row.id), *facts, f"unit={quoted(unit)}", f"title={quoted(title)}")
 
 

@@ -6,45 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner import laws
 from planner.plan import (
     AnyPlan,
     BoundByRows,
     Certificate,
     Level,
-    Plan,
     Proof,
     Shown,
     SolverFreeBound,
-    YuniKornPlan,
 )
 from planner.report.text import plural
+from planner.scheduler import scheduler_of
 from planner.term import text_of
 
-SCHEDULERS: Final = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
-RULES: Final = {
-    "kueue-classical": "classical preemption",
-    "kueue-fair": "fair sharing",
-    "flavors": "flavors chosen for least disruption",
-    "yunikorn-design": "laws as designed",
-    "yunikorn-written": "laws as written",
-    "yunikorn-code": "laws as coded",
-    "yunikorn-required-node": "required node",
-    "kep83": "Kueue as proposed in 2022",
-    "strict": "documented precedence",
-}
-VERBS: Final = {"kueue": "evict", "yunikorn": "preempt"}
-NOUNS: Final = {"kueue": "workload", "yunikorn": "allocation"}
-QUEUES: Final = {"kueue": "ClusterQueue", "yunikorn": "Queue"}
-"""What the project of each scheduler calls taking a victim, the victim, and where it runs."""
-
-OUTSIDE: Final = {
-    "kueue": "Kueue's own answer is outside its own rules: {law}",
-    "yunikorn": "YuniKorn's own answer breaks {law}",
-}
 MORE: Final = "More than {scheduler} itself: {measures}"
-UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
-AVOIDABLE: Final = "not proved that no plan does with fewer"
 COUNTING: Final = frozenset({"D2", "count", "cost"})
 """Terms whose bound says, in the reader's own unit, how many or how much must go."""
 
@@ -130,28 +105,23 @@ def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
 
 
 def scheduler_name(plan: AnyPlan) -> str:
-    """Return the scheduler's name as its project writes it; KEP-83 where its rules are."""
-    if plan.rules == "kep83":
-        return "KEP-83"
-    return SCHEDULERS[plan.scheduler]
+    """Return the name of a scheduler as its project writes it, or of rules that have their own."""
+    words = scheduler_of(plan).words
+    return words.names.get(plan.rules, words.name)
 
 
 def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words, with its options where some are not by default."""
-    name, options = RULES[plan.rules], plan.rule_options
-    if options in RULES and options != plan.rules:
-        return f"{name}, {RULES[options]}"
+    said = scheduler_of(plan).words.rules
+    name, options = said[plan.rules], plan.rule_options
+    if options in said and options != plan.rules:
+        return f"{name}, {said[options]}"
     return f"{name} ({options})" if ":" in options else name
 
 
 def victim_names(plan: AnyPlan) -> dict[str, str]:
     """Return what people call the victims, by their keys: namespace/name where that is known."""
     return {victim.key: victim.name for victim in plan.victims}
-
-
-def law_behind(plan: Plan, reason: str) -> laws.Law | None:
-    """Return the law behind a reason code of a plan, if the code is known."""
-    return laws.law_behind(plan.rules, reason)
 
 
 def laws_held(plan: AnyPlan) -> tuple[int, int]:
@@ -162,7 +132,7 @@ def laws_held(plan: AnyPlan) -> tuple[int, int]:
 
 def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
     """Return the laws that the scheduler's own plan does not keep: ids, each with a sentence."""
-    sentence = OUTSIDE[plan.scheduler]
+    sentence = scheduler_of(plan).words.outside
     return [
         (broken.partition(" ")[0], sentence.format(law=broken)) for broken in plan.outside_rules
     ]
@@ -179,25 +149,6 @@ def more_than_greedy(plan: AnyPlan) -> str:
     ]
     said = MORE.format(scheduler=scheduler_name(plan), measures=", ".join(measures))
     return said if measures else ""
-
-
-def last_tier(plan: YuniKornPlan) -> str:
-    """Say how many victims opted out or started their application, and whether that must be.
-
-    A bound on the first level that counts them proves it, and only under the plan's objective.
-    """
-    originators = sum(victim.originator for victim in plan.victims)
-    opted_out = sum(victim.opted_out for victim in plan.victims)
-    counts = [plural(originators, "originator")] if originators else []
-    counts += [f"{opted_out:,} opted out"] if opted_out else []
-    said = ", ".join(counts)
-    if plan.certificate is None:
-        return said
-    level = next((level for level in plan.certificate.levels if level.term == "D0"), None)
-    if level is None:
-        return f"{said}; {plan.objective} does not count them"
-    proved = level.value == level.bound
-    return f"{said}; {UNAVOIDABLE if proved else AVOIDABLE}"
 
 
 def main_bound(certificate: Certificate) -> SolverFreeBound | BoundByRows | None:

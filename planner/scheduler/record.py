@@ -9,7 +9,7 @@ and a check no solver.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final, Generic, Protocol, TypeVar, cast
 
@@ -24,7 +24,9 @@ class Words:
 
     ``verb`` is taking a victim, ``noun`` a victim, ``queue`` where it runs; ``outside`` is the
     sentence about an answer of its own that breaks the law ``{law}``, and ``judge`` whose
-    calculation cuts off sets that the integers of the model permit.
+    calculation cuts off sets that the integers of the model permit. ``choice`` is its own way of
+    choosing victims. ``rules`` are its rule sets and their options in words, ``names`` what it is
+    called under rules that have a name of their own.
     """
 
     name: str
@@ -33,6 +35,9 @@ class Words:
     queue: str
     outside: str
     judge: str
+    choice: str = "its own choice"
+    rules: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,13 @@ YUNIKORN: Final = Scheduler(
         queue="Queue",
         outside="YuniKorn's own answer breaks {law}",
         judge="YuniKorn's own arithmetic does",
+        choice="YuniKorn's own choice",
+        rules={
+            "yunikorn-design": "laws as designed",
+            "yunikorn-written": "laws as written",
+            "yunikorn-code": "laws as coded",
+            "yunikorn-required-node": "required node",
+        },
     ),
     parts={
         "planning": "planner.solver.yunikorn.start",
@@ -24,8 +31,10 @@ YUNIKORN: Final = Scheduler(
         "exposure": "planner.exposure.yunikorn",
         "simulation": "planner.simulation.yunikorn",
         "lint": "planner.linting.yunikorn:findings_in",
-        "page": "planner.report.document.yunikorn:particulars",
-        "table": "planner.report.yunikorn_table",
-        "plain": "planner.report.yunikorn_plain:lines",
+        "page": "planner.report.yunikorn.page:particulars",
+        "table": "planner.report.yunikorn.table",
+        "plain": "planner.report.yunikorn.plain",
+        "explained": "planner.report.yunikorn.explanation",
+        "amount": "planner.report.yunikorn.words:yunikorn_amount",
     },
 )

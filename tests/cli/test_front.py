@@ -168,7 +168,6 @@ def test_other_commands_ask_for_one_plan(words: tuple[str, ...], trade: Path) ->
         (("--objective", "pareto:D2,D99"), 'there is no term "D99": expected D0, D1'),
         (("--objective", "pareto:D2,D2+D4"), "workloads and accelerator-seconds do not add up"),
         ((*PARETO, "--flavors", "optimal"), "flavors"),
-        ((*PARETO, "--format", "html"), "html"),
     ],
 )
 def test_what_cannot_be_used(words: tuple[str, ...], message: str, trade: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.plan import Cascade, Plan
 from planner.report import html, plain, table
-from planner.report.stability import MAX_SHOWN, STABLE, in_words
+from planner.report.kueue.stability import MAX_SHOWN, STABLE, in_words
 from tests.report.factory import make_plan
 
 BACK = Cascade(victim="team-b/sweep-17", targets=("team-a/train-llm",), preemptor=True)

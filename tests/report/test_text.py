@@ -21,8 +21,8 @@ from planner.report.text import (
     short,
     thousandths,
     word,
-    yunikorn_amount,
 )
+from planner.report.yunikorn.words import yunikorn_amount
 from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
 
 

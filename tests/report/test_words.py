@@ -7,15 +7,15 @@ from planner.reference.kep83.search import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.reference.kueue.candidates import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.contrast import contrast
+from planner.report.kueue.words import law_behind
 from planner.report.words import (
-    RULES,
-    last_tier,
-    law_behind,
     outside_rules,
     rules_name,
     scheduler_name,
     term_rows,
 )
+from planner.report.yunikorn.words import last_tier
+from planner.scheduler import schedulers
 from planner.term import TERMS, text_of
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
 from tests.report.yunikorn_factory import (
@@ -53,7 +53,7 @@ def test_every_reason_of_the_scheduler_has_its_law() -> None:
 
 
 def test_every_rule_set_and_scheduler_has_a_name() -> None:
-    assert set(RULES) == set(RULE_SETS)
+    assert {rules for one in schedulers() for rules in one.words.rules} == set(RULE_SETS)
     assert {scheduler_name(make_plan()), scheduler_name(make_yunikorn())} == {"Kueue", "YuniKorn"}
     assert rules_name(make_yunikorn(rules="yunikorn-code")) == "laws as coded"
 

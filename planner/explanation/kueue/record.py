@@ -68,6 +68,21 @@ class Explanation(CommonExplanation):
         """The workloads that are explained."""
         return self.workloads
 
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor."""
+        return self.preemptor
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+        return self.cluster_queue
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What people call victims, by their keys, where that is something else: nowhere."""
+        return {}
+
 
 class Party(Record):
     """One side of a preemption as a message tells it; ``None`` where it does not.

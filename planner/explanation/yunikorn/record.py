@@ -85,3 +85,18 @@ class YuniKornExplanation(CommonExplanation):
     def standings(self) -> tuple[YuniKornStanding, ...]:
         """The allocations that are explained."""
         return self.allocations
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor: its pod, where that is known."""
+        return self.pod or self.preemptor
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+        return self.queue
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What people call victims, by their keys, where that is something else."""
+        return self.pods

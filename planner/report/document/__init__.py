@@ -1,9 +1,7 @@
-"""Plans and audits as documents: what a page says, whatever it is written in.
+"""Results as documents: what is said of them, whatever it is written in.
 
 block.py           what documents are made of
 plan.py            a plan; the parts that the plans of all schedulers have
-kueue.py           what only plans for workloads of Kueue have
-yunikorn.py        what only plans for asks of YuniKorn have
 measure.py         values of disruption terms
 audit.py           an audit
 distribution.py    the numbers of an audit, counted in ranges

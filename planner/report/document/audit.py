@@ -24,11 +24,14 @@ from planner.report.document.block import (
     Cell,
     Column,
     Document,
+    Fact,
     Paragraph,
     Section,
     Sheet,
     Tile,
     Tone,
+    facts,
+    filled,
     name,
     sheet,
 )
@@ -54,9 +57,7 @@ def document(audit: Audit, folder: Path | None = None) -> Document:
     folder
         Where the page will be, which links to states start from; the current folder if not given.
     """
-    summary = audit.summary
-    faulty = summary.cases - summary.clean
-    sections = (
+    sections = filled(
         Section("Findings", tuple(_findings(audit))),
         Section("Objectives", tuple(_objectives(audit))),
         Section("Distributions", tuple(distributions(audit))),
@@ -65,14 +66,21 @@ def document(audit: Audit, folder: Path | None = None) -> Document:
     )
     return Document(
         kind=AUDIT,
-        title=Cell(f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"),
-        badge=f"{plural(faulty, 'case')} with findings" if faulty else CLEAN,
-        tone="warn" if faulty else "good",
-        answer=_answer(audit),
-        facts=tuple(_facts(audit)),
+        head=tuple(_head(audit)),
         tiles=tuple(_tiles(audit)),
-        sections=tuple(section for section in sections if section.blocks),
+        sections=sections,
     )
+
+
+def _head(audit: Audit) -> Iterator[Fact]:
+    summary = audit.summary
+    counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
+    yield Fact("Audited", Cell(counted), "title")
+    faulty = summary.cases - summary.clean
+    badge = f"{plural(faulty, 'case')} with findings" if faulty else CLEAN
+    yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
+    yield Fact("", Cell(_answer(audit)), "answer")
+    yield from facts(_facts(audit))
 
 
 def _answer(audit: Audit) -> str:

@@ -1,12 +1,17 @@
-"""What a page is made of, whatever it is written in: texts, facts, tables, names, charts."""
+"""What a result is made of, whatever it is written in: texts, facts, tables, names, charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import ClassVar, Final, Generic, Literal, TypeVar
 
-Tone = Literal["", "good", "warn", "bad", "dim"]
+Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
+Role = Literal["", "title", "badge", "verdict", "answer"]
+MAX_ROWS: Final = 200
+LEAST: Final = 12
+"""A column that folds never gets narrower than this for the sake of others."""
+
 Row = TypeVar("Row")
 
 
@@ -27,25 +32,39 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
-    """A column of a table: its title, what it shows of a row, and what stands under it."""
+    """A column of a table: its title, what it shows of a row, and what stands under it.
+
+    Where the table is too wide for a screen, a column that ``folds`` gives way, down to about
+    ``least``; the others keep their width. If that is not enough, columns with a ``rank`` are left
+    out, those of the highest first.
+    """
 
     title: str
     cell: Callable[[Row], Cell | str]
     total: str = ""
     number: bool = False
+    folds: bool = False
+    least: int = LEAST
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The title of a column, and whether numbers stand in it."""
+    """The title of a column, whether numbers stand in it, and how it gives way."""
 
     text: str
     number: bool
+    folds: bool = False
+    least: int = LEAST
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table. ``totals`` is one text a column, or empty; ``notes`` say what codes in it mean."""
+    """A table. ``totals`` is one text a column, or empty; ``notes`` say what codes in it mean.
+
+    A screen shows at most ``most`` rows.
+    """
 
     kind: ClassVar[str] = "sheet"
     caption: str
@@ -53,19 +72,25 @@ class Sheet:
     rows: tuple[tuple[Cell, ...], ...]
     totals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    most: int = MAX_ROWS
 
 
 def sheet(
-    caption: str, columns: Sequence[Column[Row]], rows: Sequence[Row], notes: Sequence[str] = ()
+    caption: str,
+    columns: Sequence[Column[Row]],
+    rows: Sequence[Row],
+    notes: Sequence[str] = (),
+    most: int = MAX_ROWS,
 ) -> Sheet:
     """Return a table of some rows."""
     totals = tuple(column.total for column in columns)
     return Sheet(
         caption,
-        tuple(Title(column.title, column.number) for column in columns),
+        tuple(Title(one.title, one.number, one.folds, one.least, one.rank) for one in columns),
         tuple(tuple(_cell(column.cell(row)) for column in columns) for row in rows),
         totals if any(totals) else (),
         tuple(notes),
+        most,
     )
 
 
@@ -104,6 +129,14 @@ class Names:
     names: tuple[str, ...]
     tone: Tone = ""
     ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines to be copied as they are, such as commands: never broken or folded."""
+
+    kind: ClassVar[str] = "listing"
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,22 +203,29 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that are out of the way until somebody wants them."""
+    """Blocks that are out of the way until somebody wants them; a screen leaves them out."""
 
     kind: ClassVar[str] = "fold"
     summary: str
     blocks: tuple[Block, ...]
 
 
-Block = Sheet | Paragraph | Facts | Names | Gauges | Histogram | Fold
+Block = Sheet | Paragraph | Facts | Names | Listing | Gauges | Histogram | Fold
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page with a title."""
+    """A part with a title, which a screen shows only where it ``heads`` what follows."""
 
     title: str
     blocks: tuple[Block, ...]
+    heads: bool = False
+    tone: Tone = ""
+
+
+def filled(*sections: Section) -> tuple[Section, ...]:
+    """Return the sections that hold anything."""
+    return tuple(section for section in sections if section.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,24 +239,79 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A line at the top: a label with its value, and whether a page makes more of it.
+
+    ``title`` is what it is about, ``badge`` the answer in a word or two, ``answer`` the answer in
+    a sentence; of several of a kind that is the last. A ``verdict`` is a badge that a screen has
+    in capitals. Without a label it belongs to the one before.
+    """
+
+    label: str
+    cell: Cell
+    role: Role = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """A page: what it is about, the answer as a badge and in a sentence, numbers, sections."""
+    """A result: what it is about and the answer, in facts, then numbers and sections.
+
+    A screen shows the facts one under the other; a page has title, badge and answer larger.
+    ``kind`` says what sort of result it is; ``tiles`` are for pages only.
+    """
 
     kind: str
-    title: Cell
-    badge: str
-    tone: Tone
-    answer: str
-    facts: tuple[tuple[str, Cell], ...]
-    tiles: tuple[Tile, ...]
+    head: tuple[Fact, ...]
     sections: tuple[Section, ...]
+    tiles: tuple[Tile, ...] = ()
+
+    @property
+    def title(self) -> Cell:
+        """What it is about."""
+        return self._last("title", Cell(self.kind)).cell
+
+    @property
+    def badge(self) -> str:
+        """The answer in a word or two; empty if there is none."""
+        return self._last("badge").cell.text
+
+    @property
+    def tone(self) -> Tone:
+        """How the badge is meant."""
+        return self._last("badge").cell.tone
+
+    @property
+    def answer(self) -> str:
+        """The answer in a sentence; may be empty."""
+        return self._last("answer").cell.text
+
+    @property
+    def facts(self) -> tuple[tuple[str, Cell], ...]:
+        """All other facts."""
+        larger = [self._last(role) for role in ("title", "badge", "answer")]
+        rest = (fact for fact in self.head if not any(fact is one for one in larger))
+        return tuple((fact.label, fact.cell) for fact in rest)
+
+    def _last(self, role: str, other: Cell = Cell("")) -> Fact:
+        alike = {role, "verdict"} if role == "badge" else {role}
+        found = (fact for fact in reversed(self.head) if fact.role in alike)
+        return next(found, Fact("", other))
+
+
+def facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[Fact]:
+    """Yield facts that a page makes nothing more of."""
+    return (Fact(label, cell) for label, cell in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Particulars:
-    """What only the plans of one scheduler have: who asks, the request, the victims, usage."""
+    """What only the plans of one scheduler have: who asks, the request, the victims, usage.
+
+    ``found`` are facts of the plan itself, such as the node that it chooses.
+    """
 
     asking: tuple[tuple[str, Cell], ...]
     request: tuple[Block, ...]
     victims: tuple[Block, ...]
     usage: tuple[Block, ...]
+    found: tuple[tuple[str, Cell], ...] = ()

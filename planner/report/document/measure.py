@@ -11,7 +11,12 @@ def value_of(row: TermRow, value: int | None) -> Cell:
     """Return a value of a measure, and under it the one in another unit."""
     if value is None:
         return Cell(NOTHING, tone="dim")
-    exact, _, in_short = value_in(row.unit, value).plain.partition("\n")
+    return amount_of(row.unit, value)
+
+
+def amount_of(unit: str, value: int) -> Cell:
+    """Return an amount of a unit, and under it the same in the one that people think in."""
+    exact, _, in_short = value_in(unit, value).plain.partition("\n")
     return Cell(exact, in_short)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.plan import AnyPlan, BoundByRows, Certificate, SolverFreeBound, Verdict, YuniKornPlan
+from planner.plan import AnyPlan, BoundByRows, Certificate, SolverFreeBound, Verdict
 from planner.report.caution import cautions
 from planner.report.contrast import contrast, if_ever
-from planner.report.document import kueue, yunikorn
 from planner.report.document.block import (
     Block,
     Cell,
     Column,
     Document,
+    Fact,
     Facts,
     Fold,
     Names,
@@ -23,6 +23,8 @@ from planner.report.document.block import (
     Sheet,
     Tile,
     Tone,
+    facts,
+    filled,
     name,
     sheet,
 )
@@ -31,15 +33,12 @@ from planner.report.proof import proof_in_words
 from planner.report.table_parts import (
     CUT_OFF,
     DIFFERENT,
-    JUDGES,
     NO_GREEDY,
     RARELY_SHOWN,
     SAME,
 )
 from planner.report.text import hours, moment, plural
 from planner.report.words import (
-    NOUNS,
-    VERBS,
     WORK_NOTE,
     WORK_UNIT,
     TermRow,
@@ -53,6 +52,7 @@ from planner.report.words import (
     term_rows,
     victim_names,
 )
+from planner.scheduler import Part, scheduler_of
 
 ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "optimal": ("Proved optimal", "good"),
@@ -60,6 +60,9 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
     "infeasible": ("Proved infeasible", "bad"),
     "unknown": ("Unknown", "warn"),
 }
+PAGE: Final = Part[Callable[[AnyPlan], Particulars]]("page")
+"""What the page says of a plan in terms of its scheduler."""
+
 PREEMPTION: Final = "Preemption plan"
 LOST: Final = ("D4", "D5")
 WHOM: Final = "Whom {scheduler} itself would {verb}"
@@ -70,8 +73,8 @@ ITSELF: Final = "{scheduler} itself: {value}"
 def document(plan: AnyPlan) -> Document:
     """Return everything a page says of a plan."""
     badge, tone = ANSWERS[plan.status]
-    own = _particulars(plan)
-    sections = (
+    own = PAGE.of(plan)(plan)
+    sections = filled(
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
@@ -82,20 +85,20 @@ def document(plan: AnyPlan) -> Document:
     )
     return Document(
         kind=PREEMPTION,
-        title=name(plan.preemptor_name),
-        badge=badge,
-        tone=tone,
-        answer=plan.explanation,
-        facts=(*own.asking, *_setting(plan)),
+        head=(
+            Fact("Preemptor", name(plan.preemptor_name), "title"),
+            *facts((*own.asking, *own.found, *_setting(plan))),
+            Fact("Answer", Cell(badge, tone=tone), "verdict"),
+            Fact("", Cell(plan.explanation), "answer"),
+        ),
         tiles=tuple(_tiles(plan)),
-        sections=tuple(section for section in sections if section.blocks),
+        sections=sections,
     )
 
 
-def _particulars(plan: AnyPlan) -> Particulars:
-    if isinstance(plan, YuniKornPlan):
-        return yunikorn.particulars(plan)
-    return kueue.particulars(plan)
+def scheduler_at(plan: AnyPlan) -> str:
+    """Say which scheduler, under which rules, and when."""
+    return f"{scheduler_name(plan)}, {rules_name(plan)}   at {moment(plan.now)}"
 
 
 def _setting(plan: AnyPlan) -> Iterator[tuple[str, Cell]]:
@@ -114,10 +117,11 @@ def _tiles(plan: AnyPlan) -> Iterator[Tile]:
     def beside(value: str) -> str:
         return ITSELF.format(scheduler=scheduler, value=value)
 
-    nouns = plural(len(plan.victims), NOUNS[plan.scheduler]).partition(" ")[2]
+    called = scheduler_of(plan).words
+    nouns = plural(len(plan.victims), called.noun).partition(" ")[2]
     yield Tile(
         f"{len(plan.victims):,}",
-        f"{nouns} to {VERBS[plan.scheduler]}",
+        f"{nouns} to {called.verb}",
         beside(f"{len(theirs.victims):,}" if theirs else "nobody") if plan.greedy else "",
     )
     if plan.victims:
@@ -140,14 +144,15 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
     greedy = plan.greedy
     if greedy is None:
         return
-    words = {"scheduler": scheduler_name(plan), "verb": VERBS[plan.scheduler]}
+    called = scheduler_of(plan).words
+    words = {"scheduler": scheduler_name(plan), "verb": called.verb}
     if not greedy.victims:
         said = greedy.explanation
         known = not said or said == plan.explanation
         yield Paragraph(NO_GREEDY.format(**words) if known else said)
         return
     parts = contrast(plan, greedy)
-    theirs = plural(len(greedy.victims), NOUNS[plan.scheduler])
+    theirs = plural(len(greedy.victims), called.noun)
     if parts.spared or parts.instead:
         aside = greedy.attempt
         theirs = f"{theirs} ({aside})" if aside else theirs
@@ -162,7 +167,7 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
         yield Paragraph(more, "warn")
     yield from (Paragraph(said, "warn") for _, said in outside_rules(greedy))
     if parts.spared or parts.instead:
-        yield Fold(WHOM.format(**words), _particulars(greedy).victims)
+        yield Fold(WHOM.format(**words), PAGE.of(greedy)(greedy).victims)
 
 
 def _lists(
@@ -245,7 +250,7 @@ def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[str, Cell
     if (bound := main_bound(certificate)) is not None:
         yield "Solver-free", Cell(bound.statement)
     if certificate.cut_off:
-        sets, judge = plural(certificate.cut_off, "set"), JUDGES[plan.scheduler]
+        sets, judge = plural(certificate.cut_off, "set"), scheduler_of(plan).words.judge
         yield "Cut off", Cell(CUT_OFF.format(sets=sets, judge=judge))
     if certificate.solver:
         seconds = f"{certificate.wall_time_s:.2f} s"

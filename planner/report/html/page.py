@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from planner.report.document.block import Document, Gauges, Histogram
 from planner.report.html.drawing import Bars, Columns, draw_gauges, draw_histogram
-from planner.report.text import clean_lines, short
+from planner.report.text import clean_lines, plural, short
 
 TEMPLATE: Final = "page.html.j2"
 STYLE: Final = "page.css"
@@ -23,11 +23,13 @@ POLICY: Final = (
 )
 """What the page may load: nothing but its own style, known by its SHA-256."""
 
-SEVERAL: Final = "{count} preemption plans"
+PLAN: Final = "preemption plan"
+MAX_ROWS: Final = 5_000
+"""Of more rows a browser makes heavy weather."""
 
 
-def page(documents: Sequence[Document]) -> str:
-    """Return documents as a page, one after the other."""
+def page(documents: Sequence[Document], noun: str = PLAN) -> str:
+    """Return documents as a page, one after the other; ``noun`` is what one of them is."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     alone = documents[0] if len(documents) == 1 else None
@@ -37,8 +39,9 @@ def page(documents: Sequence[Document]) -> str:
         .render(
             title=f"{alone.kind}: {short(alone.title.text)}"
             if alone
-            else SEVERAL.format(count=len(documents)),
+            else plural(len(documents), noun),
             documents=documents,
+            most_rows=MAX_ROWS,
             policy=POLICY.format(digest=digest),
             style=Markup(style),  # noqa: S704 - a file of this package
         )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from planner.plan import Demand, NodeShare, Plan
 from planner.quantity import format_units
-from planner.report import flavors, stability
+from planner.report.kueue import flavors, stability
+from planner.report.kueue.words import law_behind
 from planner.report.plain_lines import (
     certificate_of,
     differences,
@@ -17,12 +18,11 @@ from planner.report.plain_lines import (
     yes,
 )
 from planner.report.text import word
-from planner.report.words import law_behind
 
 
 def lines(plan: Plan) -> Iterator[str]:
     """Yield the lines of a plan."""
-    yield from heading(plan, line("cluster_queue", word(plan.cluster_queue)))
+    yield from heading(plan, *asking(plan))
     if plan.kep83 is not None:
         yield line("options", word(plan.kep83.text))
     yield line("borrowing", _borrowing(plan))
@@ -41,6 +41,11 @@ def lines(plan: Plan) -> Iterator[str]:
     yield from (_share(share) for share in plan.shares)
     if plan.certificate is not None:
         yield from certificate_of(plan, plan.certificate)
+
+
+def asking(plan: Plan) -> Iterator[str]:
+    """Yield the lines on where the preemptor is."""
+    yield line("cluster_queue", word(plan.cluster_queue))
 
 
 def _borrowing(plan: Plan) -> str:

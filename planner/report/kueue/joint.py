@@ -1,22 +1,34 @@
-"""A joint plan: as tables, as plain lines, or as JSON."""
+"""A joint plan, in every format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from planner.plan import JointPending, JointPlan, Victim
-from planner.report.kueue_table import EVICTING
-from planner.report.paper import Column, grid, table_of
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Names,
+    Paragraph,
+    Section,
+    Sheet,
+    Tone,
+    filled,
+    name,
+    sheet,
+)
+from planner.report.document.measure import unit_of, value_of
+from planner.report.document.plan import ANSWERS
+from planner.report.kueue.table import EVICTING
 from planner.report.plain_lines import line, quoted, term_lines, yes
 from planner.report.proof import proof_in_words
-from planner.report.style import in_style
+from planner.report.style import in_any_style
 from planner.report.table_parts import (
-    ANSWERS,
     BOTH,
     CLOSED,
     INSTEAD,
@@ -24,13 +36,13 @@ from planner.report.table_parts import (
     RARELY_SHOWN,
     SHORT_DIGEST,
     SPARED,
-    in_units,
-    listed,
-    unit_in_words,
 )
-from planner.report.text import age, clean, clean_lines, hours, moment, plural, short, word
-from planner.report.words import RULES, SCHEDULERS, TermRow, level_rows
+from planner.report.terminal import CUT, MAX_NAMES
+from planner.report.text import age, clean, hours, moment, plural, short, word
+from planner.report.words import TermRow, level_rows
+from planner.scheduler import scheduler_of
 
+JOINT: Final = "Joint plan"
 ADMITTED: Final = "admitted"
 EVICTED_AGAIN: Final = "evicted again"
 LEFT_OUT: Final = "left out"
@@ -49,67 +61,63 @@ class _Row(NamedTuple):
 
 
 def render(answer: JointPlan, style: str, *, width: int, color: bool) -> str:
-    """Return a joint plan in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    """Return a joint plan: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+    return in_any_style(answer, style, _lines, document, width=width, color=color)
 
 
-def _parts(answer: JointPlan) -> Iterator[RenderableType]:
-    yield _header(answer)
-    yield _pending_table(answer)
-    if answer.steps:
-        yield _step_table(answer)
-    yield _beside(answer)
-    if answer.terms:
-        yield _disruption(answer)
-    yield _certificate(answer)
-
-
-def _header(answer: JointPlan) -> Table:
-    said, style = ANSWERS[answer.status]
-    rules = f"{SCHEDULERS[answer.scheduler]}, {RULES[answer.rules]}   at {moment(answer.now)}"
-    table = grid(
-        [
-            ("Joint plan", Text(plural(len(answer.pending), "pending workload"), "bold")),
-            ("Scheduler", rules),
-            ("Objective", clean(answer.objective)),
-            ("Answer", Text(said, style)),
-            ("", Text(clean_lines(answer.explanation))),
-        ]
+def document(answer: JointPlan) -> Document:
+    """Return everything there is to say: who starts in which step, and what serving each gives."""
+    sections = filled(
+        Section("Who is admitted", (_pending_table(answer),)),
+        Section("Steps", (_step_table(answer),) if answer.steps else ()),
+        Section("One by one", tuple(_beside(answer))),
+        Section("Disruption", (_disruption(answer),) if answer.terms else ()),
+        Section("Certificate", (Facts(tuple(_certificate(answer))),)),
     )
+    return Document(JOINT, tuple(_head(answer)), sections)
+
+
+def _head(answer: JointPlan) -> Iterator[Fact]:
+    said, tone = ANSWERS[answer.status]
+    called = scheduler_of(answer).words
+    rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
+    yield Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title")
+    yield Fact("Scheduler", Cell(rules))
+    yield Fact("Objective", Cell(answer.objective))
+    yield Fact("Answer", Cell(said, tone=tone), "verdict")
+    yield Fact("", Cell(answer.explanation), "answer")
     for one in answer.skipped:
-        text = f"{short(one.workload)}: {clean_lines(one.explanation)}"
-        table.add_row("Left out", Text(text, "yellow"))
-    return table
+        yield Fact("Left out", Cell(f"{short(one.workload)}: {one.explanation}", tone="warn"))
 
 
-def _pending_table(answer: JointPlan) -> Table:
+def _pending_table(answer: JointPlan) -> Sheet:
     places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
     lost = set(answer.greedy.preemptors_evicted)
 
-    def one_by_one(row: JointPending) -> Text:
+    def one_by_one(row: JointPending) -> Cell:
         if row.greedy:
-            return Text(ADMITTED)
+            return Cell(ADMITTED)
         again = row.workload in lost
-        return Text(EVICTED_AGAIN if again else LEFT_OUT, "yellow")
+        return Cell(EVICTED_AGAIN if again else LEFT_OUT, tone="warn")
 
-    def here(row: JointPending) -> Text:
-        return Text(ADMITTED, "green") if row.admitted else Text(LEFT_OUT, "yellow")
+    def here(row: JointPending) -> Cell:
+        return Cell(ADMITTED, tone="good") if row.admitted else Cell(LEFT_OUT, tone="warn")
 
     columns: list[Column[JointPending]] = [
-        Column("Pending", lambda row: Text(short(row.workload)), folds=True),
-        Column("ClusterQueue", lambda row: Text(short(row.cluster_queue)), folds=True),
+        Column("Pending", lambda row: name(row.workload), folds=True),
+        Column("ClusterQueue", lambda row: name(row.cluster_queue), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column("This plan", here),
         Column("Step", lambda row: places.get(row.workload, NOTHING), number=True),
         Column("One by one", one_by_one),
     ]
-    return table_of(columns, answer.pending)
+    return sheet("Who waits, and who may start", columns, answer.pending)
 
 
-def _step_table(answer: JointPlan) -> Table:
+def _step_table(answer: JointPlan) -> Sheet:
     rows = []
     for number, step in enumerate(answer.steps, start=1):
-        label = str(number), short(step.preemptor)
+        label = str(number), step.preemptor
         for victim in step.victims or (None,):
             rows.append(_Row(*label, victim))
             label = "", ""
@@ -117,12 +125,12 @@ def _step_table(answer: JointPlan) -> Table:
     lost = sum(victim.costs.get("D4", 0) for victim in victims)
     columns: list[Column[_Row]] = [
         Column("Step", lambda row: row.step, number=True),
-        Column("Serves", lambda row: Text(row.preemptor), folds=True),
+        Column("Serves", lambda row: name(row.preemptor) if row.step else "", folds=True),
         Column("Victim", _victim, plural(len(victims), "victim"), folds=True),
-        Column("ClusterQueue", lambda row: _of(row, lambda v: short(v.cluster_queue)), folds=True),
+        Column("ClusterQueue", lambda row: _of(row, lambda v: v.cluster_queue), folds=True),
         Column("Priority", lambda row: _of(row, lambda v: str(v.priority)), number=True),
         Column("Age", lambda row: _of(row, lambda v: age(v.age_s)), number=True),
-        Column("Reason", lambda row: _of(row, lambda v: clean(v.reason))),
+        Column("Reason", lambda row: _of(row, lambda v: v.reason), rank=1),
         Column(
             "Lost acc-h",
             lambda row: _of(row, lambda v: hours(v.costs.get("D4", 0))),
@@ -130,21 +138,20 @@ def _step_table(answer: JointPlan) -> Table:
             number=True,
         ),
     ]
-    return table_of(columns, rows)
+    return sheet("Whom to evict for whom, step by step", columns, rows)
 
 
-def _of(row: _Row, show: Callable[[Victim], str]) -> Text:
-    return Text(NOTHING if row.victim is None else show(row.victim))
+def _of(row: _Row, show: Callable[[Victim], str]) -> str:
+    return NOTHING if row.victim is None else show(row.victim)
 
 
-def _victim(row: _Row) -> Text:
+def _victim(row: _Row) -> Cell:
     if row.victim is None:
-        return Text(NOBODY, "dim")
-    name = Text(short(row.victim.workload))
-    return name.append(f" {EVICTING}", "dim") if row.victim.evicted else name
+        return Cell(NOBODY, tone="dim")
+    return Cell(row.victim.workload, EVICTING if row.victim.evicted else "", is_name=True)
 
 
-def _beside(answer: JointPlan) -> RenderableType:
+def _beside(answer: JointPlan) -> Iterator[Block]:
     """Say what serving one by one gives: in common, in addition, instead, and for nothing."""
     greedy = answer.greedy
     ours = [victim.workload for victim in answer.victims]
@@ -154,29 +161,31 @@ def _beside(answer: JointPlan) -> RenderableType:
         theirs=plural(len(greedy.victims), "workload"),
         ours=f"admits {len(answer.steps):,} and evicts {len(ours):,}",
     )
-    lists = (
+    lists: tuple[tuple[str, list[str], Tone], ...] = (
         (BOTH, [key for key in ours if key in greedy.victims], ""),
-        (SPARED, [key for key in greedy.victims if key not in ours], "green"),
-        (INSTEAD, [key for key in ours if key not in greedy.victims], "yellow"),
+        (SPARED, [key for key in greedy.victims if key not in ours], "good"),
+        (INSTEAD, [key for key in ours if key not in greedy.victims], "warn"),
     )
-    facts = [
-        (f"  {label}", listed(keys, {key: key for key in keys}, style))
-        for label, keys, style in lists
-        if keys
-    ]
-    return Group(Text(f"{said}:" if facts else f"{said}."), grid(facts), *_in_vain(answer))
+    names = [Names(label, tuple(keys), tone) for label, keys, tone in lists if keys]
+    yield Paragraph(f"{said}:" if names else f"{said}.")
+    yield from names
+    yield from _in_vain(answer)
 
 
-def _in_vain(answer: JointPlan) -> Iterator[Text]:
+def _in_vain(answer: JointPlan) -> Iterator[Paragraph]:
     """Say what is evicted, or admitted, in vain."""
     greedy = answer.greedy
     for who, keys in (("One by one", greedy.fit_again), ("This plan", answer.fit_again)):
         if keys:
-            names = listed(keys, {key: key for key in keys}, "").plain
-            yield Text(FOR_NOTHING.format(who=who, victims=names), "yellow")
+            yield Paragraph(FOR_NOTHING.format(who=who, victims=_named(keys)), "warn")
     if keys := greedy.preemptors_evicted:
-        names = listed(keys, {key: key for key in keys}, "").plain
-        yield Text(PREEMPTORS.format(preemptors=names), "yellow")
+        yield Paragraph(PREEMPTORS.format(preemptors=_named(keys)), "warn")
+
+
+def _named(keys: Sequence[str]) -> str:
+    text = ", ".join(map(short, keys[:MAX_NAMES]))
+    more = len(keys) - MAX_NAMES
+    return f"{text} {CUT.format(count=more)}" if more > 0 else text
 
 
 def _rows(answer: JointPlan) -> list[TermRow]:
@@ -186,20 +195,20 @@ def _rows(answer: JointPlan) -> list[TermRow]:
     return level_rows(answer.certificate.levels, answer.terms, greedy)
 
 
-def _disruption(answer: JointPlan) -> Table:
+def _disruption(answer: JointPlan) -> Sheet:
     rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
     columns: list[Column[TermRow]] = [
         Column("Level", lambda row: str(row.level or ""), number=True),
-        Column("Term", lambda row: Text(clean(row.id))),
-        Column("Disruption", lambda row: Text(clean(row.title)), folds=True),
-        Column("This plan", lambda row: in_units(row, row.value), number=True),
-        Column("One by one", lambda row: in_units(row, row.greedy), number=True),
-        Column("Bound", lambda row: in_units(row, row.bound), number=True),
-        Column("Unit", unit_in_words),
+        Column("Term", lambda row: row.id),
+        Column("Disruption", lambda row: row.title, folds=True),
+        Column("This plan", lambda row: value_of(row, row.value), number=True),
+        Column("One by one", lambda row: value_of(row, row.greedy), number=True),
+        Column("Bound", lambda row: value_of(row, row.bound), number=True),
+        Column("Unit", unit_of),
     ]
     if all(row.greedy is None for row in rows):
         del columns[4]
-    return table_of(columns, rows)
+    return sheet("Disruption, the levels of the objective first", columns, rows)
 
 
 def _laws(answer: JointPlan) -> tuple[int, int]:
@@ -207,7 +216,7 @@ def _laws(answer: JointPlan) -> tuple[int, int]:
     return sum(verdict.holds for verdict in verdicts), len(verdicts)
 
 
-def _certificate(answer: JointPlan) -> Table:
+def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
     certificate = answer.certificate
     levels = certificate.levels
     closed = sum(level.value == level.bound for level in levels)
@@ -218,16 +227,14 @@ def _certificate(answer: JointPlan) -> Table:
         f"laws {held}/{checked} hold in {plural(len(answer.steps), 'step')}" if checked else "",
         f"{certificate.wall_time_s:.2f} s",
     ]
-    table = grid([("CERTIFICATE", Text("   ".join(part for part in said if part)))])
+    yield "CERTIFICATE", Cell("   ".join(part for part in said if part))
     if proof := proof_in_words(certificate, ties=False):
-        table.add_row("Proof", Text(clean(proof)))
+        yield "Proof", Cell(proof)
     if certificate.cut_off:
         steps = plural(certificate.cut_off, "step")
-        text = f"{steps} that the model permits and Kueue's own replay does not"
-        table.add_row("Cut off", Text(text))
-    solver = f"{clean(certificate.solver)}, seed {certificate.seed}"
-    table.add_row("Solver", Text(f"{solver}   input {clean(certificate.digest)[:SHORT_DIGEST]}"))
-    return table
+        yield "Cut off", Cell(f"{steps} that the model permits and Kueue's own replay does not")
+    solver = f"{certificate.solver}, seed {certificate.seed}"
+    yield "Solver", Cell(f"{solver}   input {certificate.digest[:SHORT_DIGEST]}")
 
 
 def _lines(answer: JointPlan) -> Iterator[str]:

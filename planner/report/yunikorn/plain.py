@@ -34,13 +34,7 @@ NONE = "none"
 
 def lines(plan: YuniKornPlan) -> Iterator[str]:
     """Yield the lines of a plan."""
-    yield from heading(
-        plan,
-        line("pod", _name(plan.pod)),
-        line("application", word(plan.application)),
-        line("queue", word(plan.queue)),
-        line("partition", word(plan.partition)),
-    )
+    yield from heading(plan, *asking(plan))
     yield line("node", _name(plan.node))
     yield from (_room(room) for room in plan.room)
     yield line("victims", str(len(plan.victims)))
@@ -54,6 +48,14 @@ def lines(plan: YuniKornPlan) -> Iterator[str]:
     yield from terms(plan)
     if plan.certificate is not None:
         yield from certificate_of(plan, plan.certificate)
+
+
+def asking(plan: YuniKornPlan) -> Iterator[str]:
+    """Yield the lines on where the ask is."""
+    yield line("pod", _name(plan.pod))
+    yield line("application", word(plan.application))
+    yield line("queue", word(plan.queue))
+    yield line("partition", word(plan.partition))
 
 
 def _name(name: str | None) -> str:

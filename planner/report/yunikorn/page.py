@@ -21,9 +21,8 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.table_parts import NOTHING
-from planner.report.text import age, hours, plural, yunikorn_amount
-from planner.report.words import last_tier
-from planner.report.yunikorn_table import (
+from planner.report.text import age, hours, plural
+from planner.report.yunikorn.table import (
     BELOW,
     DEFAULT_PARTITION,
     HAS_ROOM,
@@ -39,6 +38,7 @@ from planner.report.yunikorn_table import (
     marks,
     use_mark,
 )
+from planner.report.yunikorn.words import last_tier, yunikorn_amount
 
 HERE: Final = "asks here"
 
@@ -50,6 +50,7 @@ def particulars(plan: YuniKornPlan) -> Particulars:
         request=tuple(_request(plan)),
         victims=tuple(_victims(plan)),
         usage=tuple(_usage(plan)),
+        found=tuple(_found(plan)),
     )
 
 
@@ -62,6 +63,10 @@ def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
     if plan.partition != DEFAULT_PARTITION:
         yield "Partition", name(plan.partition)
     yield "Priority", Cell(f"{plan.priority:,}")
+
+
+def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
+    """Yield the node that the plan chooses."""
     if plan.node is not None:
         yield "Node", Cell(plan.node, _about_node(plan), is_name=True)
 

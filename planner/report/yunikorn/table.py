@@ -22,8 +22,8 @@ from planner.report.table_parts import (
     header,
     lost_columns,
 )
-from planner.report.text import age, clean, plural, short, yunikorn_amount
-from planner.report.words import last_tier
+from planner.report.text import age, clean, plural, short
+from planner.report.yunikorn.words import last_tier, yunikorn_amount
 
 DEFAULT_PARTITION: Final = "default"
 HAS_ROOM: Final = "has room without any victims"

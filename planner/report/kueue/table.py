@@ -11,7 +11,8 @@ from rich.text import Text
 
 from planner.plan import Demand, NodeShare, Plan, Victim
 from planner.quantity import format_units
-from planner.report import flavors, stability
+from planner.report.kueue import flavors, stability
+from planner.report.kueue.words import law_behind
 from planner.report.paper import Cell, Column, table_of
 from planner.report.table_parts import (
     NOTHING,
@@ -24,7 +25,6 @@ from planner.report.table_parts import (
     lost_columns,
 )
 from planner.report.text import age, clean, plural, short, thousandths
-from planner.report.words import law_behind
 
 MAX_AMOUNTS: Final = 3
 WIDE: Final = 100

@@ -8,7 +8,6 @@ from typing import Final
 
 from planner.plan import Demand, FlavorChoices, NodeShare, Plan, QuotaNode, QuotaUse, Victim
 from planner.quantity import UNLIMITED, format_units
-from planner.report import stability
 from planner.report.document.block import (
     Block,
     Cell,
@@ -24,11 +23,13 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.document.measure import unit_of, value_of
-from planner.report.flavors import SAME, FlavorRow, cost_rows, flavor_rows, in_words
-from planner.report.kueue_table import EVICTING, EVICTING_MEANS, SHARES_MEAN, held
+from planner.report.kueue import stability
+from planner.report.kueue.flavors import SAME, FlavorRow, cost_rows, flavor_rows, in_words
+from planner.report.kueue.table import EVICTING, EVICTING_MEANS, SHARES_MEAN, held
+from planner.report.kueue.words import law_behind
 from planner.report.table_parts import NOTHING
 from planner.report.text import age, hours, plural, thousandths
-from planner.report.words import TermRow, law_behind
+from planner.report.words import TermRow
 
 HERE: Final = "asks here"
 HIDDEN: Final = "{count} not shown"

@@ -1,34 +1,32 @@
-"""The text of Kueue about a preemption, taken apart: as a table, as plain lines, or as JSON."""
+"""The text of Kueue about a preemption, taken apart, in every format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from planner.explanation.kueue.record import Party, PreemptionMessage
-from planner.report.paper import grid
+from planner.report.document.block import Cell, Document, Fact
 from planner.report.plain_lines import line
-from planner.report.style import in_style
+from planner.report.style import in_any_style
 from planner.report.table_parts import NOTHING
-from planner.report.text import clean, short, word
+from planner.report.text import short, word
 
 
 def render_message(message: PreemptionMessage, style: str, *, width: int, color: bool) -> str:
-    """Return what a text of Kueue says in a style: ``table``, ``plain`` or ``json``."""
-    return in_style(message, style, _lines, _parts, width=width, color=color)
+    """Return what a text of Kueue says: ``table``, ``plain``, ``json``, ``markdown``, ``html``."""
+    return in_any_style(message, style, _lines, document, width=width, color=color)
 
 
-def _parts(message: PreemptionMessage) -> Iterator[RenderableType]:
-    facts = [
-        ("Text", Text(clean(message.text))),
-        ("Reason", Text(message.reason or NOTHING)),
-        ("Law", Text(message.law or NOTHING)),
+def document(message: PreemptionMessage) -> Document:
+    """Return everything that a text of Kueue says."""
+    head = [
+        Fact("Text", Cell(message.text), "answer"),
+        Fact("Reason", Cell(message.reason or NOTHING)),
+        Fact("Law", Cell(message.law or NOTHING)),
     ]
     for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        facts += [(title if not n else "", Text(fact)) for n, fact in enumerate(_told(party))]
-    yield grid(facts)
+        head += [Fact(title if not n else "", Cell(fact)) for n, fact in enumerate(_told(party))]
+    return Document("Message about a preemption", tuple(head), ())
 
 
 def _lines(message: PreemptionMessage) -> Iterator[str]:

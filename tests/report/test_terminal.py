@@ -1,0 +1,178 @@
+"""Any document on a screen: what is shown, what gives way, and what never gets through."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.report.document.block import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Fold,
+    Listing,
+    Names,
+    Paragraph,
+    Section,
+    filled,
+    sheet,
+)
+from planner.report.markdown_text import text_of as markdown
+from planner.report.terminal import MAX_NAMES, STYLES, text_of
+
+HEAD = (
+    Fact("Before", Cell("Unknown", tone="warn"), "verdict"),
+    Fact("About", Cell("ns/job", is_name=True), "title"),
+    Fact("After", Cell("Proved optimal", tone="good"), "verdict"),
+    Fact("", Cell("one goes\nand no other"), "answer"),
+    Fact("Where", Cell("queue", is_name=True)),
+    Fact("", Cell("in a cohort")),
+)
+
+
+def made(*blocks: Block, heads: bool = False) -> Document:
+    return Document("Thing", HEAD, (Section("A part", blocks, heads=heads),))
+
+
+def shown(document: Document, width: int = 80, *, color: bool = False) -> list[str]:
+    return text_of([document], width=width, color=color).splitlines()
+
+
+def test_facts_stand_in_their_order_and_verdicts_in_capitals() -> None:
+    assert shown(made(Paragraph("That is all.")))[:9] == [
+        " Before  UNKNOWN",
+        " About   ns/job",
+        " After   PROVED OPTIMAL",
+        "         one goes",
+        "         and no other",
+        " Where   queue",
+        "         in a cohort",
+        "",
+        " That is all.",
+    ]
+
+
+def test_a_page_makes_more_of_the_last_of_a_kind() -> None:
+    document = made()
+    assert (document.title.text, document.badge, document.tone) == (
+        "ns/job",
+        "Proved optimal",
+        "good",
+    )
+    assert document.answer == "one goes\nand no other"
+    assert [label for label, _ in document.facts] == ["Before", "Where", ""]
+    assert "- Where: `queue`\\\n  in a cohort\n" in markdown(document)
+
+
+def test_without_a_title_the_kind_of_result_is_one() -> None:
+    bare = Document("Thing", (), ())
+    assert (bare.title.text, bare.badge, bare.answer) == ("Thing", "", "")
+    assert markdown(bare) == "## Thing\n"
+
+
+ROWS = [("ns/a-name-of-some-length", "why it is so", "1"), ("ns/b", "because", "22")]
+COLUMNS: list[Column[tuple[str, str, str]]] = [
+    Column("Name", lambda row: Cell(row[0], is_name=True), "2 names", folds=True),
+    Column("Some reason", lambda row: row[1], rank=2),
+    Column("A long title of a column", lambda row: row[2], rank=1),
+    Column("Number of them all", lambda row: row[2], number=True),
+]
+
+
+@pytest.mark.parametrize(
+    ("width", "there", "left_out"),
+    [
+        (100, ["Name", "Some reason", "A long title of a column", "Number of them all"], []),
+        (65, ["Name", "A long title of a column", "Number of them all"], ["Some reason"]),
+    ],
+)
+def test_columns_of_the_highest_rank_give_way_first(
+    width: int, there: list[str], left_out: list[str]
+) -> None:
+    lines = shown(made(sheet("Things", COLUMNS, ROWS, ["a note"])), width)
+    titles = next(line for line in lines if "Name" in line)
+    assert [title for title in (column.title for column in COLUMNS) if title in titles] == there
+    said = [f" not shown at this width: {', '.join(left_out)}"] if left_out else []
+    assert [line for line in lines if "not shown" in line] == said
+    assert max(map(len, lines)) <= width
+    assert any("2 names" in line for line in lines)
+    assert lines[-1] == " a note"
+
+
+def test_every_rank_gives_way_where_nothing_fits() -> None:
+    wide = [Column("x" * 50, lambda row: row[0], folds=True, least=50), *COLUMNS[1:]]
+    text = " ".join(shown(made(sheet("Things", wide, ROWS)), 60))
+    assert text.endswith(" not shown at this width: Some reason, A long title of a  column")
+
+
+def test_a_table_says_how_many_rows_it_leaves_out() -> None:
+    lines = shown(made(sheet("Things", COLUMNS, ROWS * 3, most=4)), 100)
+    assert sum("ns/b" in line for line in lines) == 2
+    assert any("... 2 more, use --format json" in line for line in lines)
+
+
+def test_a_title_is_shown_only_where_it_heads() -> None:
+    table = sheet("Things", COLUMNS, ROWS)
+    for blocks in ((table,), (Paragraph("text"),), (Facts((("a", Cell("b")),)),)):
+        assert not any("A part" in line for line in shown(made(*blocks)))
+        lines = shown(made(*blocks, heads=True))
+        assert lines[8] == " A part"
+        assert lines[9] != ""
+
+
+def test_texts_and_names_follow_without_a_gap_and_folds_are_for_pages() -> None:
+    names = [Names("in both", ("ns/a", "ns/b")), Names("spared", ("ns/c",), "good")]
+    folded = Fold("More", (Paragraph("out of the way"),))
+    lines = shown(made(Paragraph("Both:"), *names, folded, Paragraph("Done.")))
+    assert lines[8:] == [" Both:", "   in both  ns/a, ns/b", "   spared   ns/c", " Done."]
+
+
+def test_many_names_are_cut() -> None:
+    lines = shown(made(Names("all", tuple(f"n{i}" for i in range(MAX_NAMES + 3)))))
+    assert "... 3 more, use --format json" in " ".join(lines)
+
+
+def test_lines_to_be_copied_are_never_broken() -> None:
+    long = "kubectl annotate " + "x" * 100
+    lines = shown(made(Paragraph("Run:"), Listing((long, "second"))))
+    assert lines[8:] == [" Run:", "", long, "second"]
+    assert f"\n```\n{long}\nsecond\n```\n" in markdown(made(Listing((long, "second"))))
+    assert "\n````\na ``` b\n````\n" in markdown(made(Listing(("a ``` b",))))
+
+
+def test_nothing_steers_the_terminal() -> None:
+    evil = "a\x1b[31mb\u202e"
+    cell = Cell(evil, evil)
+    column: Column[str] = Column(evil, lambda one: Cell(one, is_name=True), evil, folds=True)
+    blocks = (
+        Paragraph(evil),
+        Facts(((evil, cell),)),
+        Names(evil, (evil,)),
+        Listing((evil,)),
+        sheet(evil, [column], [evil], [evil]),
+    )
+    document = Document(evil, (Fact(evil, cell, "title"),), (Section(evil, blocks, heads=True),))
+    text = text_of([document], width=80, color=False)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.count("a\\x1b[31mb") >= 10
+
+
+def test_tones_are_colours() -> None:
+    text = "\n".join(shown(made(Paragraph("Beware", "bad")), color=True))
+    assert "\x1b[1;31mBeware" in text
+    assert "\x1b[1;32mPROVED OPTIMAL" in text
+    assert set(STYLES) == {"", "good", "warn", "bad", "dim", "strong"}
+
+
+def test_several_have_a_line_between_them() -> None:
+    text = text_of([made(), made()], width=80, color=False)
+    assert text.count("─" * 70) == 1
+    assert text.count("PROVED OPTIMAL") == 2
+
+
+def test_empty_sections_are_left_out() -> None:
+    empty, full = Section("a", ()), Section("b", (Paragraph("text"),))
+    assert filled(empty, full) == (full,)

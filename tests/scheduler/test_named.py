@@ -1,0 +1,66 @@
+"""Who names a scheduler: its own folders and modules, and what still_named.txt lists, no more.
+
+Only code counts: names, imports, and texts that are no docstrings. A file may leave the list once
+it names none; none may be added.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = re.compile("yunikorn|kueue", re.IGNORECASE)
+OWN = ("kueue", "yunikorn", "kep83")
+"""How the folder or module of a scheduler begins."""
+REGISTRY = ROOT / "planner" / "scheduler"
+
+STILL = frozenset((ROOT / "tests" / "scheduler" / "still_named.txt").read_text("ascii").split())
+
+
+def shared() -> Iterator[Path]:
+    """List the files of the product that are no scheduler's own."""
+    for path in sorted(
+        file for room in ("planner", "models") for file in (ROOT / room).rglob("*.py")
+    ):
+        parts = path.relative_to(ROOT).parts
+        if not path.is_relative_to(REGISTRY) and not any(part.startswith(OWN) for part in parts):
+            yield path
+
+
+def docstrings(tree: ast.Module) -> set[ast.expr]:
+    """Return the texts that only explain: those that stand as statements."""
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+
+
+def words(tree: ast.Module) -> Iterator[str]:
+    """List what code is made of: identifiers, imported modules, and texts."""
+    explaining = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and node not in explaining:
+                yield node.value
+            continue
+        for field in ("id", "attr", "name", "asname", "arg", "module"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                yield value
+
+
+def names_one(text: str) -> bool:
+    """Say whether code names a scheduler."""
+    return any(NAMES.search(word) for word in words(ast.parse(text)))
+
+
+def test_nobody_else_names_a_scheduler() -> None:
+    found = {str(path.relative_to(ROOT)) for path in shared() if names_one(path.read_text("utf-8"))}
+    assert not found - STILL, "ask the registry instead: Part(...).of, or scheduler_of(...).words"
+    assert not STILL - found, "these name none any more: take them off the list"
+
+
+def test_what_counts() -> None:
+    assert names_one("from planner.problem.kueue import build")
+    assert names_one("x = 'Kueue itself'")
+    assert names_one("def f(yunikorn_plan): ...")
+    assert names_one("if isinstance(plan, YuniKornPlan): ...")
+    assert not names_one('"""Kueue."""\nx = 1  # of YuniKorn\n\n\ndef f():\n    """Kueue\'s."""\n')
