@@ -245,7 +245,7 @@ def attempt_here(work: bytes, limits: Limits, key: str, payload: object) -> Atte
     """Work on a task in the process that belongs to this thread of a Dask worker."""
     if getattr(_here, "given", None) != (work, limits):
         if hasattr(_here, "pool"):
-            _here.pool.stop()
+            _here.pool.close()
         _here.pool, _here.given = Pool(work, 1, limits), (work, limits)
     pool: Pool = _here.pool
     [(_, found)] = pool.run([Task(key, payload)])

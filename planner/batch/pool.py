@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from planner.batch.attempt import Attempt
 from planner.batch.child import Child, can_measure_memory
@@ -25,8 +24,7 @@ class Pool:
     """At most ``jobs`` processes, each started when first needed, with a task each.
 
     A process that dies takes one task with it, and everybody knows which: it is tried again in
-    a new process. ``work`` is pickled. Use it as a context manager: at its end the
-    processes are gone.
+    a new process. ``work`` is pickled. Close it: then the processes are gone.
 
     Raises
     ------
@@ -39,24 +37,13 @@ class Pool:
             raise UnsupportedError(
                 "memory limit", "this system does not show the memory of a process", "Linux"
             )
+        self._work = work
+        self._jobs = jobs
         self._limits = limits
         self._next_look = 0.0
-        self._slots = [_Slot(work, limits) for _ in range(jobs)]
+        self._slots: list[_Slot] = []
 
-    def __enter__(self) -> Self:
-        """Start nothing yet."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End the processes, whatever they are doing."""
-        self.stop()
-
-    def stop(self) -> None:
+    def close(self) -> None:
         """End the processes, whatever they are doing."""
         for slot in self._slots:
             slot.stop()
@@ -73,76 +60,69 @@ class Pool:
         """
         ahead = iter(tasks)
         idle = list(self._slots)
-        busy: dict[Connection, _Slot] = {}
+        busy: list[_Slot] = []
         while True:
-            while idle and (task := next(ahead, None)) is not None:
-                slot = idle.pop()
-                busy[slot.take(task)] = slot
+            while len(busy) < self._jobs and (task := next(ahead, None)) is not None:
+                if idle:
+                    slot = idle.pop()
+                    slot.take(task)
+                else:
+                    slot = _Slot(self._work, self._limits, task)
+                    self._slots.append(slot)
+                busy.append(slot)
             if not busy:
                 return
-            for connection, found in self._look(busy):
-                slot = busy.pop(connection)
-                if found is None:
-                    busy[slot.connection] = slot
-                else:
+            for slot, found in self._look(busy):
+                if found is not None:
+                    busy.remove(slot)
                     idle.append(slot)
                     yield slot.key, found
 
-    def _look(self, busy: Mapping[Connection, _Slot]) -> list[tuple[Connection, Attempt | None]]:
+    def _look(self, busy: Sequence[_Slot]) -> list[tuple[_Slot, Attempt | None]]:
         """Wait until something happens, and say what: an outcome, or none yet."""
-        heard = wait(list(busy), TICK_S if self._limits.given else None)
-        news = [(connection, busy[connection].hear()) for connection in busy if connection in heard]
+        heard = set(wait([s.connection for s in busy], TICK_S if self._limits.given else None))
+        silent = [slot for slot in busy if slot.connection not in heard]
+        news = [(slot, slot.hear()) for slot in busy if slot.connection in heard]
         if self._limits.given and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + TICK_S
-            news += [(c, slot.over_limit()) for c, slot in busy.items() if c not in heard]
+            news += [(slot, slot.over_limit()) for slot in silent]
         return news
 
 
 class _Slot:
     """A place for one process and the task that it works on."""
 
-    def __init__(self, work: bytes, limits: Limits) -> None:
+    def __init__(self, work: bytes, limits: Limits, task: Task) -> None:
         self._work = work
         self._limits = limits
-        self._child: Child | None = None
-        self._task: Task | None = None
+        self._task = task
         self._deaths = 0
         self._since: float | None = None
         """When the process got the task; ``None`` while it starts."""
+        self._child = Child(work)
 
     @property
     def connection(self) -> Connection:
         """Where the process will be heard from."""
-        return self._working.connection
+        return self._child.connection
 
     @property
     def key(self) -> str:
         """The key of the task."""
-        return self._at_work.key
+        return self._task.key
 
-    @property
-    def _working(self) -> Child:
-        if self._child is None:
-            raise InternalError("a slot without a process was asked for it")
-        return self._child
-
-    @property
-    def _at_work(self) -> Task:
-        if self._task is None:
-            raise InternalError("a slot without a task was asked for it")
-        return self._task
-
-    def take(self, task: Task) -> Connection:
-        """Begin with a task, in a new process if there is none."""
+    def take(self, task: Task) -> None:
+        """Begin with another task."""
         self._task, self._deaths = task, 0
-        if self._child is not None and not self._child.alive:
-            self.stop()  # it left, having had nothing to do
-        return self._begin()
+        if self._child.alive:
+            self._begin()
+        else:  # it was ended, or left, having had nothing to do
+            self._renew()
 
     def hear(self) -> Attempt | None:
         """Take what the process said; return the outcome if that is decided."""
         try:
-            found = self._working.receive()
+            found = self._child.receive()
         except (EOFError, OSError):
             return self._died()
         if found is None:
@@ -160,38 +140,34 @@ class _Slot:
         if seconds is not None and time.monotonic() - self._since > seconds:
             self.stop()
             return Attempt("timeout", f"not done within {seconds:g} s")
-        if memory is not None and self._working.resident_bytes() > memory:
-            fresh = self._working.fresh
-            self.stop()
-            if fresh:
+        if memory is not None and self._child.resident_bytes() > memory:
+            if self._child.fresh:
+                self.stop()
                 return Attempt("out-of-memory", f"took more than {memory:,} bytes")
-            self._begin()
+            self._renew()
         return None
 
     def stop(self) -> str:
-        """End the process, if there is one, and say what ended it."""
-        ended = "" if self._child is None else self._child.end()
-        self._child = self._since = None
-        return ended
+        """End the process, and say what ended it."""
+        return self._child.end()
 
-    def _begin(self) -> Connection:
-        """Hand the task over as soon as the process is ready for it."""
-        self._since = None
-        if self._child is None:
-            self._child = Child(self._work)
-        elif self._child.ready:
-            with contextlib.suppress(OSError):  # it has just died: hear() finds out
-                self._child.send(self._at_work.payload)
-            self._since = time.monotonic()
-        return self._child.connection
+    def _begin(self) -> None:
+        """Hand the task over to a process that is ready for it."""
+        self._since = time.monotonic()
+        with contextlib.suppress(OSError):  # it has just died: hear() finds out
+            self._child.send(self._task.payload)
+
+    def _renew(self) -> None:
+        """Put a new process in the place of the one that there is."""
+        self.stop()
+        self._child, self._since = Child(self._work), None
 
     def _died(self) -> Attempt | None:
-        was_ready = self._working.ready
         ended = self.stop()
         self._deaths += 1
         if self._deaths < TRIES:
-            self._begin()
+            self._renew()
             return None
-        if not was_ready:
+        if not self._child.ready:
             raise InternalError(f"worker processes end before they can work: {ended}")
         return Attempt("killed", f"{TRIES} processes died of it, the last one of {ended}")

@@ -7,6 +7,7 @@ whether the drawn states are like somebody's cluster.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lgamma
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -31,18 +32,18 @@ def share(count: int, of: int, level: float = LEVEL) -> Interval:
     """Return the share of states that have a property, with its exact binomial interval.
 
     Source: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case
-    of the binomial" (1934), as SciPy has it. It holds for any number of states, and is never too
-    narrow.
+    of the binomial" (1934). It holds for any number of states, and is never too narrow.
 
     Raises
     ------
     ValueError
         If there is no state, or there are fewer than have the property.
     """
-    from scipy.stats import binomtest  # noqa: PLC0415 - it takes a second to load
-
-    found = binomtest(count, of).proportion_ci(level, method="exact")
-    return Interval(count / of, float(found.low), float(found.high))
+    if not 0 <= count <= of or not of:
+        raise ValueError(f"{count} of {of} states is no share")
+    outside = (1 - level) / 2
+    low, high = _least_chance(count, of, outside), 1 - _least_chance(of - count, of, outside)
+    return Interval(count / of, low, high)
 
 
 def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interval:
@@ -98,12 +99,39 @@ def median(values: Sequence[float], level: float = LEVEL) -> Interval:
     ValueError
         If there are no values.
     """
-    from scipy.stats import binom  # noqa: PLC0415 - it takes a second to load
-
     sample = np.sort(_array(values))
-    outside = max(int(binom.ppf((1 - level) / 2, sample.size, 0.5)) - 1, 0)
+    at_most = _binomial(_log_ways(sample.size), 0.5).cumsum()
+    outside = max(int(np.searchsorted(at_most, (1 - level) / 2)) - 1, 0)
     low, high = sample[outside], sample[sample.size - 1 - outside]
     return Interval(float(np.median(sample)), float(low), float(high))
+
+
+def _least_chance(count: int, of: int, tail: float) -> float:
+    """Return the chance with which so many or more have the property as often as the tail says."""
+    low, high, ways = 0.0, count / of, _log_ways(of)
+    while low < (middle := (low + high) / 2) < high:
+        if _binomial(ways, middle)[count:].sum() < tail:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _binomial(log_ways: NDArray[np.float64], chance: float) -> NDArray[np.float64]:
+    """Return the probabilities that 0, 1, ... and all states have a property."""
+    have = np.arange(log_ways.size)
+    lack = have[::-1]
+    density: NDArray[np.float64] = np.exp(
+        log_ways + have * np.log(chance) + lack * np.log1p(-chance)
+    )
+    return density
+
+
+def _log_ways(of: int) -> NDArray[np.float64]:
+    """Return the logarithms of the numbers of ways to choose 0, 1, ... and all states."""
+    factorials = np.array([lgamma(count + 1) for count in range(of + 1)])
+    ways: NDArray[np.float64] = factorials[-1] - factorials - factorials[::-1]
+    return ways
 
 
 def _array(values: Sequence[float]) -> NDArray[np.float64]:

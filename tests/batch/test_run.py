@@ -1,5 +1,6 @@
 """Rows are the same whoever does the work, and every task gets one."""
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Task, Work, cores, pool, run
+from planner.batch import Limits, Progress, Row, Task, Work, cores, engine, pool, run
 from planner.errors import InputError, InternalError
 from tests.batch.runs import HEADER, by_hand, numbers
 from tests.batch.work import (
@@ -174,9 +175,28 @@ def test_jobs_are_at_least_one(jobs: int) -> None:
         run(numbers(), double, header=HEADER, jobs=jobs)
 
 
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("max 100000", 8), ("400000 100000", 4), ("250000 100000", 3), ("9900000 100000", 8)],
+)
+def test_cores_are_those_of_the_container(
+    limit: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "CGROUP", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    assert cores() == 8
+    quota, period = limit.replace("max", "-1").split()
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text(f"{period}\n")
+    assert cores() == expected, "version 1"
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("100000\n")
+    (tmp_path / "cpu.max").write_text(f"{limit}\n")
+    assert cores() == expected, "version 2"
+
+
 def test_never_more_processes_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
-    assert cores() == 1
+    monkeypatch.setattr(engine, "cores", lambda: 1)
     read: list[int] = []
 
     def counted() -> Iterator[Task]:

@@ -1,6 +1,7 @@
 """Whatever stops a run, it goes on from its file, which in the end is the same."""
 
-import multiprocessing
+import contextlib
+import json
 import os
 import random
 import signal
@@ -35,6 +36,17 @@ def rows(file: Path) -> list[bytes]:
 
 def whole(file: Path) -> list[bytes]:
     return [row for row in rows(file) if row.endswith(b"\n")]
+
+
+def at_work_for(parent: int) -> set[int]:
+    """Return the processes at work for a run."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            ancestor = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if ancestor == parent and b"planner.batch.child" in (folder / "cmdline").read_bytes():
+                found.add(int(folder.name))
+    return found
 
 
 def kill_at(child: subprocess.Popen[str], file: Path, more: int, delay: float) -> None:
@@ -95,7 +107,7 @@ def test_kill_9_of_processes_at_work_loses_no_row(tmp_path: Path) -> None:
 
     def watch(progress: Progress) -> None:
         if progress.done in {10, 40}:
-            victims = {child.pid for child in multiprocessing.active_children() if child.pid}
+            victims = at_work_for(os.getpid())
             for victim in victims:
                 os.kill(victim, signal.SIGKILL)
             killed.update(victims)
@@ -135,3 +147,18 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     words = ["/bin/sh", "-c", shell, sys.executable, code, str(file)]
     subprocess.run(words, cwd=ROOT, check=True, timeout=FOR_EVER_S, capture_output=True)
     assert file.read_bytes() == file_by_hand(2)
+
+
+def test_exit_codes_that_the_system_does_not_keep(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    code = (
+        "import sys, pathlib, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+        "from planner.batch import Task, run; from tests.batch import work; "
+        "run([Task('a', 'a'), Task('die', 'die')], work.misbehave, header={}, jobs=2,"
+        " file=pathlib.Path(sys.argv[1]))"
+    )
+    subprocess.run([sys.executable, "-c", code, str(file)], cwd=ROOT, check=True)
+    done, killed = map(json.loads, rows(file))
+    assert done["outcome"] == "done"
+    assert killed["outcome"] == "killed"
+    assert killed["detail"].endswith("the last one of exit code 0, or a cause that is not known")

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import binom, bootstrap
+from scipy.stats import beta, binom, bootstrap
 
 from planner.study import confidence
 from planner.study.confidence import mean, median, share
@@ -22,9 +22,21 @@ def test_share_of_one_in_two() -> None:
     assert share(1, 2, level=0.5) == pytest.approx((0.5, 1 - 0.75**0.5, 0.75**0.5))
 
 
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("of", [1, 2, 7, 40, 1000, 100_000])
+def test_share_is_that_of_scipy(of: int, level: float) -> None:
+    """The bounds are quantiles of beta distributions."""
+    tail = (1 - level) / 2
+    for count in {0, 1, of // 3, of // 2, of - 1, of}:
+        low = beta.ppf(tail, count, of - count + 1) if count else 0
+        high = beta.isf(tail, count + 1, of - count) if count < of else 1
+        expected = (count / of, low, high)
+        assert share(count, of, level) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
 @pytest.mark.parametrize(("count", "of"), [(0, 0), (3, 2), (-1, 2)])
 def test_share_of_nothing(count: int, of: int) -> None:
-    with pytest.raises(ValueError, match=r"k|n|trials|greater"):
+    with pytest.raises(ValueError, match=f"{count} of {of} states is no share"):
         share(count, of)
 
 
@@ -95,6 +107,13 @@ def test_median_is_between_two_values_as_often_as_it_says(of: int) -> None:
     assert low + high == of + 1
     assert 1 - 2 * binom.cdf(low - 1, of, 0.5) >= 0.95
     assert 1 - 2 * binom.cdf(low, of, 0.5) < 0.95
+
+
+@pytest.mark.parametrize("of", [*range(1, 60), 999, 1000, 100_000])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
+def test_median_is_that_of_scipy(of: int, level: float) -> None:
+    outside = max(int(binom.ppf((1 - level) / 2, of, 0.5)) - 1, 0)
+    assert median(range(of), level) == ((of - 1) / 2, outside, of - 1 - outside)
 
 
 def test_median_of_few_is_between_the_smallest_and_the_largest() -> None:
