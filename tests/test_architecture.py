@@ -69,8 +69,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "joint": "errors objective plan quota solver state",
         "cli": "planner dump errors term quantity laws state reader quota assignment reference"
         " problem objective models plan verifier solver replay report batch auditing scenario"
-        " boosting explanation exposure simulation checking api kubectl study trace generation joint"
-        " linting",
+        " boosting explanation exposure simulation checking api kubectl study trace generation"
+        " joint linting",
         FACE: "errors state checking reader plan auditing exposure simulation generation api"
         " joint linting",
     }.items()
