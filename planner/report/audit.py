@@ -13,7 +13,7 @@ from planner.auditing import Audit, Case
 from planner.auditing.record import Judgement
 from planner.report.document.audit import document
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.text import clean, word
 
 CSV_COLUMNS: Final = (
@@ -42,7 +42,7 @@ def render(audit: Audit, style: str, *, width: int, color: bool, folder: Path | 
     if style == "csv":
         return _csv(audit)
     made = partial(document, folder=folder)
-    return in_any_style(audit, style, _lines, made, width=width, color=color)
+    return in_style(audit, style, _lines, made, width=width, color=color)
 
 
 def _lines(audit: Audit) -> Iterator[str]:

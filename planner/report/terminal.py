@@ -47,14 +47,21 @@ def text_of(documents: Iterable[Document], *, width: int | None, color: bool) ->
     for position, document in enumerate(documents):
         if position:
             paper.rule()
-        paper.add(grid([_fact(fact) for fact in document.head]))
+        paper.add(grid([_fact(fact) for fact in document.head if not _is_last(document, fact)]))
         for section in document.sections:
             for part in _parts(section, paper.width):
                 paper.add(part)
             for block in section.blocks:
                 if isinstance(block, Listing):
                     paper.verbatim(map(clean, block.lines))
+        if document.answer_last:
+            said = f"{document.badge.upper()}: {document.answer}"
+            paper.add(Text(clean_lines(said), f"{STYLES[document.tone]} bold".strip()))
     return paper.text()
+
+
+def _is_last(document: Document, fact: Fact) -> bool:
+    return document.answer_last and fact.role in {"badge", "verdict", "answer"}
 
 
 def _fact(fact: Fact) -> tuple[str, Text]:

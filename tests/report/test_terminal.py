@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from planner.report.document.block import (
@@ -64,6 +66,14 @@ def test_a_page_makes_more_of_the_last_of_a_kind() -> None:
     assert document.answer == "one goes\nand no other"
     assert [label for label, _ in document.facts] == ["Before", "Where", ""]
     assert "- Where: `queue`\\\n  in a cohort\n" in markdown(document)
+
+
+def test_a_screen_may_end_with_the_answer() -> None:
+    document = dataclasses.replace(made(Paragraph("That is all.")), answer_last=True)
+    lines = shown(document)
+    assert lines[0] == " About  ns/job"
+    assert lines[-4:] == [" That is all.", "", " PROVED OPTIMAL: one goes", " and no other"]
+    assert (document.badge, document.answer) == ("Proved optimal", "one goes\nand no other")
 
 
 def test_without_a_title_the_kind_of_result_is_one() -> None:

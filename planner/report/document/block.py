@@ -262,13 +262,15 @@ class Document:
     """A result: what it is about and the answer, in facts, then numbers and sections.
 
     A screen shows the facts one under the other; a page has title, badge and answer larger.
-    ``kind`` says what sort of result it is; ``tiles`` are for pages only.
+    ``kind`` says what sort of result it is; ``tiles`` are for pages only. ``answer_last`` says that
+    a screen ends with badge and answer.
     """
 
     kind: str
     head: tuple[Fact, ...]
     sections: tuple[Section, ...]
     tiles: tuple[Tile, ...] = ()
+    answer_last: bool = False
 
     @property
     def title(self) -> Cell:
