@@ -131,17 +131,10 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 
 def _rendered(audit: Audit, target: Any) -> str:  # noqa: ANN401
-    if target.style == "html":
-        from planner.report import audit_html
-
-        return audit_html.render(audit, target.path.parent if target.path else None)
-    if target.style == "markdown":
-        from planner.report import audit_markdown
-
-        return audit_markdown.render(audit)
     from planner.report.audit import render
 
-    return render(audit, target.style, width=target.width, color=target.color)
+    folder = target.path.parent if target.path else None
+    return render(audit, target.style, width=target.width, color=target.color, folder=folder)
 
 
 def _code(audit: Audit, fatal: set[str]) -> int:

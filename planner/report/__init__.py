@@ -2,8 +2,6 @@
 
 table.py, plain.py, json.py   a plan: ``render(plan, *, width=None, color=False) -> str``
 html/, markdown.py            a plan as a page of its own, or for a ticket
-audit_html.py, audit_markdown.py
-                              an audit as the same
 document/                     what all these say, as documents
 terminal.py, markdown_text.py any document on a screen, or in Markdown
 kueue/, yunikorn/             what only results about one scheduler have, in each format

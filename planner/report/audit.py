@@ -1,45 +1,21 @@
-"""An audit as a table, as plain lines, as JSON, or as CSV."""
+"""An audit in every format, and as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Final
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from planner.auditing import Audit, Case, Failure
-from planner.auditing.record import FindingCode, Gap, Judgement, Verdicts
-from planner.plan import Shown
-from planner.report.paper import Column, grid, table_of
+from planner.auditing import Audit, Case
+from planner.auditing.record import Judgement
+from planner.report.document.audit import document
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
-from planner.report.text import clean, decimal, hours, plural, short, word
-from planner.report.words import WORK_HOURS, WORK_UNIT, shown_in_words
+from planner.report.text import clean, word
 
-FINDINGS: Final[dict[FindingCode, str]] = {
-    "redundant": "some of its victims alone would do",
-    "count": "fewer victims would do",
-    "disruption": "another legal set is less disruptive",
-    "rules": "it breaks its own rules",
-    "missed": "it finds nobody, although a legal set exists",
-    "pointless": "it evicts, although nobody needs to go",
-}
-"""What a finding says of the scheduler's own answer."""
-
-IN_TURN: Final = "In turn"
-LEVELS: Final = "Levels"
-STRICT: Final = "documented precedence, ST-01 to ST-05"
-
-WORST: Final = 20
-"""How many cases a table shows; the other formats have all."""
-
-CLEAN: Final = "Nothing to find fault with."
-UNSETTLED: Final = "-"
 CSV_COLUMNS: Final = (
     "state",
     "pending",
@@ -58,151 +34,15 @@ CSV_COLUMNS: Final = (
 """Of a row for each case and objective; every term of both answers follows."""
 
 
-def render(audit: Audit, style: str, *, width: int, color: bool) -> str:
-    """Return the audit in a style: ``table``, ``plain``, ``json`` or ``csv``."""
+def render(audit: Audit, style: str, *, width: int, color: bool, folder: Path | None = None) -> str:
+    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``.
+
+    Links of a page to states start from the folder it will be in, by default the current one.
+    """
     if style == "csv":
         return _csv(audit)
-    return in_style(audit, style, _lines, _parts, width=width, color=color)
-
-
-def found(audit: Audit) -> list[Case]:
-    """Return the cases with findings, those with the most needless victims first."""
-    return sorted((case for case in audit.cases if case.findings), key=_spared, reverse=True)
-
-
-def _spared(case: Case) -> int:
-    """Return how many victims the first optimum has less."""
-    first = case.judgements[0]
-    return len(case.victims) - len(first.victims) if first.gaps else 0
-
-
-def _parts(audit: Audit) -> Iterator[RenderableType]:
-    yield _header(audit)
-    worst = found(audit)
-    if worst:
-        yield _finding_table(audit)
-        yield _case_table(worst)
-    elif audit.summary.cases:
-        yield Text(CLEAN, "green")
-    if gaps := [gap for gap in audit.summary.gaps if gap.more or gap.less]:
-        yield _gap_table(gaps)
-    if audit.failures:
-        yield _failure_table(audit.failures)
-
-
-def _header(audit: Audit) -> Table:
-    summary = audit.summary
-    facts = [
-        ("Audited", f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"),
-        ("Evicting", f"{summary.with_victims:,} by the scheduler itself"),
-        ("Infeasible", f"{summary.infeasible:,} proved"),
-        *((_objective(one), _said(one)) for one in summary.verdicts),
-        *((IN_TURN, said) for said in in_turn(audit)),
-        *((LEVELS, said) for said in levels_shown(audit)),
-    ]
-    if summary.unproved:
-        facts.append(("Not proved", plural(summary.unproved, "case")))
-    if summary.failures:
-        facts.append(("Failed", plural(summary.failures, "time")))
-    return grid([(label, Text(fact)) for label, fact in facts])
-
-
-def in_turn(audit: Audit) -> Iterator[str]:
-    """Yield what documented precedence leaves of the finding that fewer victims would do."""
-    kept = audit.summary.precedence
-    if kept.judged:
-        said = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases ({STRICT})"
-        yield said + (f", {kept.undecided:,} not decided" if kept.undecided else "")
-
-
-def levels_shown(audit: Audit) -> Iterator[str]:
-    """Yield what the levels of all optima rest on."""
-    shown = reduce(Shown.plus, (one.shown for one in audit.summary.verdicts), Shown())
-    if shown.levels:
-        yield f"{shown.levels:,} of all optima: {shown_in_words(shown)}"
-
-
-def _objective(verdicts: Verdicts) -> str:
-    return clean(verdicts.objective)
-
-
-def _said(one: Verdicts) -> str:
-    return f"{one.best:,} of {one.judged:,} of its answers are best, {one.not_best:,} are not"
-
-
-def _finding_table(audit: Audit) -> Table:
-    rows: list[tuple[FindingCode, int]] = [
-        (code, count) for code, count in audit.summary.findings.items() if count
-    ]
-    columns: list[Column[tuple[FindingCode, int]]] = [
-        Column("Finding", lambda row: row[0]),
-        Column("Cases", lambda row: f"{row[1]:,}", number=True),
-        Column("The scheduler's own answer", lambda row: FINDINGS[row[0]], folds=True),
-    ]
-    return table_of(columns, rows)
-
-
-def _case_table(cases: Sequence[Case]) -> Table:
-    columns: list[Column[Case]] = [
-        Column("State", lambda case: short(case.state), plural(len(cases), "case"), folds=True),
-        Column("Preemptor", lambda case: short(case.pending), folds=True),
-        Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
-        *(
-            Column(clean(one.objective), _victims_of(place), number=True)
-            for place, one in enumerate(cases[0].judgements)
-        ),
-        Column("Findings", lambda case: ", ".join(case.findings), folds=True),
-    ]
-    return table_of(columns, cases, WORST)
-
-
-def _victims_of(place: int) -> Callable[[Case], str]:
-    def shown(case: Case) -> str:
-        judgement = case.judgements[place]
-        return f"{len(judgement.victims):,}" if _has_plan(judgement) else UNSETTLED
-
-    return shown
-
-
-def _has_plan(judgement: Judgement) -> bool:
-    return judgement.status in {"optimal", "feasible"}
-
-
-def _gap_table(gaps: Sequence[Gap]) -> Table:
-    columns: list[Column[Gap]] = [
-        Column("Objective", lambda gap: clean(gap.objective)),
-        Column("Measure", lambda gap: gap.title, folds=True),
-        Column("Unit", gap_unit, folds=True),
-        Column("Worse", lambda gap: f"{gap.more:,}", number=True),
-        Column("Better", lambda gap: f"{gap.less:,}", number=True),
-        Column("Mean gap", lambda gap: gap_amount(gap, gap.total / gap.compared), number=True),
-        Column("Worst gap", lambda gap: gap_amount(gap, gap.worst), number=True),
-    ]
-    return table_of(columns, gaps)
-
-
-def gap_unit(gap: Gap) -> str:
-    """Return the unit that the amounts of a gap are shown in."""
-    return WORK_HOURS if gap.unit == WORK_UNIT else gap.unit
-
-
-def gap_amount(gap: Gap, value: float) -> str:
-    """Return an amount of a gap in the unit it is shown in."""
-    if gap.unit == WORK_UNIT:
-        return hours(value) if value >= 0 else f"-{hours(-value)}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return decimal(value) if value >= 0 else f"-{decimal(-value)}"
-
-
-def _failure_table(failures: Sequence[Failure]) -> Table:
-    columns: list[Column[Failure]] = [
-        Column("State", lambda one: short(one.state), folds=True),
-        Column("Preemptor", lambda one: short(one.pending or ""), folds=True),
-        Column("Outcome", lambda one: one.outcome),
-        Column("Why", lambda one: clean(one.detail.partition("\n")[0]), folds=True, least=24),
-    ]
-    return table_of(columns, failures)
+    made = partial(document, folder=folder)
+    return in_style(audit, style, _lines, made, width=width, color=color)
 
 
 def _lines(audit: Audit) -> Iterator[str]:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from pydantic import Field
-from rich.console import RenderableType
-from rich.text import Text
 
 from planner.checking.record import Check, CheckedClaim
 from planner.plan import Record, Verdict
 from planner.report.document.block import (
     Block,
     Cell,
+    Column,
     Document,
     Fact,
     Paragraph,
@@ -22,12 +21,11 @@ from planner.report.document.block import (
     name,
     sheet,
 )
-from planner.report.document.block import Column as SheetColumn
-from planner.report.paper import Column, grid, table_of
+from planner.report.json import dump
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style, written
+from planner.report.style import written
 from planner.report.table_parts import NOTHING
-from planner.report.text import clean, clean_lines, plural, short, word
+from planner.report.text import plural, word
 
 CERTIFIED: Final = "certified"
 OPEN: Final = "not certified"
@@ -45,10 +43,12 @@ class Checks(Record):
 
 def render(answer: Checks, style: str, *, width: int, color: bool) -> str:
     """Return the result in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    if style in {"markdown", "html"}:
-        documents = list(map(_document, answer.checks))
-        return written(documents, style, width=width, color=color, noun="checked plan")
-    return in_style(answer, style, _lines, _parts, width=width, color=color)
+    if style == "json":
+        return dump(answer)
+    if style == "plain":
+        return "".join(f"{text}\n" for text in _lines(answer))
+    documents = list(map(_document, answer.checks))
+    return written(documents, style, width=width, color=color, noun="checked plan")
 
 
 def conclusion(answer: Check) -> str:
@@ -67,42 +67,6 @@ def _broken(answer: Check) -> Sequence[Verdict]:
 
 def _value(claim: CheckedClaim) -> str:
     return NOTHING if claim.value is None else f"{claim.value:,}"
-
-
-def _parts(answer: Checks) -> Iterator[RenderableType]:
-    for one in answer.checks:
-        yield from _parts_of(one)
-
-
-def _parts_of(one: Check) -> Iterator[RenderableType]:
-    yield grid(
-        [
-            ("Preemptor", Text(short(one.preemptor), "bold")),
-            ("Objective", clean(one.objective)),
-            ("Status", f"{one.status}, as the plan says"),
-        ]
-    )
-    if one.claims:
-        yield table_of(_columns(), one.claims)
-    for verdict in _broken(one):
-        text = f"{clean(verdict.law)} {clean(verdict.title)}: {clean(verdict.detail)}"
-        yield Text(text, "bold red")
-    for note in one.notes:
-        yield Text(clean_lines(note), "yellow")
-    yield Text(conclusion(one), "bold green" if one.accepted else "bold red")
-
-
-def _columns() -> list[Column[CheckedClaim]]:
-    def proof(claim: CheckedClaim) -> Text:
-        return Text(CERTIFIED, "green") if claim.certified else Text(OPEN, "bold red")
-
-    return [
-        Column("Claim", lambda claim: Text(clean(claim.claim))),
-        Column("What", lambda claim: Text(clean(claim.title)), folds=True),
-        Column("Value", _value, number=True),
-        Column("Proof", proof),
-        Column("How", lambda claim: Text(clean(claim.detail)), folds=True),
-    ]
 
 
 def _lines(answer: Checks) -> Iterator[str]:
@@ -150,11 +114,12 @@ def _document(one: Check) -> Document:
         head=(
             Fact("Preemptor", name(one.preemptor), "title"),
             Fact("Objective", Cell(one.objective)),
-            Fact("Status", Cell(one.status)),
+            Fact("Status", Cell(f"{one.status}, as the plan says")),
             Fact("Answer", Cell(badge.capitalize(), tone=tone), "verdict"),
             Fact("", Cell(answer), "answer"),
         ),
         sections=tuple(sections),
+        answer_last=True,
     )
 
 
@@ -162,11 +127,11 @@ def _sheet(claims: Sequence[CheckedClaim]) -> Block:
     def proof(claim: CheckedClaim) -> Cell:
         return Cell(CERTIFIED, tone="good") if claim.certified else Cell(OPEN, tone="bad")
 
-    columns: list[SheetColumn[CheckedClaim]] = [
-        SheetColumn("Claim", lambda claim: claim.claim),
-        SheetColumn("What", lambda claim: claim.title),
-        SheetColumn("Value", _value, number=True),
-        SheetColumn("Proof", proof),
-        SheetColumn("How", lambda claim: claim.detail),
+    columns: list[Column[CheckedClaim]] = [
+        Column("Claim", lambda claim: claim.claim),
+        Column("What", lambda claim: claim.title, folds=True),
+        Column("Value", _value, number=True),
+        Column("Proof", proof),
+        Column("How", lambda claim: claim.detail, folds=True),
     ]
     return sheet("What the plan claims", columns, claims)

@@ -22,7 +22,7 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.text import decimal, hours, plural, short, word
 from planner.study import MEASURES, Comparison, Distribution, Duel, Measure, Row, Score, Standing
 from planner.study.table import columns, values
@@ -60,7 +60,7 @@ def render(comparison: Comparison, style: str, *, width: int, color: bool) -> st
     """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
     if style == "csv":
         return csv_text(comparison)
-    return in_any_style(comparison, style, _lines, document, width=width, color=color)
+    return in_style(comparison, style, _lines, document, width=width, color=color)
 
 
 def csv_text(comparison: Comparison) -> str:

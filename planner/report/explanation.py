@@ -30,7 +30,7 @@ from planner.report.document.block import (
 )
 from planner.report.document.plan import ANSWERS
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import short, word
 from planner.scheduler import Part, scheduler_of
@@ -71,7 +71,7 @@ EXPLAINED: Final = Part[Explained]("explained")
 
 def render(answer: AnyExplanation, style: str, *, width: int, color: bool) -> str:
     """Return an explanation: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: AnyExplanation) -> Document:

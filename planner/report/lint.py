@@ -18,7 +18,7 @@ from planner.report.document.block import (
 )
 from planner.report.paper import CUT, MAX_ROWS
 from planner.report.plain_lines import line, quoted
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.text import plural, short, word
 from planner.scheduler import scheduler_of
 
@@ -30,7 +30,7 @@ _LOOKS: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "no
 
 def render(answer: Lint, style: str, *, width: int, color: bool) -> str:
     """Return the findings in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: Lint) -> Document:

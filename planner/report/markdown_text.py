@@ -159,14 +159,15 @@ def _block(block: Block) -> Iterator[str]:
 
 def _sheet(block: Sheet) -> Iterator[str]:
     titles = [prose(title.text, in_table=True) for title in block.titles]
-    rows = [[_cell(cell) for cell in row] for row in block.rows[:MAX_ROWS]]
+    most = min(MAX_ROWS, block.most_on_page)
+    rows = [[_cell(cell) for cell in row] for row in block.rows[:most]]
     if block.totals:
         rows.append(
             [f"**{prose(total, in_table=True)}**" if total else "" for total in block.totals]
         )
     yield from _table(titles, [title.number for title in block.titles], rows)
-    if len(block.rows) > MAX_ROWS:
-        yield from ("", CUT.format(count=len(block.rows) - MAX_ROWS))
+    if len(block.rows) > most:
+        yield from ("", CUT.format(count=len(block.rows) - most))
     for note in block.notes:
         yield from ("", prose(note))
 

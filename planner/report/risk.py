@@ -21,7 +21,7 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.plain_lines import line, quoted
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import plural, word
 from planner.scheduler import scheduler_of
@@ -38,7 +38,7 @@ NEVER: Final = "{never} of {all} are never a victim."
 
 def render(answer: Risk, style: str, *, width: int, color: bool) -> str:
     """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: Risk) -> Document:

@@ -21,7 +21,7 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import age, hours, moment, plural, short, word
 from planner.scheduler import Part, scheduler_of
@@ -51,7 +51,7 @@ AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
 
 def render(answer: Simulation, style: str, *, width: int, color: bool) -> str:
     """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def render_timeline(answer: Simulation) -> str:

@@ -1,17 +1,14 @@
-"""A result in the style that was asked for: JSON, plain lines, a document, or a screen."""
+"""A result in the style that was asked for: JSON, plain lines, or its document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from rich.console import RenderableType
-
 from planner.plan import Record
 from planner.report.document.block import Document
 from planner.report.json import dump
 from planner.report.markdown_text import text_of as markdown
-from planner.report.paper import Paper
 from planner.report.terminal import text_of
 
 Answer = TypeVar("Answer", bound=Record)
@@ -19,26 +16,6 @@ RULE: Final = "\n---\n\n"
 
 
 def in_style(  # noqa: PLR0913 - one parameter a style, and the screen
-    answer: Answer,
-    style: str,
-    lines: Callable[[Answer], Iterable[str]],
-    parts: Callable[[Answer], Iterable[RenderableType]],
-    *,
-    width: int,
-    color: bool,
-) -> str:
-    """Return a result as ``json``, in its ``lines`` as ``plain``, or in its ``parts`` else."""
-    if style == "json":
-        return dump(answer)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in lines(answer))
-    paper = Paper(width, color=color)
-    for part in parts(answer):
-        paper.add(part)
-    return paper.text()
-
-
-def in_any_style(  # noqa: PLR0913 - one parameter a style, and the screen
     answer: Answer,
     style: str,
     lines: Callable[[Answer], Iterable[str]],

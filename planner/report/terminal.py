@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, cast
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planner.report.document.block import (
+    PAGES_ONLY,
     Block,
     Cell,
     Document,
@@ -47,14 +47,21 @@ def text_of(documents: Iterable[Document], *, width: int | None, color: bool) ->
     for position, document in enumerate(documents):
         if position:
             paper.rule()
-        paper.add(grid([_fact(fact) for fact in document.head]))
+        paper.add(grid([_fact(fact) for fact in document.head if not _is_last(document, fact)]))
         for section in document.sections:
             for part in _parts(section, paper.width):
                 paper.add(part)
             for block in section.blocks:
                 if isinstance(block, Listing):
                     paper.verbatim(map(clean, block.lines))
+        if document.answer_last:
+            said = f"{document.badge.upper()}: {document.answer}"
+            paper.add(Text(clean_lines(said), f"{STYLES[document.tone]} bold".strip()))
     return paper.text()
+
+
+def _is_last(document: Document, fact: Fact) -> bool:
+    return document.answer_last and fact.role in {"badge", "verdict", "answer"}
 
 
 def _fact(fact: Fact) -> tuple[str, Text]:
@@ -108,13 +115,13 @@ def _names(block: Names) -> tuple[str, Text]:
 
 def _sheet(block: Sheet, width: int) -> tuple[Table, list[Text]]:
     """Return a table with as many columns as there is room for, and what is to be said of it."""
-    ranks = sorted({title.rank for title in block.titles} - {0}, reverse=True)
-    limits = (math.inf, *(rank - 1 for rank in ranks))
+    ranks = sorted({title.rank for title in block.titles} - {0, PAGES_ONLY}, reverse=True)
+    limits = (PAGES_ONLY - 1, *(rank - 1 for rank in ranks))
     tables = [_table(block, most) for most in limits]
     table = best_fit(tables, width)
     most = limits[tables.index(table)]
     notes = [Text(clean_lines(note), "dim") for note in block.notes]
-    if left_out := [title.text for title in block.titles if title.rank > most]:
+    if left_out := [one.text for one in block.titles if most < one.rank < PAGES_ONLY]:
         notes.insert(0, Text(LEFT_OUT.format(columns=", ".join(map(_in_line, left_out))), "dim"))
     return table, notes
 
@@ -123,7 +130,7 @@ def _in_line(title: str) -> str:
     return clean(" ".join(title.split("\n")))
 
 
-def _table(block: Sheet, most: float) -> Table:
+def _table(block: Sheet, most: int) -> Table:
     """Return the columns of at most a rank."""
     totals = block.totals or ("",) * len(block.titles)
     columns: list[Column[Sequence[Cell]]] = [

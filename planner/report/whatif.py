@@ -21,7 +21,7 @@ from planner.report.document.block import (
 )
 from planner.report.document.plan import ANSWERS
 from planner.report.plain_lines import line, queue_line, quoted
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import plural, word
 from planner.report.words import (
@@ -66,7 +66,7 @@ class _Term(NamedTuple):
 
 def render(answer: WhatIf, style: str, *, width: int, color: bool) -> str:
     """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def _sides(answer: WhatIf) -> list[_Side]:

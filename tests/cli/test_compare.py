@@ -222,5 +222,5 @@ def test_a_name_on_the_terminal_is_harmless(tmp_path: Path) -> None:
     folder = tmp_path / "a\x1b[31mb"
     folder.mkdir()
     write(folder, cluster())
-    for style in ("table", "plain", "csv"):
+    for style in ("table", "plain", "csv", "markdown", "html"):
         assert "\x1b" not in call("compare", folder, "--format", style).stdout

@@ -12,6 +12,7 @@ from tests.cluster import NOW, pending, queue, running
 from tests.conftest import ROOT
 from tests.report.page import Page
 from tests.report.test_html import rows
+from tests.report.test_markdown import MADE_TAGS, read_back
 
 YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 MESSAGE = (
@@ -65,6 +66,7 @@ def test_markdown_has_the_tables_of_the_page(what: str, dump: Path) -> None:
     tables = Page.of(printed(what, dump, "html")).all("table")
     assert text.startswith("## ")
     assert "\n\n\n" not in text
+    assert {element.tag for element in read_back(text).elements} <= {*MADE_TAGS, "pre"}
     assert sum(set(line) <= set("|-: ") and "-" in line for line in text.splitlines()) == len(
         tables
     )

@@ -41,7 +41,7 @@ def test_no_name_steers_the_terminal() -> None:
         for one in answer.timeline
     )
     hostile = answer.model_copy(update={"workloads": fates[:1], "timeline": events})
-    for style in ("table", "plain", "json"):
+    for style in ("table", "plain", "json", "markdown", "html"):
         assert "\x1b" not in render(hostile, style, width=120, color=False)
     assert "\x1b" not in render_timeline(hostile)
 

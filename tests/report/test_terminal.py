@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from planner.report.document.block import (
@@ -19,8 +21,12 @@ from planner.report.document.block import (
     filled,
     sheet,
 )
+from planner.report.html.page import page
 from planner.report.markdown_text import text_of as markdown
 from planner.report.terminal import MAX_NAMES, STYLES, text_of
+from tests.report.page import Page
+from tests.report.test_html import EVIL, SHOWN
+from tests.report.test_markdown import MADE_TAGS, read_back
 
 HEAD = (
     Fact("Before", Cell("Unknown", tone="warn"), "verdict"),
@@ -64,6 +70,14 @@ def test_a_page_makes_more_of_the_last_of_a_kind() -> None:
     assert document.answer == "one goes\nand no other"
     assert [label for label, _ in document.facts] == ["Before", "Where", ""]
     assert "- Where: `queue`\\\n  in a cohort\n" in markdown(document)
+
+
+def test_a_screen_may_end_with_the_answer() -> None:
+    document = dataclasses.replace(made(Paragraph("That is all.")), answer_last=True)
+    lines = shown(document)
+    assert lines[0] == " About  ns/job"
+    assert lines[-4:] == [" That is all.", "", " PROVED OPTIMAL: one goes", " and no other"]
+    assert (document.badge, document.answer) == ("Proved optimal", "one goes\nand no other")
 
 
 def test_without_a_title_the_kind_of_result_is_one() -> None:
@@ -158,6 +172,26 @@ def test_nothing_steers_the_terminal() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert text.count("a\\x1b[31mb") >= 10
+
+
+def test_nothing_is_markup_on_a_page() -> None:
+    cell = Cell(EVIL, EVIL, tone="strong")
+    column: Column[str] = Column("Name", lambda one: Cell(one, is_name=True), EVIL)
+    blocks = (
+        Paragraph(EVIL),
+        Facts(((EVIL, cell), ("", cell))),
+        Names(EVIL, (EVIL,)),
+        Listing((EVIL,)),
+        sheet(EVIL, [column], [EVIL], [EVIL]),
+    )
+    head = (Fact(EVIL, cell, "title"), Fact("", cell, "badge"), Fact("", cell, "answer"))
+    document = Document(EVIL, head, (Section(EVIL, blocks),))
+    read = Page.of(page([document]))
+    assert not {"script", "img"} & {element.tag for element in read.elements}
+    assert read.texts("pre") == [SHOWN]
+    text = markdown(document)
+    assert text.replace("\n", "").isprintable()
+    assert {element.tag for element in read_back(text).elements} <= {*MADE_TAGS, "pre"}
 
 
 def test_tones_are_colours() -> None:

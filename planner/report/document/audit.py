@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from planner.auditing.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
-from planner.report.audit import (
-    FINDINGS,
-    IN_TURN,
-    LEVELS,
-    found,
-    gap_amount,
-    gap_unit,
-    in_turn,
-    levels_shown,
-)
+from planner.plan import Shown
 from planner.report.document.block import (
+    PAGES_ONLY,
     Block,
     Cell,
     Column,
     Document,
     Fact,
+    Fold,
     Paragraph,
     Section,
     Sheet,
@@ -37,13 +32,27 @@ from planner.report.document.block import (
 )
 from planner.report.document.distribution import WORK, distributions
 from planner.report.table_parts import NOTHING
-from planner.report.text import hours, plural
-from planner.report.words import WORK_NOTE, WORK_UNIT
+from planner.report.text import decimal, hours, plural
+from planner.report.words import WORK_HOURS, WORK_NOTE, WORK_UNIT, shown_in_words
+
+FINDINGS: Final[dict[FindingCode, str]] = {
+    "redundant": "some of its victims alone would do",
+    "count": "fewer victims would do",
+    "disruption": "another legal set is less disruptive",
+    "rules": "it breaks its own rules",
+    "missed": "it finds nobody, although a legal set exists",
+    "pointless": "it evicts, although nobody needs to go",
+}
+"""What a finding says of the scheduler's own answer."""
+
+IN_TURN: Final = "In turn"
+LEVELS: Final = "Levels"
+STRICT: Final = "documented precedence, ST-01 to ST-05"
 
 AUDIT: Final = "Audit of the scheduler's own answers"
 CLEAN: Final = "No findings"
 MAX_CASES: Final = 50
-MORE: Final = "{count:,} more cases with findings, use --format csv"
+ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
 
 
@@ -59,9 +68,9 @@ def document(audit: Audit, folder: Path | None = None) -> Document:
     """
     sections = filled(
         Section("Findings", tuple(_findings(audit))),
+        Section("The worst cases", tuple(_worst(audit, folder or Path()))),
         Section("Objectives", tuple(_objectives(audit))),
         Section("Distributions", tuple(distributions(audit))),
-        Section("The worst cases", tuple(_worst(audit, folder or Path()))),
         Section("Failures", tuple(_failures(audit.failures, folder or Path()))),
     )
     return Document(
@@ -79,7 +88,7 @@ def _head(audit: Audit) -> Iterator[Fact]:
     faulty = summary.cases - summary.clean
     badge = f"{plural(faulty, 'case')} with findings" if faulty else CLEAN
     yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
-    yield Fact("", Cell(_answer(audit)), "answer")
+    yield Fact("Evicting", Cell(_answer(audit)), "answer")
     yield from facts(_facts(audit))
 
 
@@ -94,12 +103,10 @@ def _answer(audit: Audit) -> str:
 
 
 def _facts(audit: Audit) -> Iterator[tuple[str, Cell]]:
-    yield "Objectives", Cell(", ".join(audit.objectives))
     yield "Infeasible", Cell(f"{audit.summary.infeasible:,} proved")
-    for said in in_turn(audit):
-        yield IN_TURN, Cell(said)
-    for said in levels_shown(audit):
-        yield LEVELS, Cell(said)
+    yield from ((one.objective, Cell(_said(one))) for one in audit.summary.verdicts)
+    yield from ((IN_TURN, Cell(said)) for said in in_turn(audit))
+    yield from ((LEVELS, Cell(said)) for said in levels_shown(audit))
     yield "Rules", Cell(", ".join(dict.fromkeys(case.rules for case in audit.cases)) or NOTHING)
 
 
@@ -129,7 +136,7 @@ def _findings(audit: Audit) -> Iterator[Block]:
         Column("Finding", lambda row: row[0]),
         Column("Cases", lambda row: f"{row[1]:,}", number=True),
         Column("Of all", lambda row: f"{row[1] / cases:.1%}", number=True),
-        Column("The scheduler's own answer", lambda row: FINDINGS[row[0]]),
+        Column("The scheduler's own answer", lambda row: FINDINGS[row[0]], folds=True),
     ]
     if rows:
         yield sheet("What is wrong with the scheduler's own answers", columns, rows)
@@ -146,9 +153,10 @@ def _objectives(audit: Audit) -> Iterator[Block]:
         Column("Not best", lambda one: f"{one.not_best:,}", number=True),
     ]
     if audit.summary.verdicts:
-        yield sheet(
+        best = sheet(
             "How many of the scheduler's own answers are best", columns, audit.summary.verdicts
         )
+        yield Fold("How many were judged", (best,))
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         yield _gaps(gaps)
@@ -157,9 +165,9 @@ def _objectives(audit: Audit) -> Iterator[Block]:
 def _gaps(gaps: Sequence[Gap]) -> Sheet:
     columns: list[Column[Gap]] = [
         Column("Objective", lambda gap: gap.objective),
-        Column("Measure", lambda gap: gap.title),
-        Column("Unit", gap_unit),
-        Column("Compared", lambda gap: f"{gap.compared:,}", number=True),
+        Column("Measure", lambda gap: gap.title, folds=True),
+        Column("Unit", gap_unit, folds=True),
+        Column("Compared", lambda gap: f"{gap.compared:,}", number=True, rank=PAGES_ONLY),
         Column("Worse", lambda gap: f"{gap.more:,}", number=True),
         Column("Better", lambda gap: f"{gap.less:,}", number=True),
         Column("Mean gap", lambda gap: gap_amount(gap, gap.total / gap.compared), number=True),
@@ -170,27 +178,25 @@ def _gaps(gaps: Sequence[Gap]) -> Sheet:
 
 
 def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
-    cases = found(audit)
-    shown = cases[:MAX_CASES]
+    shown = found(audit)
     if not shown:
         return
     states = {case.state: _state(case.state, folder) for case in shown}
     columns: list[Column[Case]] = [
-        Column("State", lambda case: states[case.state]),
-        Column("Preemptor", lambda case: name(case.pending)),
+        Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
+        Column("Preemptor", lambda case: name(case.pending), folds=True),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *(
             Column(one.objective, _victims(place), number=True)
             for place, one in enumerate(shown[0].judgements)
         ),
-        Column("Lost accelerator-hours more", _lost_more, number=True),
-        Column("Findings", lambda case: ", ".join(case.findings)),
+        Column("Lost accelerator-hours more", _lost_more, number=True, rank=PAGES_ONLY),
+        Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
     if any(case.needless for case in shown):
-        columns.append(Column("Needless", _needless))
-    more = len(cases) - len(shown)
-    notes = [MORE.format(count=more)] if more else []
-    yield sheet("Victims of the scheduler itself and of the optima", columns, shown, notes)
+        columns.append(Column("Needless", _needless, rank=PAGES_ONLY))
+    table = sheet("Victims of the scheduler itself and of the optima", columns, shown)
+    yield replace(table, most=ON_SCREEN, most_on_page=MAX_CASES)
 
 
 def _victims(place: int) -> Callable[[Case], Cell]:
@@ -223,10 +229,10 @@ def _needless(case: Case) -> Cell:
 
 def _failures(failures: Sequence[Failure], folder: Path) -> Iterator[Block]:
     columns: list[Column[Failure]] = [
-        Column("State", lambda one: _state(one.state, folder)),
-        Column("Preemptor", lambda one: name(one.pending or "")),
+        Column("State", lambda one: _state(one.state, folder), folds=True),
+        Column("Preemptor", lambda one: name(one.pending or ""), folds=True),
         Column("Outcome", lambda one: Cell(one.outcome, tone="bad")),
-        Column("Why", lambda one: one.detail.partition("\n")[0]),
+        Column("Why", lambda one: one.detail.partition("\n")[0], folds=True, least=24),
     ]
     if failures:
         yield sheet("What could not be audited", columns, failures)
@@ -241,3 +247,47 @@ def _state(state: str, folder: Path) -> Cell:
     # A name such as javascript:... is a path too: quoting leaves no colon in it.
     href = quote(os.path.relpath(state, folder)) if known else ""
     return Cell(state, is_name=True, href=href)
+
+
+def found(audit: Audit) -> list[Case]:
+    """Return the cases with findings, those with the most needless victims first."""
+    return sorted((case for case in audit.cases if case.findings), key=_spared, reverse=True)
+
+
+def _spared(case: Case) -> int:
+    """Return how many victims the first optimum has less."""
+    first = case.judgements[0]
+    return len(case.victims) - len(first.victims) if first.gaps else 0
+
+
+def in_turn(audit: Audit) -> Iterator[str]:
+    """Yield what documented precedence leaves of the finding that fewer victims would do."""
+    kept = audit.summary.precedence
+    if kept.judged:
+        said = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases ({STRICT})"
+        yield said + (f", {kept.undecided:,} not decided" if kept.undecided else "")
+
+
+def levels_shown(audit: Audit) -> Iterator[str]:
+    """Yield what the levels of all optima rest on."""
+    shown = reduce(Shown.plus, (one.shown for one in audit.summary.verdicts), Shown())
+    if shown.levels:
+        yield f"{shown.levels:,} of all optima: {shown_in_words(shown)}"
+
+
+def _said(one: Verdicts) -> str:
+    return f"{one.best:,} of {one.judged:,} of its answers are best, {one.not_best:,} are not"
+
+
+def gap_unit(gap: Gap) -> str:
+    """Return the unit that the amounts of a gap are shown in."""
+    return WORK_HOURS if gap.unit == WORK_UNIT else gap.unit
+
+
+def gap_amount(gap: Gap, value: float) -> str:
+    """Return an amount of a gap in the unit it is shown in."""
+    if gap.unit == WORK_UNIT:
+        return hours(value) if value >= 0 else f"-{hours(-value)}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return decimal(value) if value >= 0 else f"-{decimal(-value)}"

@@ -9,6 +9,10 @@ from typing import ClassVar, Final, Generic, Literal, TypeVar
 Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
 Role = Literal["", "title", "badge", "verdict", "answer"]
 MAX_ROWS: Final = 200
+MAX_ON_PAGE: Final = 5_000
+"""Of more rows a browser makes heavy weather."""
+
+PAGES_ONLY: Final = 99
 LEAST: Final = 12
 """A column that folds never gets narrower than this for the sake of others."""
 
@@ -36,7 +40,7 @@ class Column(Generic[Row]):
 
     Where the table is too wide for a screen, a column that ``folds`` gives way, down to about
     ``least``; the others keep their width. If that is not enough, columns with a ``rank`` are left
-    out, those of the highest first.
+    out, those of the highest first; those of rank PAGES_ONLY always.
     """
 
     title: str
@@ -63,7 +67,7 @@ class Title:
 class Sheet:
     """A table. ``totals`` is one text a column, or empty; ``notes`` say what codes in it mean.
 
-    A screen shows at most ``most`` rows.
+    A screen shows at most ``most`` rows, a page ``most_on_page``.
     """
 
     kind: ClassVar[str] = "sheet"
@@ -73,6 +77,7 @@ class Sheet:
     totals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     most: int = MAX_ROWS
+    most_on_page: int = MAX_ON_PAGE
 
 
 def sheet(
@@ -257,13 +262,15 @@ class Document:
     """A result: what it is about and the answer, in facts, then numbers and sections.
 
     A screen shows the facts one under the other; a page has title, badge and answer larger.
-    ``kind`` says what sort of result it is; ``tiles`` are for pages only.
+    ``kind`` says what sort of result it is; ``tiles`` are for pages only. ``answer_last`` says that
+    a screen ends with badge and answer.
     """
 
     kind: str
     head: tuple[Fact, ...]
     sections: tuple[Section, ...]
     tiles: tuple[Tile, ...] = ()
+    answer_last: bool = False
 
     @property
     def title(self) -> Cell:

@@ -24,8 +24,6 @@ POLICY: Final = (
 """What the page may load: nothing but its own style, known by its SHA-256."""
 
 PLAN: Final = "preemption plan"
-MAX_ROWS: Final = 5_000
-"""Of more rows a browser makes heavy weather."""
 
 
 def page(documents: Sequence[Document], noun: str = PLAN) -> str:
@@ -41,7 +39,6 @@ def page(documents: Sequence[Document], noun: str = PLAN) -> str:
             if alone
             else plural(len(documents), noun),
             documents=documents,
-            most_rows=MAX_ROWS,
             policy=POLICY.format(digest=digest),
             style=Markup(style),  # noqa: S704 - a file of this package
         )

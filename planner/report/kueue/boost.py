@@ -22,7 +22,7 @@ from planner.report.document.block import (
     sheet,
 )
 from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.text import clean, plural, word
 from planner.report.words import rules_name
 
@@ -41,7 +41,7 @@ TURN_ON: Final = (
 
 def render(answer: Boosts, style: str, *, width: int, color: bool) -> str:
     """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: Boosts) -> Document:

@@ -27,7 +27,7 @@ from planner.report.document.plan import ANSWERS
 from planner.report.kueue.table import EVICTING
 from planner.report.plain_lines import line, quoted, term_lines, yes
 from planner.report.proof import proof_in_words
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.table_parts import (
     BOTH,
     CLOSED,
@@ -62,7 +62,7 @@ class _Row(NamedTuple):
 
 def render(answer: JointPlan, style: str, *, width: int, color: bool) -> str:
     """Return a joint plan: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_any_style(answer, style, _lines, document, width=width, color=color)
+    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: JointPlan) -> Document:

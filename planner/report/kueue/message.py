@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from planner.explanation.kueue.record import Party, PreemptionMessage
 from planner.report.document.block import Cell, Document, Fact
 from planner.report.plain_lines import line
-from planner.report.style import in_any_style
+from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import short, word
 
 
 def render_message(message: PreemptionMessage, style: str, *, width: int, color: bool) -> str:
     """Return what a text of Kueue says: ``table``, ``plain``, ``json``, ``markdown``, ``html``."""
-    return in_any_style(message, style, _lines, document, width=width, color=color)
+    return in_style(message, style, _lines, document, width=width, color=color)
 
 
 def document(message: PreemptionMessage) -> Document:
