@@ -41,10 +41,14 @@ def document(answer: Lint) -> Document:
         sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _LOOKS if counts[severity]]
-    worst: Tone = next((_LOOKS[severity] for severity in _LOOKS if counts[severity]), "good")
+    tones: list[Tone] = [_LOOKS[severity] for severity in _LOOKS if counts[severity]]
     head = (
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
-        Fact("Found", Cell(", ".join(found) or NOTHING_FOUND, tone=worst), "badge"),
+        Fact(
+            "Found",
+            Cell(", ".join(found) or NOTHING_FOUND, tone=tones[0] if tones else "good"),
+            "badge",
+        ),
     )
     return Document(LINT, head, tuple(sections))
 

@@ -86,6 +86,10 @@ def test_without_a_title_the_kind_of_result_is_one() -> None:
     assert markdown(bare) == "## Thing\n"
 
 
+def _name_of(row: tuple[str, str, str]) -> str:
+    return row[0]
+
+
 ROWS = [("ns/a-name-of-some-length", "why it is so", "1"), ("ns/b", "because", "22")]
 COLUMNS: list[Column[tuple[str, str, str]]] = [
     Column("Name", lambda row: Cell(row[0], is_name=True), "2 names", folds=True),
@@ -116,7 +120,8 @@ def test_columns_of_the_highest_rank_give_way_first(
 
 
 def test_every_rank_gives_way_where_nothing_fits() -> None:
-    wide = [Column("x" * 50, lambda row: row[0], folds=True, least=50), *COLUMNS[1:]]
+    first: Column[tuple[str, str, str]] = Column("x" * 50, _name_of, folds=True, least=50)
+    wide = [first, *COLUMNS[1:]]
     text = " ".join(shown(made(sheet("Things", wide, ROWS)), 60))
     assert text.endswith(" not shown at this width: Some reason, A long title of a  column")
 
