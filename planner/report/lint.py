@@ -41,7 +41,8 @@ def document(answer: Lint) -> Document:
         sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _LOOKS if counts[severity]]
-    tones: list[Tone] = [_LOOKS[severity] for severity in _LOOKS if counts[severity]]
+    tones = [_LOOKS[severity] for severity in _LOOKS if counts[severity]]
+    worst: Tone = tones[0] if tones else "good"
     head = (
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
         Fact(
