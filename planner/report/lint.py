@@ -41,15 +41,11 @@ def document(answer: Lint) -> Document:
         sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _LOOKS if counts[severity]]
-    tones = [_LOOKS[severity] for severity in _LOOKS if counts[severity]]
-    worst: Tone = tones[0] if tones else "good"
+    tones: list[Tone] = [_LOOKS[severity] for severity in _LOOKS if counts[severity]]
+    said = Cell(", ".join(found) or NOTHING_FOUND, tone=tones[0] if tones else "good")
     head = (
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
-        Fact(
-            "Found",
-            Cell(", ".join(found) or NOTHING_FOUND, tone=tones[0] if tones else "good"),
-            "badge",
-        ),
+        Fact("Found", said, "badge"),
     )
     return Document(LINT, head, tuple(sections))
 
