@@ -21,8 +21,9 @@ D4
     more often, unless an objective says `unpublished = "median"`: then the last checkpoint of who
     publishes none is taken to be as old as the median of the published ones (kueue#477). A
     workload that saves when it is told to stop (`checkpoint-seconds` within its grace period, 30 s
-    where the pods say none) loses no progress, and the time of saving counts instead, or what
-    would be lost without it if that is less. YuniKorn's dump tells no checkpoints.
+    where the pods say none) loses no progress; the time of saving is free, unless an objective
+    says `saving = "counts"`: then it is lost, or what would be lost without it if that is less.
+    YuniKorn's dump tells no checkpoints.
 
 D5
 :   Size times `restart-seconds`, one minute where nothing is said.

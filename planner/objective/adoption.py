@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Final
 
 from planner.errors import LookupFailed, SchemaError
-from planner.objective.checkpoint import by_median
+from planner.objective.checkpoint import by_median, with_saving
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
@@ -57,6 +57,8 @@ def adopt(
     _refuse_each_elsewhere(profile)
     if profile.median_checkpoint:
         table = by_median(table)
+    if profile.saving_counts:
+        table = with_saving(table)
     table = table.counting(_priorities(profile, table))
     if not {(EACH,), (MORE,)}.isdisjoint(profile.caps):
         table = replace(table, own=own())

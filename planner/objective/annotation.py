@@ -9,7 +9,8 @@ All annotations share one prefix, ``preemption-planner.io/``:
     what an objective with ``unpublished = "median"`` takes to be lost.
 ``checkpoint-seconds``
     How long a checkpoint on SIGTERM takes; when the pod's grace period is long enough, an
-    eviction loses no progress, but the time of saving, or what would be lost without, if less.
+    eviction loses no progress. With ``saving = "counts"`` in an objective it loses the time of
+    saving, or what would be lost without, if less.
 ``restart-seconds``
     How long the workload needs until it is as far as before, 60 by default.
 ``milestones``
@@ -68,7 +69,7 @@ class Disruption(NamedTuple):
 
     @property
     def unproductive_s(self) -> int:
-        """Return the seconds that count as lost work: progress lost, and the time of saving."""
+        """Return the seconds of progress lost, and of saving."""
         return self.lost_s + self.saving_s
 
 

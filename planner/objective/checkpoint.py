@@ -36,6 +36,15 @@ def by_median(table: TermTable) -> TermTable:
     )
 
 
+def with_saving(table: TermTable) -> TermTable:
+    """Return terms with D4 in which the time of saving on SIGTERM is lost work, too.
+
+    Saving takes as long as is told, and never more than what would be lost without it.
+    """
+    disruptions = [told._replace(lost_s=told.unproductive_s) for told in table.disruptions]
+    return replace(table, separable={**table.separable, "D4": _lost_work(table, disruptions)})
+
+
 def median_age(ages: Iterable[int | None]) -> int | None:
     """Return the median of ages in seconds, ``None`` standing for none; ``None`` of no ages.
 
@@ -54,7 +63,7 @@ def _at_most(told: Disruption, median: int) -> Disruption:
 
 def _lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> IntArray:
     lost = [
-        0 if evicted else work(size, told.unproductive_s)
+        0 if evicted else work(size, told.lost_s)
         for size, evicted, told in zip(
             table.size.tolist(), table.evicted.tolist(), disruptions, strict=True
         )

@@ -8,6 +8,7 @@ A file has these keys, and no others::
     caps = ["D4+D5", "D2p"]               # not above the scheduler's own plan; may be left out
 
     unpublished = "median"                # D4 without a published checkpoint; else "start"
+    saving = "counts"                     # D4 has the time of saving on SIGTERM; else "free"
 
     [rates]                               # whole numbers; the term rated adds up D4 + 600 * D2,
     D4 = 1                                # and must then be among the levels
@@ -52,7 +53,9 @@ MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
-_KEYS: Final = ("name", "summary", "levels", "caps", "unpublished", "rates", "protect", "budget")
+_KEYS: Final = (
+    *("name", "summary", "levels", "caps", "unpublished", "saving", "rates", "protect", "budget"),
+)
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
 
@@ -87,6 +90,7 @@ def read_profile(path: str | Path) -> Profile:
         _wishes(path, document),
         _rates(f"{path}: rates", document.get("rates", {})),
         _is_by_median(f"{path}: unpublished", document.get("unpublished", "start")),
+        _counts_saving(f"{path}: saving", document.get("saving", "free")),
     )
 
 
@@ -166,6 +170,13 @@ def _is_by_median(where: str, value: object) -> bool:
         expected = '"start", all since it started is lost, or "median", what published ones lose'
         raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
     return value == "median"
+
+
+def _counts_saving(where: str, value: object) -> bool:
+    if value not in ("free", "counts"):
+        expected = '"free", who saves when told to stop loses nothing, or "counts", that time'
+        raise SchemaError(where, f"{_cut(value)} cannot be used", expected)
+    return value == "counts"
 
 
 def _rates(where: str, value: object) -> dict[str, int]:

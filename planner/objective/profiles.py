@@ -23,7 +23,8 @@ class Profile:
     ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
     the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
     ``rates`` say what one unit of a term counts in the term ``rated``: positive whole numbers.
-    ``median_checkpoint`` asks for the rule of the median, see checkpoint.py.
+    ``median_checkpoint`` asks for the rule of the median, ``saving_counts`` for the time that
+    saving takes, see checkpoint.py.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Profile:
     wishes: Wishes = NO_WISHES
     rates: Mapping[str, int] = field(default_factory=dict)
     median_checkpoint: bool = False
+    saving_counts: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:

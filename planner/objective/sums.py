@@ -77,7 +77,7 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         "D2": alive,
         "D2p": array(pods) * alive,
         "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
-        "D4": worked(array(d.unproductive_s for d in disruptions)),
+        "D4": worked(array(d.lost_s for d in disruptions)),
         "D5": worked(array(d.restart_s for d in disruptions)),
         "D6": array(d.milestone_cost for d in disruptions) * alive,
         "D10": array(d.preemptions for d in disruptions) * alive,

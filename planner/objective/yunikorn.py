@@ -151,6 +151,12 @@ def refuse_annotated(profile: Profile) -> None:
             "it goes by published checkpoints, which YuniKorn's dump does not tell",
             hint='leave out unpublished = "median"',
         )
+    if profile.saving_counts:
+        raise UnsupportedError(
+            f"objective {profile.name}",
+            "it counts the time of saving, which YuniKorn's dump does not tell",
+            hint='leave out saving = "counts"',
+        )
 
 
 def _groups(problem: YuniKornProblem, position: int) -> tuple[str, ...]:

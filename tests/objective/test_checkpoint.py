@@ -52,7 +52,7 @@ def test_who_is_silent_loses_what_the_median_loses_or_its_own_run() -> None:
     for profile in (BY_START, BY_MEDIAN):
         plan = planner.solve(told_and_untold(7), PENDING, profile)
         found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
-    told = {"told": 2400, "told-too": 600, "saves": 20}
+    told = {"told": 2400, "told-too": 600, "saves": 0}
     assert found["start"] == {"old": 7200, "young": 300, **told}
     assert found["median"] == {"old": 1800, "young": 300, **told}
 
@@ -68,6 +68,20 @@ def test_the_rule_no_longer_spares_who_is_silent() -> None:
     assert plan.greedy is not None
     assert planner.check(state, plan, median).accepted
     assert not planner.check(state, plan, costly).accepted
+
+
+def test_saving_counts_where_an_objective_says_so() -> None:
+    """It takes 20 s; of the others nothing changes, and the rule of the median stands beside it."""
+    counting = Profile("saving", "", (("D2",),), saving_counts=True)
+    both = Profile("both", "", (("D2",),), median_checkpoint=True, saving_counts=True)
+    found = {}
+    for profile in (counting, both):
+        plan = planner.solve(told_and_untold(7), PENDING, profile)
+        found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
+        assert planner.check(told_and_untold(7), plan, profile).accepted
+    told = {"told": 2400, "told-too": 600, "saves": 20}
+    assert found["saving"] == {"old": 7200, "young": 300, **told}
+    assert found["both"] == {"old": 1800, "young": 300, **told}
 
 
 def test_where_nobody_publishes_nothing_changes() -> None:

@@ -44,11 +44,13 @@ class Terms:
         costs: Mapping[str, int] | None = None,
         *,
         by_median: bool = False,
+        saving_counts: bool = False,
         weighted: bool = True,
     ) -> None:
         self.legal = legal
         self.weighted = weighted and legal.question.cluster.fair
         self.by_median = by_median
+        self.saving_counts = saving_counts
         self.cluster = legal.question.cluster
         self.costs = costs or {}
         priorities = {self.cluster.held[index].priority for index in legal.candidates}
@@ -122,7 +124,7 @@ class Terms:
         lost = ran if published is None else published
         saving = annotation(held.source, f"{OURS}checkpoint-seconds")
         if saving is not None and int(saving) <= _grace(held):
-            return min(lost, int(saving))
+            return min(lost, int(saving)) if self.saving_counts else 0
         if self.by_median and published is None and self._median is not None:
             return min(ran, self._median)
         return lost

@@ -57,7 +57,9 @@ IMPOSSIBLE: Final = 1 if TEST_ALL else 5
 
 # No model holds D11 whole: the search adds to it what it learns. D6 needs annotations.
 OBJECTIVES: Final = tuple(
-    name for name, profile in PROFILES.items() if not {"D6", "D11"}.intersection(profile.terms)
+    name
+    for name, profile in PROFILES.items()
+    if not {"D6", "D11", "pdb"}.intersection(profile.terms)
 )
 
 
