@@ -52,6 +52,8 @@ COUNTS: Final = {
 COMPARED: Final = "Comparison of algorithms"
 NONE: Final = "-"
 OUTSIDE: Final = " (outside the rules)"
+_RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
+"""Which measures of a case give way first where there is little room."""
 _NAME, _MEASURE = 22, 19
 """The least room for the name of an algorithm, and for a measure."""
 
@@ -132,6 +134,7 @@ def _row_table(rows: Sequence[Row]) -> Sheet:
                 TITLES[measure].replace(", ", "\n").replace(" / ", " /\n"),
                 _cell(measure),
                 number=True,
+                rank=_RANKS.get(measure, 0),
             )
             for measure in MEASURES
         ),

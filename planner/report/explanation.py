@@ -108,7 +108,7 @@ def _standings(answer: AnyExplanation) -> Sheet:
         *EXPLAINED.of(answer).columns(),
         Column("Law", lambda one: one.law.law),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
-        Column(scheduler_of(answer).words.name, lambda one: yes(one.by_scheduler)),
+        Column(scheduler_of(answer).words.name, lambda one: yes(one.by_scheduler), rank=3),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
     return sheet("What the rules say of each", columns, answer.standings)

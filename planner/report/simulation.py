@@ -171,7 +171,7 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Sheet:
         Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
         Column("What", _what),
         Column(noun, lambda row: name(row.workload), folds=True),
-        Column("Queue", lambda row: name(row.queue), folds=True),
+        Column("Queue", lambda row: name(row.queue), folds=True, least=11),
         Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True),
         Column("Why", lambda row: row.reason or NOTHING),
     ]
@@ -188,12 +188,12 @@ def _fate_table(answer: Simulation) -> Sheet:
     columns: list[Column[Fate]] = [
         Column(noun, lambda row: name(row.workload), folds=True),
         Column("Queue", lambda row: name(row.queue), folds=True),
-        Column("Priority", lambda row: str(row.priority), number=True),
+        Column("Priority", lambda row: str(row.priority), number=True, rank=1),
         Column("At the end", lambda row: row.standing),
         Column("Evictions", _evictions, number=True),
         Column("Waited", lambda row: age(row.waiting_s), number=True),
-        Column("Ran", lambda row: age(row.running_s), number=True, rank=2),
-        Column("Lost", lambda row: age(row.lost_s), number=True, rank=1),
+        Column("Ran", lambda row: age(row.running_s), number=True, rank=3),
+        Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
         Column("Lost acc-h", lambda row: hours(row.lost_work), number=True),
     ]
     return sheet(

@@ -22,8 +22,8 @@ def columns() -> list[Column[Standing]]:
     return [
         Column("Workload", lambda one: name(one.workload), folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True),
-        Column("Priority", lambda one: str(one.priority), number=True),
-        Column("Place", _place, number=True),
+        Column("Priority", lambda one: str(one.priority), number=True, rank=1),
+        Column("Place", _place, number=True, rank=4),
     ]
 
 

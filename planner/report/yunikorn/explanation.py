@@ -22,9 +22,9 @@ def columns() -> list[Column[YuniKornStanding]]:
     return [
         Column("Allocation", lambda one: name(one.name), folds=True),
         Column("Queue", lambda one: name(one.queue), folds=True),
-        Column("Node", lambda one: name(one.node), folds=True),
-        Column("Priority", lambda one: str(one.priority), number=True),
-        Column("Place", _place, number=True),
+        Column("Node", lambda one: name(one.node), folds=True, rank=2),
+        Column("Priority", lambda one: str(one.priority), number=True, rank=1),
+        Column("Place", _place, number=True, rank=4),
     ]
 
 
