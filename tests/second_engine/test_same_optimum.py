@@ -55,7 +55,8 @@ EVERY: Final = 4 if TEST_ALL else 40
 IMPOSSIBLE: Final = 1 if TEST_ALL else 5
 """Of the cases without an answer, which are most, one in so many is asked again."""
 
-# No model holds D11 whole: the search adds to it what it learns. D6 needs annotations.
+# No model holds D11 whole: the search adds to it what it learns. D6 needs annotations,
+# and YuniKorn's dump has no budgets.
 OBJECTIVES: Final = tuple(
     name
     for name, profile in PROFILES.items()
