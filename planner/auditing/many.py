@@ -8,19 +8,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
-
 from planner.auditing.instance import Instance
 from planner.auditing.judge import Question, audit_instance
 from planner.auditing.record import Audit, Case, Failure, StateAudit
-from planner.auditing.sweep import HERE, Settings, heading, sweep
+from planner.auditing.sweep import HERE, Settings, heading, read_row, sweep
 from planner.auditing.tally import Tally
 from planner.batch import Limits, Row
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.reader import MAX_BYTES
-from planner.reader.complaint import schema_error
-from planner.reader.items import Item
 from planner.solver.given import clock_of
 from planner.solver.start import pending_workloads
 from planner.state import AnyState
@@ -106,13 +102,8 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
 
 
 def _read_row(row: Row, where: str) -> StateAudit:
-    """Return what a row says; a file of rows that goes on may be anybody's."""
     if row.outcome == "done":
-        try:
-            return StateAudit.model_validate(row.result)
-        except ValidationError as error:
-            item = Item(where, ("result",), row.result or {})
-            raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
+        return read_row(row, StateAudit, where)
     failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
     return StateAudit(state=row.key, failures=(failure,))
 

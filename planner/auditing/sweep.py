@@ -8,7 +8,9 @@ from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from pydantic import ValidationError
 
 from planner.auditing.instance import (
     LINES,
@@ -23,6 +25,10 @@ from planner.batch import WAIT_S, Limits, Progress, Row, Task, run
 from planner.errors import InputError
 from planner.plan.base import Record
 from planner.plan.record import SCHEMA_VERSION
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
+
+RecordT = TypeVar("RecordT", bound=Record)
 
 _VERSION: Final = version("preemption-planner")
 
@@ -111,3 +117,18 @@ def heading(
 
 def _answer(work: Callable[[Instance], Record], packed: Packed) -> Mapping[str, Any]:
     return work(open_packed(packed)).model_dump(mode="json")
+
+
+def read_row(row: Row, model: type[RecordT], where: str) -> RecordT:
+    """Read what a row of a task that is done says.
+
+    Raises
+    ------
+    SchemaError
+        If it says nothing of the kind: a file of rows, ``where``, may be anybody's.
+    """
+    try:
+        return model.model_validate(row.result)
+    except ValidationError as error:
+        item = Item(where, ("result",), row.result or {})
+        raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None

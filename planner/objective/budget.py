@@ -9,7 +9,7 @@ covered and all of them healthy; shares are rounded up, as Kubernetes does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from planner.objective.terms import Budget
 from planner.quota.holding import holding_of
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.state import PodDisruptionBudget, Workload
-from planner.state.disruption import LabelSelector
-from planner.state.pods import SelectorRequirement
+from planner.state.pods import LabelSelector
 
 
 def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:
@@ -46,28 +45,8 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
 def _matching(selector: LabelSelector, workload: Workload) -> Iterable[str]:
     """Yield the names of the podsets whose labels match."""
     for pod_set in workload.spec.pod_sets:
-        if matches(selector, pod_set.template.metadata.labels):
+        if selector.matches(pod_set.template.metadata.labels):
             yield pod_set.name
-
-
-def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
-    """Say whether labels match a selector, as Kubernetes does."""
-    wanted = selector.match_labels.items()
-    if any(labels.get(key) != value for key, value in wanted):
-        return False
-    return all(_meets(row, labels) for row in selector.match_expressions)
-
-
-def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
-    match row.operator:
-        case "In":
-            return labels.get(row.key) in row.values
-        case "NotIn":
-            return labels.get(row.key) not in row.values
-        case "Exists":
-            return row.key in labels
-        case _:
-            return row.key not in labels
 
 
 def _allowed(budget: PodDisruptionBudget, pods: int) -> int:

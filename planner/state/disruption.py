@@ -7,17 +7,10 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from planner.state.base import Condition, Count, KubernetesObject, Metadata, Schema
-from planner.state.pods import SelectorRequirement
+from planner.state.pods import LabelSelector
 
 Percentage = Annotated[str, StringConstraints(pattern=r"^(100|[0-9]{1,2})%$")]
 """A share of the pods that a budget covers."""
-
-
-class LabelSelector(Schema):
-    """What labels must match: all of it. An empty one matches everything."""
-
-    match_labels: dict[str, str] = Field(default_factory=dict, alias="matchLabels")
-    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
 
 
 class BudgetSpec(Schema):

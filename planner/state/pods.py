@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -35,6 +36,32 @@ class SelectorRequirement(Schema):
     key: str
     operator: str
     values: tuple[str, ...] = ()
+
+
+class LabelSelector(Schema):
+    """A label selector: all its labels and all its rows must match; an empty one always does."""
+
+    match_labels: dict[str, str] = Field(default_factory=dict, alias="matchLabels")
+    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Say whether labels match, as Kubernetes does."""
+        wanted = self.match_labels.items()
+        if any(labels.get(key) != value for key, value in wanted):
+            return False
+        return all(_meets(row, labels) for row in self.match_expressions)
+
+
+def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
+    match row.operator:
+        case "In":
+            return labels.get(row.key) in row.values
+        case "NotIn":
+            return labels.get(row.key) not in row.values
+        case "Exists":
+            return row.key in labels
+        case _:
+            return row.key not in labels
 
 
 class NodeSelectorTerm(Schema):

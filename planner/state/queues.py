@@ -15,7 +15,7 @@ from planner.state.base import (
     Name,
     Schema,
 )
-from planner.state.pods import ResourceList, SelectorRequirement, Taint, Toleration
+from planner.state.pods import LabelSelector, ResourceList, Taint, Toleration
 
 _OLD_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
 
@@ -98,13 +98,6 @@ class AdmissionChecksStrategy(Schema):
     """The admission checks of a ClusterQueue in their newer form."""
 
     admission_checks: tuple[AdmissionCheckRule, ...] = Field(default=(), alias="admissionChecks")
-
-
-class LabelSelector(Schema):
-    """A label selector: all its labels and all its rows must match; an empty one always does."""
-
-    match_labels: dict[str, str] = Field(default_factory=dict, alias="matchLabels")
-    match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
 
 
 class ConditionsStatus(Schema):

@@ -7,15 +7,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
-
 from planner.auditing.instance import Instance
 from planner.auditing.record import Failure
-from planner.auditing.sweep import HERE, Settings, heading, sweep
+from planner.auditing.sweep import HERE, Settings, heading, read_row, sweep
 from planner.batch import Row as BatchRow
 from planner.reader import MAX_BYTES
-from planner.reader.complaint import schema_error
-from planner.reader.items import Item
 from planner.solver.given import clock_of
 from planner.solver.start import pending_workloads
 from planner.state import AnyState, State, YuniKornState
@@ -108,13 +104,8 @@ def summarise(question: Question, compared: Iterable[StateComparison]) -> Compar
 
 
 def _read_row(row: BatchRow, where: str) -> StateComparison:
-    """Return what a row says; a file of rows that goes on may be anybody's."""
     if row.outcome == "done":
-        try:
-            return StateComparison.model_validate(row.result)
-        except ValidationError as error:
-            item = Item(where, ("result",), row.result or {})
-            raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
+        return read_row(row, StateComparison, where)
     failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
     return StateComparison(state=row.key, failures=(failure,))
 

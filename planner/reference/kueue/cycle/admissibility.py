@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 from planner.quantity import to_units
 from planner.quota.request import Defaults, pod_request, with_defaults
 from planner.state import ClusterQueue, LimitRange, State, Workload
-from planner.state.pods import PodSpec, Resources, SelectorRequirement
-from planner.state.queues import LabelSelector
+from planner.state.pods import PodSpec, Resources
 
 _FAILED: Final = frozenset({"Retry", "Rejected"})
 
@@ -51,28 +50,8 @@ def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> 
     own = labels.get(workload.metadata.namespace)
     if own is None:
         return MISCONFIGURED
-    return None if _selects(queue.spec.namespace_selector, own) else NAMESPACE_MISMATCH
-
-
-def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Say whether a label selector matches; an absent one matches nothing."""
-    if selector is None:
-        return False
-    return all(labels.get(key) == value for key, value in selector.match_labels.items()) and all(
-        _row_matches(row, labels) for row in selector.match_expressions
-    )
-
-
-def _row_matches(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
-    match row.operator:
-        case "In":
-            return labels.get(row.key) in row.values
-        case "NotIn":
-            return labels.get(row.key) not in row.values
-        case "Exists":
-            return row.key in labels
-        case _:
-            return row.key not in labels
+    selector = queue.spec.namespace_selector  # an absent one matches nothing
+    return None if selector is not None and selector.matches(own) else NAMESPACE_MISMATCH
 
 
 def _pods_are_valid(state: State, workload: Workload) -> bool:
