@@ -8,8 +8,6 @@ state/         its frozen schema; quantity.py: exact quantities; errors.py: ever
 reader/        from what kubectl and the schedulers print to a state
 kubectl/       running kubectl: from a cluster to a dump
 dump/          made clusters as kubectl would print them
-generation/    made-up clusters; trace/ clusters of public traces
-scenario/      what if the cluster were otherwise: edits of a state
 
 The question, and its three independent answers:
 
@@ -31,18 +29,10 @@ plan/          the output schemas
 api.py         the library's verbs; joint.py that for several workloads
 garbage.py     the collector of cycles, told when it has nothing to find
 
-What is made of plans:
+What is asked of states and plans:
 
-auditing/      many states: the scheduler's own answer beside the optimum
+commands/      a room for each command that is more than one plan: audit, lint, simulate, ...
 batch/         many states in parallel, on one machine or many
-boosting/      priority boosts after which Kueue itself takes the victims of a plan
-checking/      a plan made by anybody, checked
-explanation/   why this victim, why not that one, why nothing
-exposure/      how often what runs would be a victim
-linting/       what a configuration makes possible, impossible or pointless
-replay/        recorded answers of the real schedulers against the reference
-simulation/    cycle after cycle, and what goes round
-study/         algorithms beside each other on many states
 report/        one renderer per format
 cli/           the command line
 """
@@ -75,16 +65,16 @@ __all__ = [
 
 if TYPE_CHECKING:
     from planner.api import explain, front, greedy, solve, verify
-    from planner.auditing import audit
-    from planner.checking.plan import check
+    from planner.commands.audit import audit
+    from planner.commands.check.plan import check
+    from planner.commands.generate import generate
+    from planner.commands.lint import lint
+    from planner.commands.risk import risk
+    from planner.commands.simulate import simulate
     from planner.errors import PlannerError
-    from planner.exposure import risk
-    from planner.generation import generate
     from planner.joint import solve_joint
-    from planner.linting import lint
     from planner.plan import Certificate, Front, JointPlan, Plan, Victim
     from planner.reader import read
-    from planner.simulation import simulate
     from planner.state import State
 
     __version__: str
@@ -100,16 +90,16 @@ else:
         "PlannerError": "planner.errors",
         "State": "planner.state",
         "Victim": "planner.plan",
-        "audit": "planner.auditing",
-        "check": "planner.checking.plan",
+        "audit": "planner.commands.audit",
+        "check": "planner.commands.check.plan",
         "explain": "planner.api",
         "front": "planner.api",
-        "generate": "planner.generation",
+        "generate": "planner.commands.generate",
         "greedy": "planner.api",
-        "lint": "planner.linting",
+        "lint": "planner.commands.lint",
         "read": "planner.reader",
-        "risk": "planner.exposure",
-        "simulate": "planner.simulation",
+        "risk": "planner.commands.risk",
+        "simulate": "planner.commands.simulate",
         "solve": "planner.api",
         "solve_joint": "planner.joint",
         "verify": "planner.api",

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, overload
 
+from planner.commands.explain import DEFAULT_LIMIT
 from planner.errors import InputError
-from planner.explanation import DEFAULT_LIMIT
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -28,8 +28,8 @@ from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
 
 if TYPE_CHECKING:
-    from planner.explanation.kueue.record import Explanation
-    from planner.explanation.yunikorn.record import YuniKornExplanation
+    from planner.commands.explain.kueue.record import Explanation
+    from planner.commands.explain.yunikorn.record import YuniKornExplanation
 
 __all__ = [
     "AssignmentInput",
@@ -351,7 +351,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification.
     """
     # An eighth of the time that a small plan takes to start.
-    from planner.explanation.answer import INQUIRY, answered  # noqa: PLC0415
+    from planner.commands.explain.answer import INQUIRY, answered  # noqa: PLC0415
 
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)

@@ -7,7 +7,7 @@ functions and those for type checkers only.
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -32,8 +32,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "state": "errors quantity",
         "reader": "errors garbage quantity state",
         "dump": "errors quantity",
-        "trace": "dump errors objective reader replay",
-        "generation": "dump errors objective reader state",
+        "commands/import_": "dump errors objective reader commands/replay",
+        "commands/generate": "dump errors objective reader state",
         "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
@@ -47,32 +47,39 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "errors term garbage quantity laws state quota assignment reference problem"
         " objective models plan verifier proof scheduler",
-        "checking": "errors laws state quota assignment reference problem objective plan verifier"
-        " proof scheduler",
-        "scenario": "errors state reader quota plan scheduler",
-        "boosting": "errors quantity state quota assignment reference plan",
-        "exposure": "errors objective plan quota scenario solver state scheduler",
-        "simulation": "errors quantity plan quota assignment objective reference solver state"
-        " scheduler",
-        "linting": "errors quantity state reader quota reference plan solver simulation scheduler",
-        "replay": "errors state reader quota reference assignment plan",
+        "commands/check": "errors laws state quota assignment reference problem objective plan"
+        " verifier proof scheduler",
+        "commands/whatif": "errors state reader quota plan scheduler",
+        "commands/boost": "errors quantity state quota assignment reference plan",
+        "commands/risk": "errors objective plan quota commands/whatif solver state scheduler",
+        "commands/simulate": "errors quantity plan quota assignment objective reference"
+        " solver state scheduler",
+        "commands/lint": "errors quantity state reader quota reference plan solver"
+        " commands/simulate scheduler",
+        "commands/replay": "errors state reader quota reference assignment plan",
         "batch": "errors",
-        "auditing": "errors term batch objective plan reader replay solver state scheduler",
-        "study": "errors term assignment auditing batch objective plan reader solver state"
-        " verifier",
-        "explanation": "errors term quantity laws state quota assignment problem objective models"
-        " plan solver scenario scheduler",
-        "report": "errors term plan quantity laws assignment state quota scenario boosting auditing"
-        " checking explanation exposure study simulation linting scheduler",
-        "api": "errors quantity laws checking state reader quota assignment reference problem"
-        " objective models plan verifier solver replay explanation scheduler",
+        "commands": "",
+        "commands/audit": "errors term batch objective plan reader commands/replay solver state"
+        " scheduler",
+        "commands/compare": "errors term assignment commands/audit batch objective plan"
+        " reader solver state verifier",
+        "commands/explain": "errors term quantity laws state quota assignment problem"
+        " objective models plan solver commands/whatif scheduler",
+        "report": "errors term plan quantity laws assignment state quota commands/whatif"
+        " commands/boost commands/audit commands/check commands/explain"
+        " commands/risk commands/compare commands/simulate commands/lint scheduler",
+        "api": "errors quantity laws commands/check state reader quota assignment"
+        " reference problem objective models plan verifier solver commands/replay"
+        " commands/explain scheduler",
         "joint": "errors objective plan quota solver state",
-        "cli": "planner dump errors term quantity laws state reader quota assignment reference"
-        " problem objective models plan verifier solver replay report batch auditing scenario"
-        " boosting explanation exposure simulation checking api kubectl study trace generation"
-        " joint linting",
-        FACE: "errors state checking reader plan auditing exposure simulation generation api"
-        " joint linting",
+        "cli": "planner dump errors term quantity laws state reader quota assignment"
+        " reference problem objective models plan verifier solver commands/replay"
+        " report batch commands/audit commands/whatif commands/boost"
+        " commands/explain commands/risk commands/simulate commands/check api"
+        " kubectl commands/compare commands/import_ commands/generate joint"
+        " commands/lint",
+        FACE: "errors state commands/check reader plan commands/audit commands/risk"
+        " commands/simulate commands/generate api joint commands/lint",
     }.items()
 }
 
@@ -94,12 +101,19 @@ class Source(NamedTuple):
     tree: ast.Module
 
 
+def room_at(parts: Sequence[str]) -> str:
+    """Name the room at a path below planner: every command has one of its own."""
+    first = parts[0].removesuffix(".py")
+    if first == "__init__":
+        return FACE
+    return f"commands/{parts[1]}" if first == "commands" and len(parts) > 1 else first
+
+
 @cache
 def sources() -> tuple[Source, ...]:
     """Parse every file of the product; the stand-in for models/ has no room."""
     planner_files = [p for p in sorted((ROOT / "planner").rglob("*.py")) if p != STAND_IN]
-    rooms = {p: p.relative_to(ROOT / "planner").parts[0].removesuffix(".py") for p in planner_files}
-    rooms = {path: FACE if room == "__init__" else room for path, room in rooms.items()}
+    rooms = {p: room_at(p.relative_to(ROOT / "planner").parts) for p in planner_files}
     rooms |= dict.fromkeys(sorted((ROOT / "models").rglob("*.py")), "models")
     return tuple(
         Source(path.relative_to(ROOT), room, ast.parse(path.read_bytes()))
@@ -124,7 +138,7 @@ def room_of(module: str) -> str | None:
         return "the top-level name `models`, which no installation has"
     if first != "planner":
         return None
-    room = rest.partition(".")[0]
+    room = room_at(rest.split("."))
     return room if room in MAY_IMPORT else FACE
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import planner
+from planner.commands.replay import replay
 from planner.plan import Plan
 from planner.quantity import parse_quantity
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reader import Ignored
 from planner.reference.kueue.decision import decide
-from planner.replay import replay
 from planner.state import State, Workload
 from planner.state.configuration import Configuration
 from planner.state.workload import WorkloadStatus

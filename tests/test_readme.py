@@ -19,10 +19,10 @@ import planner
 from planner.cli.exit_code import MEANINGS
 from planner.cli.main import COMMANDS, main
 from planner.cli.option import TIME_LIMIT
+from planner.commands.replay import replay
 from planner.laws import RULE_SETS
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 from planner.objective.profiles import PROFILES, measure_id
-from planner.replay import replay
 from planner.term import TERMS
 from tests.conftest import ROOT
 from tests.page import Block, blocks, check_printed, run

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from planner.auditing import Question, audit_states
 from planner.cli.main import main
+from planner.commands.audit import Question, audit_states
 from tests.conftest import ROOT, TEST_ALL
 
 SCRIPT = ROOT / "instances" / "recorded" / "figures.py"

@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
-from planner import replay as room
+from planner.commands import replay as room
+from planner.commands.replay import (
+    Comparison,
+    file,
+    first_difference,
+    kueue,
+    replay,
+    replay_line,
+    summarise,
+)
 from planner.errors import InputError
-from planner.replay import Comparison, file, first_difference, kueue, replay, replay_line, summarise
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
 from tests.conftest import ROOT, recorded_root

@@ -21,8 +21,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.auditing import Audit, Case
-from planner.study.confidence import mean, median, share
+from planner.commands.audit import Audit, Case
+from planner.commands.compare.confidence import mean, median, share
 
 RULES = {
     "kueue-classical": "classical",

@@ -26,8 +26,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.auditing import Audit, Case
-from planner.study.confidence import Interval, mean, median, share
+from planner.commands.audit import Audit, Case
+from planner.commands.compare.confidence import Interval, mean, median, share
 
 HOUR_S = 3600
 PAIRED, SHARES = "--paired", "--shares"

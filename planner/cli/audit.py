@@ -20,7 +20,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.auditing import Audit
+    from planner.commands.audit import Audit
 
 FORMATS: Final = ("table", "plain", "json", "csv", "markdown", "html")
 CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless")
@@ -116,8 +116,8 @@ def command(  # noqa: PLR0913 - one parameter an option
     """
     if NEVER in fatal and len(fatal) > 1:
         raise click.UsageError("--fail-on never goes with no other")
-    from planner.auditing import Question, audit_states
     from planner.cli.output import Target
+    from planner.commands.audit import Question, audit_states
     from planner.objective.profile_file import find_profile
     from planner.reader import MAX_BYTES
 

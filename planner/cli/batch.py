@@ -12,9 +12,9 @@ import click
 from planner.cli.option import seconds, size
 
 if TYPE_CHECKING:
-    from planner.auditing import Settings
     from planner.batch import Progress as BatchProgress
     from planner.cli.progress import Progress
+    from planner.commands.audit import Settings
 
 _OPTIONS: Final = (
     click.option(
@@ -80,10 +80,10 @@ def settings_of(given: Mapping[str, Any]) -> Iterator[Settings]:
     """
     if given["resume"] and given["results"] is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
-    from planner.auditing import Settings
     from planner.batch import Limits
     from planner.cli.message import say
     from planner.cli.progress import Progress
+    from planner.commands.audit import Settings
 
     changed: list[str] = []
     try:

@@ -21,7 +21,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.boosting.answer import Boosts
+    from planner.commands.boost.answer import Boosts
 
 EPILOG = """\b
 Examples:
@@ -71,12 +71,12 @@ def command(  # noqa: PLR0913 - one parameter an option
     algorithm, and is printed as commands that set the annotations; nothing is run.
     """
     from planner import api
-    from planner.boosting.find import find_boosts
     from planner.cli.kueue_state import read_kueue
     from planner.cli.message import warn
     from planner.cli.output import Target
+    from planner.commands.boost.find import find_boosts
+    from planner.commands.whatif.edit import edit
     from planner.report.kueue.boost import render
-    from planner.scenario.edit import edit
 
     target = Target.choose(style, output)
     found = read_kueue(state, now, max_size)

@@ -20,7 +20,7 @@ from planner.cli.option import (
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
-    from planner.checking.record import Check
+    from planner.commands.check.record import Check
     from planner.plan import AnyPlan
     from planner.state import AnyState
 
@@ -108,8 +108,8 @@ def _check_each(
     state: AnyState, plans: Sequence[AnyPlan], known: Mapping[str, Any]
 ) -> tuple[list[Check], list[int]]:
     """Check every plan; of several, one that cannot be checked does not stop the others."""
-    from planner.checking.plan import check
     from planner.cli.message import say
+    from planner.commands.check.plan import check
 
     checks: list[Check] = []
     codes: list[int] = []

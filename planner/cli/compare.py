@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from planner.study import Comparison
+    from planner.commands.compare import Comparison
 
 FORMATS: Final = (*PAGE_FORMATS, "csv")
 TABLES: Final = (".csv", ".parquet")
@@ -138,9 +138,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     a row each, then distributions, and how often each is better than the first.
     """
     from planner.cli.output import Target
+    from planner.commands.compare import Question, compare_states, find_algorithms
     from planner.reader import MAX_BYTES
     from planner.report.compare import render
-    from planner.study import Question, compare_states, find_algorithms
 
     target = Target.choose(style, output)
     question = Question(find_algorithms(algorithms), time_limit, now, laws, pending)
@@ -164,8 +164,8 @@ def _check(table: Path | None, plots: Path | None) -> None:
         If a file or folder cannot be written, or a package for it is missing.
     """
     from planner.cli.output import check_file
+    from planner.commands.compare.extra import need
     from planner.errors import InputError
-    from planner.study.extra import need
 
     if table is not None:
         if table.suffix not in TABLES:
@@ -185,7 +185,7 @@ def _write_table(comparison: Comparison, path: Path) -> None:
     from planner.cli.output import write_file
 
     if path.suffix == ".parquet":
-        from planner.study.table import parquet
+        from planner.commands.compare.table import parquet
 
         data = parquet(comparison)
     else:

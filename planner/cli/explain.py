@@ -139,7 +139,7 @@ def _take_apart(
     message: str, source: str, now: datetime | None, max_size: int | None, target: Target
 ) -> int:
     from planner.cli.kueue_state import read_kueue
-    from planner.explanation.kueue.message import LONGEST, parse_message, resolve
+    from planner.commands.explain.kueue.message import LONGEST, parse_message, resolve
     from planner.reader import load
     from planner.report.kueue.message import render_message
 

@@ -10,8 +10,8 @@ import click
 
 from planner.cli.exit_code import OPTIMAL, epilog
 from planner.cli.made import MadeState, MadeTarget, made_output_option
-from planner.generation import PRESETS, KueueKnobs, YuniKornKnobs, generate_objects, knobs_of
-from planner.generation.knobs import Told
+from planner.commands.generate import PRESETS, KueueKnobs, YuniKornKnobs, generate_objects, knobs_of
+from planner.commands.generate.knobs import Told
 
 KNOBS: Final = (("Kueue", KueueKnobs), ("YuniKorn", YuniKornKnobs))
 

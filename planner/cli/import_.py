@@ -16,9 +16,9 @@ from planner.cli.option import moment
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from planner.commands.import_ import Knobs, Outline
+    from planner.commands.import_.job import Trace
     from planner.errors import SchemaError
-    from planner.trace import Knobs, Outline
-    from planner.trace.job import Trace
 
 WITHIN: Final = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
 RECLAIM: Final = ("Never", "LowerPriority", "Any")
@@ -277,7 +277,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     them, and who waits. One state goes to standard output as JSON, several as one a line.
     """
     from planner.cli.message import say
-    from planner.trace import read_outline
+    from planner.commands.import_ import read_outline
 
     several = max(len(at), 1 if at else instants) > 1
     target = MadeTarget.choose(output, several=several)
@@ -311,7 +311,7 @@ def _trace(
     name: str, options: dict[str, Any], on_bad: Callable[[SchemaError], None] | None
 ) -> Trace:
     """Return how the rows are to be read."""
-    from planner.trace import Openb, Philly, read_nodes, read_shapes
+    from planner.commands.import_ import Openb, Philly, read_nodes, read_shapes
 
     seed = options["seed"]
     if name == "philly":
@@ -328,8 +328,8 @@ def _trace(
 
 
 def _knobs(options: dict[str, Any]) -> Knobs:
+    from planner.commands.import_ import Knobs
     from planner.dump import Policies
-    from planner.trace import Knobs
 
     return Knobs(
         seed=options["seed"],
@@ -354,10 +354,10 @@ def _states(
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
     from planner.cli.message import say
+    from planner.commands.import_ import import_states, instants_of
     from planner.dump import listed
     from planner.errors import InputError
     from planner.report.text import plural
-    from planner.trace import import_states, instants_of
 
     instants = tuple(int(one.timestamp()) for one in at) or instants_of(outline)
     made = empty = 0

@@ -11,7 +11,7 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog
 from planner.cli.option import max_size_option, output_option, page_format_option
 
 if TYPE_CHECKING:
-    from planner.linting import Lint
+    from planner.commands.lint import Lint
 
 SEVERITIES: Final = ("error", "warning", "note")
 """From the worst to the least."""
@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     priorities there are. Nothing in the cluster changes.
     """
     from planner.cli.output import Target
-    from planner.linting import lint
+    from planner.commands.lint import lint
     from planner.reader import MAX_BYTES, read
     from planner.report.lint import render
 
@@ -93,8 +93,8 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 def _write(answer: Lint, folder: Path) -> None:
     from planner.cli.output import write_file
+    from planner.commands.lint.example import files_of
     from planner.errors import InputError
-    from planner.linting.example import files_of
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

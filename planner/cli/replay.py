@@ -12,7 +12,7 @@ from planner.cli.option import format_option, output_option
 
 if TYPE_CHECKING:
     from planner.cli.output import Target
-    from planner.replay import FileComparison
+    from planner.commands.replay import FileComparison
 
 EPILOG = """\b
 Examples:
@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
     """
     from planner.cli.output import Target
     from planner.cli.progress import Progress
-    from planner.replay import replay
+    from planner.commands.replay import replay
 
     target = Target.choose(style, output)
     compared = []
@@ -64,7 +64,7 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
 
 def _rendered(compared: list[FileComparison], target: Target, show: int) -> str:
     if target.style == "json":
-        from planner.replay import summarise
+        from planner.commands.replay import summarise
         from planner.report.json import dump
 
         return dump(summarise(compared))

@@ -22,7 +22,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.exposure import Risk, Shapes
+    from planner.commands.risk import Risk, Shapes
     from planner.state import AnyState
 
 LIMIT = 50
@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.message import warn
     from planner.cli.output import Target
     from planner.cli.progress import Progress
-    from planner.exposure import risk
+    from planner.commands.risk import risk
     from planner.reader import MAX_BYTES, read
     from planner.report.risk import render
 
@@ -139,7 +139,7 @@ def _with_workloads(
 ) -> tuple[AnyState, tuple[str, ...]]:
     """Return the state with the workloads that files hold, and their keys."""
     from planner.cli.kueue_state import of_kueue
-    from planner.scenario.hypothetical import add_workloads, read_submissions
+    from planner.commands.whatif.hypothetical import add_workloads, read_submissions
 
     items = [item for source in sources for item in read_submissions(source)]
     return add_workloads(of_kueue(state), items, queue)

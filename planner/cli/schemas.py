@@ -11,22 +11,22 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
-from planner.auditing.record import Audit
-from planner.boosting.answer import Boosts
-from planner.explanation.kueue.record import Explanation, PreemptionMessage
-from planner.explanation.yunikorn.record import YuniKornExplanation
-from planner.exposure.record import Risk
-from planner.linting.record import Lint
+from planner.commands.audit.record import Audit
+from planner.commands.boost.answer import Boosts
+from planner.commands.compare.record import Comparison
+from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
+from planner.commands.explain.yunikorn.record import YuniKornExplanation
+from planner.commands.lint.record import Lint
+from planner.commands.replay import ReplayReport
+from planner.commands.risk.record import Risk
+from planner.commands.simulate import Event, Script, Simulation
+from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan
 from planner.reader.kinds import KINDS
-from planner.replay import ReplayReport
 from planner.report.catalogue import Catalogue
 from planner.report.check import Checks
 from planner.report.front import Fronts
 from planner.report.json import Plans
-from planner.scenario.comparison import WhatIf
-from planner.simulation import Event, Script, Simulation
-from planner.study.record import Comparison
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"

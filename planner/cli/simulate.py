@@ -21,7 +21,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.simulation import Script, Simulation
+    from planner.commands.simulate import Script, Simulation
     from planner.solver.yunikorn.planning import Laws
 
 CODES: Final = ("loop", "feud", "storm")
@@ -191,9 +191,9 @@ def command(  # noqa: PLR0913 - one parameter an option
         raise click.UsageError("--fail-on never goes with no other")
     from planner.cli.output import Target
     from planner.cli.progress import Progress
+    from planner.commands.simulate import Script, read_script, simulate
     from planner.reader import MAX_BYTES, read
     from planner.report.simulation import render
-    from planner.simulation import Script, read_script, simulate
 
     target = Target.choose(style, output)
     _check_files(timeline, plot)
@@ -224,7 +224,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 def _check_files(timeline: Path | None, plot: Path | None) -> None:
     """Refuse early what cannot be written later."""
     from planner.cli.output import check_file
-    from planner.study.extra import need
+    from planner.commands.compare.extra import need
 
     if timeline is not None:
         check_file("--timeline", timeline)

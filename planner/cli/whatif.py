@@ -131,10 +131,10 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner import api
     from planner.cli.message import warn
     from planner.cli.output import Target
+    from planner.commands.whatif.comparison import compare
+    from planner.commands.whatif.edit import edit
     from planner.reader import MAX_BYTES, read
     from planner.report.whatif import render
-    from planner.scenario.comparison import compare
-    from planner.scenario.edit import edit
 
     target = Target.choose(style, output)
     found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
@@ -158,8 +158,8 @@ def _with_workload(
 ) -> tuple[State, tuple[str, ...]]:
     """Return the state with the one workload that a file holds, and its key."""
     from planner.cli.kueue_state import of_kueue
+    from planner.commands.whatif.hypothetical import add_workloads, read_submissions
     from planner.errors import SchemaError
-    from planner.scenario.hypothetical import add_workloads, read_submissions
 
     items = read_submissions(source)
     if len(items) != 1:

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from planner.auditing import Audit, Case
-from planner.auditing.record import Judgement
+from planner.commands.audit import Audit, Case
+from planner.commands.audit.record import Judgement
 from planner.report.document.audit import document
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style

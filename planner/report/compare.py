@@ -7,7 +7,18 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.auditing.record import Failure
+from planner.commands.audit.record import Failure
+from planner.commands.compare import (
+    MEASURES,
+    Comparison,
+    Distribution,
+    Duel,
+    Measure,
+    Row,
+    Score,
+    Standing,
+)
+from planner.commands.compare.table import columns, values
 from planner.plan import Record
 from planner.report.audit import safe
 from planner.report.document.block import (
@@ -24,8 +35,6 @@ from planner.report.document.block import (
 from planner.report.plain_lines import line, quoted, yes
 from planner.report.style import in_style
 from planner.report.text import decimal, hours, plural, short, word
-from planner.study import MEASURES, Comparison, Distribution, Duel, Measure, Row, Score, Standing
-from planner.study.table import columns, values
 
 ROWS: Final = 30
 """How many rows a table shows; the other formats have all."""

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from planner.commands.compare import SCORED, Comparison, Measure
+from planner.commands.compare.extra import need
+from planner.commands.compare.summary import cases, comparable
 from planner.report.plotting import BLUE, GREY, RED, drawn_name, file_of, look
 from planner.report.text import SECONDS_PER_HOUR
-from planner.study import SCORED, Comparison, Measure
-from planner.study.extra import need
-from planner.study.summary import cases, comparable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from planner.explanation.any import AnyClash, AnyExplanation
-from planner.explanation.record import (
+from planner.commands.explain.any import AnyClash, AnyExplanation
+from planner.commands.explain.record import (
     Alternative,
     Change,
     CommonStanding,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from planner.linting.record import Finding, Lint, Severity
+from planner.commands.lint.record import Finding, Lint, Severity
 from planner.report.document.block import (
     Cell,
     Document,

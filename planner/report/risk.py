@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from planner.exposure.record import Attempt, Exposed, Risk
+from planner.commands.risk.record import Attempt, Exposed, Risk
 from planner.report.document.block import (
     Block,
     Cell,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
 from planner.report.document.block import (
     Block,
     Cell,
@@ -25,7 +26,6 @@ from planner.report.style import in_style
 from planner.report.table_parts import NOTHING
 from planner.report.text import age, hours, moment, plural, short, word
 from planner.scheduler import Part, scheduler_of
-from planner.simulation.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
 
 SIMULATED: Final = "Simulation"
 MOST_LOOPS: Final = 3

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from planner.commands.compare.extra import need
+from planner.commands.simulate.record import Event, Fate, Simulation
 from planner.report.plotting import BLUE, RED, YELLOW, drawn_name, file_of, look
 from planner.scheduler import scheduler_of
-from planner.simulation.record import Event, Fate, Simulation
-from planner.study.extra import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

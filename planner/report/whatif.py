@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from planner.commands.whatif.comparison import Difference, WhatIf
 from planner.plan import AnyPlan
 from planner.report.document.block import (
     Block,
@@ -29,7 +30,6 @@ from planner.report.words import (
     scheduler_name,
     texts_of,
 )
-from planner.scenario.comparison import Difference, WhatIf
 from planner.scheduler import scheduler_of
 
 WHAT_IF: Final = "What an edit changes"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.generation import PRESETS, KueueKnobs, YuniKornKnobs, generate, knobs_of
+from planner.commands.generate import PRESETS, KueueKnobs, YuniKornKnobs, generate, knobs_of
 from planner.state import State
 from tests.cli.running import call
 

@@ -8,9 +8,17 @@ import pytest
 import yaml
 
 import planner
-from planner.auditing import open_packed, packed_states
+from planner.commands.audit import open_packed, packed_states
 from tests.cli.running import call
-from tests.trace.files import NODES, PHILLY, PHILLY_HEADER, PODS, of_kind, pending_of, write
+from tests.commands.import_.files import (
+    NODES,
+    PHILLY,
+    PHILLY_HEADER,
+    PODS,
+    of_kind,
+    pending_of,
+    write,
+)
 
 OPENB = ("openb", PODS, "--nodes", NODES, "--workloads", 60)
 

@@ -12,8 +12,8 @@ from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
 from planner.cli.schemas import schema_text
 from tests.cli.running import call
 from tests.cluster import dump_of, queue
+from tests.commands.lint.kueue_cases import CASES, TWO
 from tests.conftest import ROOT
-from tests.linting.kueue_cases import CASES, TWO
 
 YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 

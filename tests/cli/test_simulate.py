@@ -15,13 +15,13 @@ from jsonschema import Draft202012Validator
 
 from planner.cli import simulate as room
 from planner.cli.schemas import schema_text
-from planner.simulation import CYCLES, EVICTION_S, STORM
-from planner.simulation.script import MOST_S
+from planner.commands.simulate import CYCLES, EVICTION_S, STORM
+from planner.commands.simulate.script import MOST_S
 from tests.cli.running import call, listed, process, write
 from tests.cluster import queue, running
+from tests.commands.simulate.test_loops import pair
 from tests.conftest import FOR_EVER_S
 from tests.reference.cycles import waits
-from tests.simulation.test_loops import pair
 from tests.test_regressions import ZOO
 
 LOOP = ZOO / "kueue-14543-outside-the-strategies.yaml"
@@ -211,5 +211,5 @@ def test_defaults_are_those_of_the_library() -> None:
     assert not [
         node
         for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module == "planner.simulation"
+        if isinstance(node, ast.ImportFrom) and node.module == "planner.commands.simulate"
     ]

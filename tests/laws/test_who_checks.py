@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 
-import planner.explanation
+import planner.commands.explain
 import planner.laws
 import planner.models
 import planner.reference
@@ -138,7 +138,7 @@ def test_laws_that_clash_are_dropped_in_an_order_without_ties(rules: str) -> Non
 
 @pytest.mark.parametrize("rules", EXPLAINED)
 def test_a_law_that_can_leave_no_plan_is_worded_with_its_numbers(rules: str) -> None:
-    worded = registered(planner.explanation)
+    worded = registered(planner.commands.explain)
     assert {law.id for law in in_drop_order(rules)} <= worded.keys()
 
 

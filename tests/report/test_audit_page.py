@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.auditing import Audit, Failure
+from planner.commands.audit import Audit, Failure
 from planner.report.audit import render
 from planner.report.document.audit import MAX_CASES
 from planner.report.document.block import Histogram

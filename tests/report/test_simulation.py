@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from planner.commands.simulate import Simulation, simulate
 from planner.report.simulation import render, render_timeline
 from planner.report.simulation_plot import MOST_LINES, Span, draw, spans
-from planner.simulation import Simulation, simulate
 from tests.cluster import queue, running
+from tests.commands.simulate.driving import went
+from tests.commands.simulate.week import WEEK_S, week
 from tests.reference.cycles import waits
-from tests.simulation.driving import went
-from tests.simulation.week import WEEK_S, week
 
 HOSTILE = "a\x1b[31mb"
 

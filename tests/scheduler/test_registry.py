@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import planner
+from planner.commands.whatif.edit import edit
 from planner.errors import InputError, UnsupportedError
-from planner.scenario.edit import edit
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
 from planner.solver.start import PLANNER, pending_workloads
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
+from planner.commands.lint.record import Example, Finding
+from planner.commands.whatif.field import Setting
 from planner.errors import InputError
-from planner.linting.record import Example, Finding
 from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification
-from planner.scenario.field import Setting
 from planner.scheduler import Scheduler, Words
 from planner.solver.engine import Deadline
 from planner.solver.given import Given, Wanted

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.checking.plan import check
+from planner.commands.check.plan import check
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
 from planner.plan import Plan

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.checking.plan import check
+from planner.commands.check.plan import check
 from planner.objective.profiles import PROFILES, Profile
 from planner.reader import read_kueue_objects
 from tests.conftest import TEST_ALL

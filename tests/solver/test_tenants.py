@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import planner
-from planner.checking.plan import check
+from planner.commands.check.plan import check
 from planner.objective.profiles import Profile
 from planner.reader import read_kueue_objects
 from tests.conftest import TEST_ALL

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from planner.commands.replay import Comparison
+from planner.commands.replay.yunikorn import replay_yunikorn_line
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
-from planner.replay import Comparison
-from planner.replay.yunikorn import replay_yunikorn_line
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, Line, lines
 

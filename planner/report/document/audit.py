@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from planner.auditing.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
+from planner.commands.audit.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
 from planner.plan import Shown
 from planner.report.document.block import (
     PAGES_ONLY,

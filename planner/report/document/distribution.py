@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
-from planner.auditing.record import Audit, Case, Judgement
+from planner.commands.audit.record import Audit, Case, Judgement
 from planner.report.document.block import Histogram, Series
 from planner.report.text import SECONDS_PER_HOUR, decimal, plural
 

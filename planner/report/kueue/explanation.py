@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.explanation.kueue.record import Explanation, Standing
+from planner.commands.explain.kueue.record import Explanation, Standing
 from planner.report.document.block import Cell, Column, name
 from planner.report.plain_lines import line
 from planner.report.table_parts import NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.explanation.kueue.record import Party, PreemptionMessage
+from planner.commands.explain.kueue.record import Party, PreemptionMessage
 from planner.report.document.block import Cell, Document, Fact
 from planner.report.plain_lines import line
 from planner.report.style import in_style

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.explanation.yunikorn.record import YuniKornExplanation, YuniKornStanding
+from planner.commands.explain.yunikorn.record import YuniKornExplanation, YuniKornStanding
 from planner.report.document.block import Cell, Column, name
 from planner.report.plain_lines import line, yes
 from planner.report.table_parts import NOTHING

@@ -1,0 +1,174 @@
+"""Files, folders and recorded lines to states, packed so that another process can open them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from planner.commands.replay import is_yunikorn_line, state_of_kueue, state_of_yunikorn
+from planner.commands.replay.file import parse_line, read_lines
+from planner.errors import InputError
+from planner.reader import MAX_BYTES, load, read_loaded, read_objects
+from planner.reader.source import EXTENSIONS, Source
+from planner.solver.start import pending_workloads
+from planner.state import AnyState
+
+LINES: Final = (".jsonl", ".jsonl.gz")
+STDIN: Final = "-"
+_WHOLE: Final = tuple(
+    re.compile(rb"""["']?kind["']?\s*:\s*["']?%s\b""" % kind)
+    for kind in (b"ClusterQueue", b"Workload")
+)
+_STATELESS: Final = ("arith", "arith-chain", "quota")
+"""Recorded lines about the arithmetic alone, or about no ask: there is nothing to plan for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One state as bytes: everything that is read of a dump, or a recorded line."""
+
+    name: str
+    content: Source | bytes
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what is in it."""
+        if isinstance(self.content, bytes):
+            return hashlib.sha256(self.content).hexdigest()
+        return self.content.digest
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One state, who waits in it, and the flavors that a recorded line fixes."""
+
+    name: str
+    state: AnyState
+    pending: tuple[str, ...]
+    assignment: Mapping[str, Any] | None = None
+
+
+def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
+    """Yield every state of a file, a folder, or standard input (``-``), one at a time.
+
+    A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. A folder with
+    several complete dumps has one state a file; otherwise its files are one state together.
+    Folders in it are looked into, too, each once, however many links lead to it.
+
+    Raises
+    ------
+    InputError
+        If something cannot be read.
+    """
+    folder = Path(path)
+    if path != STDIN and path.endswith(LINES):
+        for number, text in read_lines(path, None):
+            yield Packed(f"{path}: line {number}", text)
+    elif path != STDIN and folder.is_dir():
+        yield from _in_folders(folder, max_bytes)
+    else:
+        loaded = load(path, max_bytes)
+        yield Packed(loaded.name, loaded)
+
+
+def count_states(paths: Iterable[str]) -> int | None:
+    """Return how many states there are to work on, ``None`` where only opening them would tell.
+
+    Raises
+    ------
+    InputError
+        If a file of recorded lines cannot be read.
+    """
+    total = 0
+    for path in paths:
+        if path != STDIN and path.endswith(LINES):
+            total += sum(1 for _ in read_lines(path, None))
+        elif path != STDIN and Path(path).is_dir():
+            return None
+        else:
+            total += 1
+    return total
+
+
+def open_packed(packed: Packed) -> Instance:
+    """Read a packed state.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used.
+    """
+    if isinstance(packed.content, bytes):
+        return _recorded(packed.name, parse_line(packed.content, packed.name))
+    state = read_loaded(packed.content)
+    return Instance(packed.name, state, pending_workloads(state))
+
+
+def _in_folders(folder: Path, max_bytes: int) -> Iterator[Packed]:
+    """Yield what is in a folder and below it, then what links lead to that was not there."""
+    seen: set[tuple[int, int]] = set()
+    links = [folder]
+    for link in links:  # it grows
+        yield from _in_folder(link, max_bytes, seen, links)
+
+
+def _in_folder(
+    folder: Path, max_bytes: int, seen: set[tuple[int, int]], links: list[Path]
+) -> Iterator[Packed]:
+    status = folder.stat()
+    if (status.st_dev, status.st_ino) in seen:
+        return
+    seen.add((status.st_dev, status.st_ino))
+    children = sorted(folder.iterdir())
+    lines = [child for child in children if child.name.endswith(LINES)]
+    below = [child for child in children if child.is_dir() and not child.name.startswith(".")]
+    if any(_is_state(child) for child in children):
+        together = load(folder, max_bytes)
+        if sum(_is_whole(text.data) for text in together.texts) > 1:
+            for text in together.texts:
+                yield Packed(text.where, load(text.where, max_bytes))
+        else:
+            yield Packed(together.name, together)
+    elif not (lines or below):
+        load(folder, max_bytes)  # says what is missing
+    for child in lines:
+        yield from packed_states(str(child), max_bytes)
+    links += [child for child in below if child.is_symlink()]
+    for child in below:
+        if not child.is_symlink():
+            yield from _in_folder(child, max_bytes, seen, links)
+
+
+def _is_state(path: Path) -> bool:
+    return path.is_file() and path.name.removesuffix(".gz").endswith(EXTENSIONS)
+
+
+def _is_whole(data: bytes) -> bool:
+    """Say whether a text looks like a complete dump: of queues and of what runs in them."""
+    return all(pattern.search(data) for pattern in _WHOLE)
+
+
+def _recorded(name: str, line: Mapping[str, Any]) -> Instance:
+    """Read a recorded line; one that names nobody is about everybody who waits."""
+    if "state" in line:
+        kueue = state_of_kueue(line, name)
+        assignment = line.get("assignment")
+        fixed = assignment if isinstance(assignment, dict) else None
+        return Instance(name, kueue, _named(line.get("pending"), kueue), fixed)
+    if line.get("mode") in _STATELESS:
+        raise InputError(name, f"has no ask to plan for: it is of mode {line['mode']}")
+    if is_yunikorn_line(line):
+        yunikorn = state_of_yunikorn(line, name)
+        ask = line.get("ask")
+        key = ask.get("allocationKey") if isinstance(ask, dict) else None
+        return Instance(name, yunikorn, _named(key, yunikorn))
+    state = read_objects(line, where=name)
+    return Instance(name, state, pending_workloads(state))
+
+
+def _named(pending: object, state: AnyState) -> tuple[str, ...]:
+    return (pending,) if isinstance(pending, str) else pending_workloads(state)

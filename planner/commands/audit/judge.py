@@ -1,0 +1,211 @@
+"""One pending workload: the scheduler's own answer beside the optimum, and what is wrong with it.
+
+Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/design/needs.md §1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from planner.commands.audit.instance import Instance
+from planner.commands.audit.record import (
+    Case,
+    Failure,
+    FindingCode,
+    Judgement,
+    Precedence,
+    Ratio,
+    StateAudit,
+)
+from planner.commands.audit.redundancy import needless
+from planner.errors import InternalError, PlannerError
+from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
+from planner.plan import AnyPlan, Shown
+from planner.scheduler import Part
+from planner.solver.engine import Deadline
+from planner.solver.given import Given
+from planner.solver.start import AnyPlanning, solve, start
+
+SIZE: Final = PROFILES["min-count"]
+"""The objective that says how few victims there can be; it is always asked."""
+PRECEDENCE: Final = Part[
+    Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
+]("precedence")
+"""What says what documented precedence leaves of fewer victims, where precedence is documented."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
+
+    ``pending`` is the only one asked about, if it is given.
+    """
+
+    objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
+    time_limit: float | None = None
+    now: datetime | None = None
+    laws: str | None = None
+    pending: str | None = None
+
+    @property
+    def asked(self) -> tuple[Profile, ...]:
+        """All objectives, that of the size among them."""
+        if SIZE in self.objectives:
+            return self.objectives
+        return (*self.objectives, SIZE)
+
+
+def audit_instance(instance: Instance, question: Question) -> StateAudit:
+    """Judge the scheduler's own answer for every pending workload of a state.
+
+    One that cannot be planned for is a failure, and does not stop the others.
+
+    Raises
+    ------
+    InternalError
+        If a plan fails its own verification.
+    """
+    cases, failures = [], []
+    wanted = (question.pending,) if question.pending else instance.pending
+    for pending in wanted:
+        given = Given(pending, instance.assignment, question.now, question.laws)
+        try:
+            cases.append(_case(instance, given, question))
+        except InternalError:
+            raise
+        except PlannerError as error:
+            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+    return StateAudit(state=instance.name, cases=tuple(cases), failures=tuple(failures))
+
+
+def _case(instance: Instance, given: Given, question: Question) -> Case:
+    planning = start(instance.state, given)
+    optima = {
+        profile.name: solve(planning, profile, Deadline.after(question.time_limit))
+        for profile in question.asked
+    }
+    smallest = optima[SIZE.name]
+    greedy = smallest.greedy or planning.greedy_plan()
+    lawful = bool(greedy.victims) and not greedy.outside_rules
+    fewest = _is_smallest(greedy, smallest) if lawful else None
+
+    def within(profile: Profile, costs: Mapping[str, int]) -> AnyPlan:
+        priced = start(instance.state, given, costs)
+        return solve(priced, profile, Deadline.after(question.time_limit))
+
+    # Where no set is smaller, no subset is.
+    spared = () if fewest else needless(greedy.keys, within) if lawful else None
+    judgements = tuple(
+        _judgement(planning, profile, optima[profile.name], greedy) for profile in question.asked
+    )
+    case = Case(
+        state=instance.name,
+        pending=greedy.preemptor,
+        rules=greedy.rules,
+        status=greedy.status,
+        victims=greedy.keys,
+        terms=greedy.terms,
+        outside_rules=greedy.outside_rules,
+        irredundant=None if spared is None else not spared,
+        needless=spared or (),
+        smallest=fewest,
+        precedence=_precedence(planning, instance, given, question, smallest)
+        if fewest is False
+        else None,
+        judgements=judgements,
+        ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
+        proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
+    )
+    return case.model_copy(update={"findings": tuple(_findings(case))})
+
+
+def _precedence(
+    planning: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
+) -> Precedence | None:
+    judge = PRECEDENCE.find(planning)
+    return judge and judge(planning, instance, given, question.time_limit, smallest)
+
+
+def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
+    """Say whether no legal set has fewer victims; ``None`` if that is not settled."""
+    if smallest.status in {"optimal", "feasible"} and len(smallest.keys) < len(greedy.keys):
+        return False
+    return True if smallest.status == "optimal" else None
+
+
+def _judgement(
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan
+) -> Judgement:
+    has_plan = plan.status in {"optimal", "feasible"}
+    both = has_plan and bool(greedy.victims)
+    theirs = greedy.terms if plan.greedy is None else plan.greedy.terms
+    return Judgement(
+        objective=profile.name,
+        status=plan.status,
+        victims=plan.keys,
+        terms=plan.terms if has_plan else {},
+        gaps={t: theirs[t] - value for t, value in plan.terms.items()} if both else {},
+        best=_is_best(planning, profile, plan, theirs)
+        if both and not greedy.outside_rules
+        else None,
+        shown=Shown() if plan.certificate is None else plan.certificate.shown,
+    )
+
+
+def _is_best(
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, of_greedy: Mapping[str, int]
+) -> bool | None:
+    """Say whether the scheduler's own plan keeps to the wishes and is as good in every level."""
+    profile = planning.adopt(profile)
+    if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
+        return False
+    ours, theirs = (
+        [sum(terms[term] for term in measure) for measure in profile.levels]
+        for terms in (plan.terms, of_greedy)
+    )
+    if theirs > ours:
+        return False
+    return True if plan.status == "optimal" else None
+
+
+def _findings(case: Case) -> Iterator[FindingCode]:
+    plans = [one for one in case.judgements if one.status in {"optimal", "feasible"}]
+    if case.irredundant is False:
+        yield "redundant"
+    if case.smallest is False:
+        yield "count"
+    if any(one.best is False for one in case.judgements if one.objective != SIZE.name):
+        yield "disruption"
+    if case.outside_rules:
+        yield "rules"
+    if case.status == "unknown" and plans:
+        yield "missed"
+    if case.victims and any(not one.victims for one in plans):
+        yield "pointless"
+
+
+def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
+    """Yield what the plans evict of every resource that is requested."""
+    if not greedy.victims:
+        return
+    has_plan = plan.status in {"optimal", "feasible"}
+    theirs, ours = evicted(greedy), evicted(plan)
+    for place, asked in greedy.requested.items():
+        yield Ratio(
+            flavor=place[0],
+            resource=place[1],
+            requested=asked,
+            greedy=theirs.get(place, 0),
+            optimum=ours.get(place, 0) if has_plan else None,
+        )
+
+
+def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
+    """Return how much the victims hold that are not being evicted already."""
+    total: dict[tuple[str, str], int] = {}
+    for place, units in plan.freed:
+        total[place] = total.get(place, 0) + units
+    return total

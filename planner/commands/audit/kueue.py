@@ -1,0 +1,44 @@
+"""What documented precedence leaves of the findings about Kueue's victims."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from planner.commands.audit.instance import Instance
+from planner.commands.audit.record import Precedence
+from planner.objective.profiles import PROFILES
+from planner.plan import Plan
+from planner.solver.engine import Deadline
+from planner.solver.given import Given
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.strict import STRICT, StrictPlanning
+from planner.solver.start import solve, start
+
+FEW: Final = 12
+"""Candidates up to which documented precedence is looked at."""
+
+
+def precedence(
+    asked: Planning, instance: Instance, given: Given, time_limit: float | None, smallest: Plan
+) -> Precedence | None:
+    """Say what documented precedence leaves of fewer victims, of which ``smallest`` is the fewest.
+
+    Larger states are left out: there the sets that do not keep it are too many to cut off.
+    """
+    if int(asked.eligible.sum()) > FEW:
+        return None
+    planning = start(instance.state, replace(given, rules=STRICT))
+    if not isinstance(planning, StrictPlanning):
+        return None
+    if planning.judged(smallest).legal:
+        return Precedence(smallest=True, fewer=True, victims=smallest.keys)
+    plan = solve(planning, PROFILES["min-count"], Deadline.after(time_limit))
+    found = plan.status in {"optimal", "feasible"}
+    fewer = found and len(plan.keys) < len(asked.greedy_plan().keys)
+    decided = fewer or plan.status in {"optimal", "infeasible"}
+    return Precedence(
+        smallest=False,
+        fewer=fewer if decided else None,
+        victims=plan.keys if found else (),
+    )

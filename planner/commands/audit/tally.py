@@ -1,0 +1,142 @@
+"""Many cases to totals, one at a time: no case is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from planner.commands.audit.record import (
+    Case,
+    FindingCode,
+    Gap,
+    Judgement,
+    PrecedenceCount,
+    Summary,
+    Verdicts,
+)
+from planner.objective.profiles import Profile
+from planner.plan import Shown
+from planner.term import EACH, find_term, in_order, priority_of
+
+
+@dataclass(slots=True)
+class _Difference:
+    """The running totals of one term under one objective."""
+
+    compared: int = 0
+    more: int = 0
+    less: int = 0
+    total: int = 0
+    greedy_total: int = 0
+    worst: int = 0
+    worst_case: str = ""
+
+    def add(self, gap: int, greedy: int, case: str) -> None:
+        self.compared += 1
+        self.more += gap > 0
+        self.less += gap < 0
+        self.total += gap
+        self.greedy_total += greedy
+        if gap > self.worst:
+            self.worst, self.worst_case = gap, case
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted so far, for objectives in the order in which they were asked."""
+
+    objectives: tuple[Profile, ...]
+    states: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _findings: Counter[FindingCode] = field(default_factory=Counter)
+    _precedence: Counter[str] = field(default_factory=Counter)
+    _verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _shown: dict[str, Shown] = field(default_factory=dict)
+    _gaps: dict[tuple[str, str], _Difference] = field(default_factory=dict)
+
+    def add(self, case: Case) -> None:
+        """Count a case."""
+        self._counts["cases"] += 1
+        self._counts["with_victims"] += bool(case.victims)
+        self._counts["clean"] += not case.findings
+        self._counts["unproved"] += not case.proved
+        self._counts["infeasible"] += case.judgements[0].status == "infeasible"
+        self._findings.update(case.findings)
+        if (kept := case.precedence) is not None:
+            self._precedence["judged"] += 1
+            self._precedence["fewer"] += kept.fewer is True
+            self._precedence["smallest"] += kept.smallest is True
+            self._precedence["undecided"] += kept.fewer is None
+        for judgement in case.judgements:
+            self._judge(case, judgement)
+
+    def fail(self) -> None:
+        """Count a state, or a pending workload, that could not be audited."""
+        self._counts["failures"] += 1
+
+    def _judge(self, case: Case, judgement: Judgement) -> None:
+        name = judgement.objective
+        self._shown[name] = self._shown.get(name, Shown()).plus(judgement.shown)
+        self._verdicts[name, "proved"] += judgement.status in {"optimal", "infeasible"}
+        if judgement.best is not None:
+            self._verdicts[name, "best" if judgement.best else "not_best"] += 1
+        if not case.victims or case.outside_rules:  # outside its rules it may well be cheaper
+            return
+        where = f"{case.state}: {case.pending}"
+        for term, gap in judgement.gaps.items():
+            known = self._gaps.setdefault((name, term), _Difference())
+            known.add(gap, judgement.terms[term] + gap, where)
+
+    def summary(self) -> Summary:
+        """Return the totals."""
+        return Summary(
+            states=self.states,
+            cases=self._counts["cases"],
+            with_victims=self._counts["with_victims"],
+            infeasible=self._counts["infeasible"],
+            clean=self._counts["clean"],
+            unproved=self._counts["unproved"],
+            failures=self._counts["failures"],
+            findings=dict(sorted(self._findings.items())),
+            precedence=PrecedenceCount(
+                **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
+            ),
+            verdicts=tuple(self._verdict(profile.name) for profile in self.objectives),
+            gaps=tuple(
+                Gap(
+                    objective=profile.name,
+                    term=term,
+                    title=find_term(term).title,
+                    unit=find_term(term).unit,
+                    compared=found.compared,
+                    more=found.more,
+                    less=found.less,
+                    total=found.total,
+                    greedy_total=found.greedy_total,
+                    worst=found.worst,
+                    worst_case=found.worst_case,
+                )
+                for profile in self.objectives
+                for term in self._terms(profile)
+                if (found := self._gaps.get((profile.name, term))) is not None
+            ),
+        )
+
+    def _terms(self, profile: Profile) -> Iterator[str]:
+        """Yield the terms of an objective; for the victims of each priority all that were seen."""
+        counted = [term for name, term in self._gaps if name == profile.name]
+        seen = {term: 0 for term in counted if priority_of(term) is not None}
+        for term in profile.terms:
+            yield from in_order(seen) if term == EACH else (term,)
+
+    def _verdict(self, name: str) -> Verdicts:
+        best, not_best = self._verdicts[name, "best"], self._verdicts[name, "not_best"]
+        return Verdicts(
+            objective=name,
+            proved=self._verdicts[name, "proved"],
+            judged=best + not_best,
+            best=best,
+            not_best=not_best,
+            shown=self._shown.get(name, Shown()),
+        )

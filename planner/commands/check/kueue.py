@@ -1,0 +1,257 @@
+"""Plans of Kueue, checked from the state alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from planner.assignment import Assignment, flavor_resources
+from planner.commands.check.facts import VICTIMS, Facts
+from planner.commands.check.record import Check, CheckedClaim, conclude
+from planner.commands.check.trees import check_infeasible, check_levels
+from planner.errors import UnsupportedError
+from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.annotation import read_disruption
+from planner.objective.kueue import known_groups, term_table
+from planner.objective.profiles import Profile, measure_id, with_names
+from planner.objective.terms import TermTable
+from planner.plan import Cap, Certificate, Plan, Verdict, Victim
+from planner.problem.kep83 import build_kep83
+from planner.problem.kueue import Problem, build_problem
+from planner.proof.claims import Claims
+from planner.proof.kueue import kueue_claims
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.cycle.turn import in_the_way
+from planner.reference.kueue.decision import Decision, decide
+from planner.state import State
+from planner.verifier.kueue.certificate import check_certificate
+from planner.verifier.kueue.facts import check_facts
+from planner.verifier.kueue.fair_setting import FairSetting
+from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
+from planner.verifier.kueue.setting import Setting
+from planner.verifier.wording import compare, judge
+
+
+def check_kueue(
+    state: State, plan: Plan, profile: Profile, costs: Mapping[str, int] | None
+) -> Check:
+    """Check a plan of Kueue.
+
+    Raises
+    ------
+    InputError
+        If the plan is not for this state, or its objective cannot be counted there.
+    UnsupportedError
+        If its flavors were chosen for least disruption: ranks depend on all that were examined.
+    """
+    if plan.flavors is not None:
+        raise UnsupportedError(
+            "plan.flavors",
+            "the flavors were chosen for least disruption, which no tree shows",
+            hint="check a plan under Kueue's own flavors, or under an assignment",
+        )
+    return _Checking(state, plan, profile, costs).check()
+
+
+@dataclass
+class _Checking:
+    state: State
+    plan: Plan
+    profile: Profile
+    costs: Mapping[str, int] | None
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        return take_snapshot(self.state, self.plan.now, flavor_resources(self.plan.assignment))
+
+    @cached_property
+    def setting(self) -> Setting:
+        plan = self.plan
+        return setting_for(self.state, self.snapshot, plan.preemptor, plan.assignment, plan.kep83)
+
+    @cached_property
+    def problem(self) -> Problem:
+        plan, snapshot = self.plan, self.snapshot
+        preemptor = find_preemptor(self.state, snapshot, plan.preemptor)
+        if plan.kep83 is None:
+            return build_problem(snapshot, preemptor, plan.assignment)
+        options, cost = plan.kep83, self._milestones
+        base = build_kep83(snapshot, preemptor, plan.assignment, options, cost).base
+        return replace(base, fair=None)  # fair sharing came later
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        return {workload.key: i for i, workload in enumerate(self.problem.workloads)}
+
+    @cached_property
+    def table(self) -> TermTable:
+        going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
+        going[[self.position[one.key] for one in self.setting.candidates]] = True
+        table = term_table(self.problem, self.snapshot, going, self.costs)
+        own = [self.position[key] for key in self._own if key in self.position]
+        return adopt(
+            self.profile,
+            table,
+            lambda: known_groups(self.state),
+            lambda: own_priorities(table, own),
+        )
+
+    def check(self) -> Check:
+        """Judge laws and values, then trees."""
+        laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
+        return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
+
+    def _claims_about_itself(self) -> Iterator[Verdict]:
+        """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
+        plan, certificate = self.plan, self.plan.certificate
+        bounds = certificate.bounds if certificate else ()
+        costs = {bound.term: self._costs_of(bound.term) for bound in bounds}
+        case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
+        terms = self.table.evaluate(self.facts.positions(plan.keys))
+        asked = self._levels(certificate) if certificate and plan.victims else None
+        yield from check_certificate(case, plan, terms, costs, asked)
+        of_greedy = () if plan.greedy is None else plan.greedy.victims
+        victims = (*plan.victims, *of_greedy)
+        findings = [said for victim in victims for said in self._victim_faults(victim)]
+        yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        if plan.greedy is not None:
+            yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
+            setting, snapshot = self.setting, self.snapshot
+            case = match_plan(self.state, plan.greedy, snapshot=snapshot, setting=setting)
+            yield check_facts(case, plan.greedy)
+        if certificate is not None and plan.victims:
+            profile = spelled_out(self.profile, self.table)
+            yield self.facts.check_caps(certificate.caps, profile)
+
+    def _levels(self, certificate: Certificate) -> list[str]:
+        profile = spelled_out(self.profile, self.table)
+        asked = [measure_id(measure) for measure in with_names(profile.levels)]
+        named = [level.term for level in certificate.levels]
+        return ["D11", *asked] if named[:1] == ["D11"] and asked[:1] != ["D11"] else asked
+
+    def _victim_faults(self, victim: Victim) -> Iterator[str]:
+        """Compare costs, age and place of a victim."""
+        key = victim.workload
+        yield from self.facts.cost_faults(key, victim.costs)
+        if key in self.position:
+            at = self.position[key]
+            place = self._place.get(at, len(self._place) + 1)
+            yield from compare(f"place of {key}", victim.position, place)
+            yield from compare(f"age of {key}", victim.age_s, self.table.disruptions[at].running_s)
+
+    def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
+        """Compare flavors, reasons and attempt with the replayed algorithm's."""
+        search = self._decision.search
+        if greedy.strict != self.plan.strict:
+            yield "documented precedence is a law for one of the two only"
+        if greedy.in_the_way:
+            yield from compare("who is in the way", greedy.in_the_way, self._in_the_way())
+        if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:
+            yield "it has other flavors, or rules, than the plan"
+        for victim, target in zip(greedy.victims, search.targets, strict=False):
+            yield from compare(f"reason of {victim.workload}", victim.reason, target.reason)
+        yield from compare("its attempt", greedy.borrowing, search.borrowing)
+
+    def _in_the_way(self) -> tuple[str, ...]:
+        """Return who keeps the scheduler from the preemptor as long as nothing changes."""
+        preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
+        found = in_the_way(self.state, self.snapshot, preemptor.key, preemptor.queue, lambda: False)
+        return () if found is None else tuple(found.workloads)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The numbers that the plan is compared with."""
+        own, order = self._own, self.problem.order.tolist()
+        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+
+    @cached_property
+    def _own(self) -> Sequence[str]:
+        """The victims of the scheduler's own algorithm, in its order."""
+        return [target.workload.key for target in self._decision.search.targets]
+
+    @cached_property
+    def _place(self) -> Mapping[int, int]:
+        """Where each candidate stands in the scheduler's list of them, from 1, by position."""
+        listed = self.facts.positions(one.key for one in self.setting.candidates)
+        return {position: place for place, position in enumerate(listed, start=1)}
+
+    def _is_outside(self) -> bool:
+        """Say whether the scheduler's own plan breaks its laws: under fair sharing it may."""
+        greedy = self.plan.greedy
+        if greedy is None or self._keeps_its_laws:
+            return False
+        judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
+        return not judged.accepted
+
+    @property
+    def _keeps_its_laws(self) -> bool:
+        """Whether the scheduler always keeps its own laws: it does but for fair sharing."""
+        return not isinstance(self.setting, FairSetting)
+
+    @cached_property
+    def _decision(self) -> Decision:
+        """What the scheduler's own algorithm does under the flavors of the plan."""
+        return self._decide(self.plan.assignment)
+
+    def _decide(self, assignment: Assignment | None) -> Decision:
+        snapshot, options = self.snapshot, self.plan.kep83
+        preemptor = find_preemptor(self.state, snapshot, self.plan.preemptor)
+        if options is None:
+            return decide(snapshot, preemptor, assignment)
+        return decide_kep83(snapshot, preemptor, options, assignment, self._milestones)
+
+    def _never_looks(self) -> bool:
+        """Say whether the scheduler looks for no victims with the flavors that it assigns.
+
+        It finds none, leaves podsets out, or takes for fitting what does not fit.
+        """
+        assignment, setting = self.plan.assignment, self.setting
+        left_out = len(assignment.pod_sets) < len(setting.preemptor.pod_sets)
+        if assignment.mode == "Preempt" and not left_out:
+            return False
+        free = self.snapshot.usage.available
+        asked = setting.request.items()
+        fits = all(amount <= max(0, free(setting.queue, fr)) for fr, amount in asked)
+        if assignment.mode == "Fit" and fits and not left_out:
+            return False
+        return self._decide(None).assignment == assignment
+
+    @cached_property
+    def _milestones(self) -> Mapping[str, int]:
+        """What KEP-83's order of candidates looks at, where it does."""
+        if self.plan.kep83 is None or "ByLowestDisruptionCost" not in self.plan.kep83.criteria:
+            return {}
+        held = (one for group in self.snapshot.admitted.values() for one in group if one.remarked)
+        now = self.snapshot.now
+        return {one.key: read_disruption(one.workload, now).milestone_cost for one in held}
+
+    def _costs_of(self, term: str) -> dict[str, int]:
+        costs = np.sum([self.table.separable[each] for each in term.split("+")], axis=0).tolist()
+        return {key: costs[position] for key, position in self.position.items()}
+
+    def _claims(self) -> Iterator[CheckedClaim]:
+        certificate = self.plan.certificate
+        if self.plan.status == "infeasible":
+            trees = certificate.trees if certificate else ()
+            known = (
+                "the scheduler, replayed, never looks for victims" if self._never_looks() else ""
+            )
+            yield check_infeasible(self._questions(()), trees, known)
+        elif certificate and self.plan.status == "optimal" and self.plan.victims:
+            claims = self._questions(certificate.caps)
+            yield from check_levels(claims, certificate, self.facts.positions(self.plan.keys))
+
+    def _questions(self, caps: Sequence[Cap]) -> Claims:
+        return kueue_claims(
+            self.setting,
+            self.table,
+            self.position,
+            self.problem.order.tolist(),
+            caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
+            wishes=self.profile.wishes,
+        )

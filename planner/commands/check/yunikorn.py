@@ -1,0 +1,174 @@
+"""Plans of YuniKorn, checked from the state alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from planner.commands.check.facts import VICTIMS, Facts
+from planner.commands.check.record import Check, CheckedClaim, conclude
+from planner.commands.check.trees import check_infeasible, check_levels
+from planner.laws import Spared
+from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.profiles import Profile, measure_id, with_names
+from planner.objective.terms import TermTable
+from planner.objective.wishes import NO_WISHES, Wishes
+from planner.objective.yunikorn import (
+    known_yunikorn_groups,
+    refuse_annotated,
+    yunikorn_term_table,
+)
+from planner.plan import Cap, Verdict, YuniKornPlan
+from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.proof.claims import LAST_RESORT, Claims
+from planner.proof.yunikorn import yunikorn_claims
+from planner.proof.yunikorn.frame import candidates
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.reference.yunikorn.decision import Decision, decide
+from planner.state import YuniKornState
+from planner.verifier.wording import compare, judge
+from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
+from planner.verifier.yunikorn.case import LAST_TIER
+from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
+from planner.verifier.yunikorn.fence import adjusted_priority
+
+
+def check_yunikorn(
+    state: YuniKornState, plan: YuniKornPlan, profile: Profile, costs: Mapping[str, int] | None
+) -> Check:
+    """Check a plan of YuniKorn.
+
+    Raises
+    ------
+    InputError
+        If the plan is not for this state, or its objective cannot be counted there.
+    """
+    refuse_annotated(profile)
+    return _Checking(state, plan, profile, costs).check()
+
+
+@dataclass
+class _Checking:
+    state: YuniKornState
+    plan: YuniKornPlan
+    profile: Profile
+    costs: Mapping[str, int] | None
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        return prepare(self.state, self.plan.partition)
+
+    @cached_property
+    def asking(self) -> Asking:
+        return find_ask(self.cluster, self.plan.preemptor)
+
+    @cached_property
+    def problem(self) -> YuniKornProblem:
+        return build_yunikorn_problem(self.cluster, self.asking)
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        return {one.allocation_key: i for i, one in enumerate(self.problem.allocations)}
+
+    @cached_property
+    def table(self) -> TermTable:
+        going = np.zeros(len(self.problem.allocations), dtype=np.bool_)
+        worth = self.problem.priority.tolist()
+        for position, victim in candidates(self.cluster, self.asking, self.plan.rules):
+            going[position] = True
+            if not self.asking.ask.required_node:
+                worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
+        table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
+        own = [self.position[key] for key in self._decision.victim_keys]
+        return adopt(
+            self.profile,
+            table,
+            lambda: known_yunikorn_groups(self.state),
+            lambda: own_priorities(table, own),
+        )
+
+    def check(self) -> Check:
+        """Judge laws and values, then trees."""
+        laws = verify_yunikorn_plan(self.state, self.plan, cluster=self.cluster)
+        return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
+
+    def _claims_about_itself(self) -> Iterator[Verdict]:
+        """Judge values, bounds, order and facts, and the core's own plan beside it."""
+        plan, greedy, certificate = self.plan, self.plan.greedy, self.plan.certificate
+        case = match_yunikorn(self.state, plan, self.cluster)
+        terms = self.table.evaluate(self.facts.positions(plan.keys))
+        profile = spelled_out(self.profile, self.table)
+        levels = [measure_id(measure) for measure in with_names(profile.levels)]
+        asked = levels if certificate is not None and plan.victims else None
+        yield from check_yunikorn_certificate(case, plan, terms, asked)
+        victims = (*plan.victims, *(() if greedy is None else greedy.victims))
+        findings = [
+            said
+            for victim in victims
+            for said in self.facts.cost_faults(victim.allocation, victim.costs)
+        ]
+        yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        if greedy is not None:
+            others = compare("its node", greedy.node, self._decision.node)
+            yield self.facts.check_greedy(greedy, others)
+            yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
+        if certificate is not None and plan.victims:
+            yield self.facts.check_caps(certificate.caps, profile)
+
+    @cached_property
+    def _decision(self) -> Decision:
+        """What the core's own algorithm does."""
+        return decide(self.cluster, self.asking)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The numbers that the plan is compared with."""
+        own = self._decision.victim_keys
+        order = self.problem.order.tolist()
+        return Facts(self.table, self.position, order, own, bool(own) and self._is_outside())
+
+    def _is_outside(self) -> bool:
+        """Say whether the core's own plan breaks the laws that the plan keeps."""
+        greedy = self.plan.greedy
+        if greedy is None:
+            return False
+        judged = verify_yunikorn_plan(self.state, greedy, cluster=self.cluster)
+        return not judged.accepted or not greedy.spares(self._spare)
+
+    def _claims(self) -> Iterator[CheckedClaim]:
+        plan, certificate = self.plan, self.plan.certificate
+        if plan.status == "infeasible":
+            trees = certificate.trees if certificate else ()
+            known = "" if self.problem.may_preempt else "the ask may not preempt at all"
+            yield check_infeasible(self._questions((), "nobody"), trees, known)
+        elif certificate is not None and plan.status == "optimal" and plan.victims:
+            positions = self.facts.positions(plan.keys)
+            claims = self._questions(certificate.caps, self._spare)
+            yield from check_levels(claims, certificate, positions)
+            if not plan.spares("opted-out"):
+                others = self._questions((), "opted-out", NO_WISHES)
+                yield check_infeasible(others, certificate.trees, claim=LAST_RESORT)
+
+    @property
+    def _spare(self) -> Spared:
+        """Whom law 1 spares: as many as the plan does."""
+        if (LAST_TIER,) in self.profile.levels and not self.plan.last_tier:
+            return "last-tier"
+        return "opted-out" if self.plan.spares("opted-out") else "nobody"
+
+    def _questions(
+        self, caps: Sequence[Cap], spare: Spared, wishes: Wishes | None = None
+    ) -> Claims:
+        return yunikorn_claims(
+            self.cluster,
+            self.asking,
+            self.plan.rules,
+            self.table,
+            self.problem.order.tolist(),
+            caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
+            wishes=self.profile.wishes if wishes is None else wishes,
+            spare=spare,
+        )

@@ -1,0 +1,62 @@
+"""Algorithms beside each other on many states: who goes, at what cost, in what time.
+
+algorithm.py  what can be compared, and its names
+record.py     what comes out: a row for each state, pending workload and algorithm; totals
+measure.py    one pending workload: every algorithm's answer, measured alike
+summary.py    many rows to distributions, and to wins against the first algorithm
+many.py       all of it for states in memory, or for many in files, as a batch
+table.py      the rows as a flat table, and as a pandas DataFrame
+extra.py      packages that only some outputs need
+confidence.py intervals of shares and means over many states
+
+Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 and §3 (the ratio, and
+the terms).
+"""
+
+from planner.commands.compare.algorithm import (
+    DEFAULT_ALGORITHMS,
+    Algorithm,
+    find_algorithm,
+    find_algorithms,
+)
+from planner.commands.compare.many import compare, compare_states
+from planner.commands.compare.measure import Question, compare_instance
+from planner.commands.compare.record import (
+    MEASURES,
+    SCORED,
+    Comparison,
+    Distribution,
+    Duel,
+    Measure,
+    Row,
+    Score,
+    Standing,
+    StateComparison,
+)
+from planner.commands.compare.summary import Tally
+from planner.commands.compare.table import columns, frame, values
+
+__all__ = [
+    "DEFAULT_ALGORITHMS",
+    "MEASURES",
+    "SCORED",
+    "Algorithm",
+    "Comparison",
+    "Distribution",
+    "Duel",
+    "Measure",
+    "Question",
+    "Row",
+    "Score",
+    "Standing",
+    "StateComparison",
+    "Tally",
+    "columns",
+    "compare",
+    "compare_instance",
+    "compare_states",
+    "find_algorithm",
+    "find_algorithms",
+    "frame",
+    "values",
+]

@@ -1,0 +1,188 @@
+"""One pending workload: every algorithm's answer, all measured by one table of terms."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from planner.assignment import Assignment
+from planner.commands.audit.instance import Instance
+from planner.commands.audit.judge import evicted
+from planner.commands.audit.record import Failure
+from planner.commands.compare.algorithm import Algorithm
+from planner.commands.compare.record import Row, RowStatus, StateComparison
+from planner.errors import InternalError, PlannerError, UnsupportedError
+from planner.plan import AnyPlan, Plan
+from planner.solver.engine import Deadline
+from planner.solver.given import Given
+from planner.solver.kueue.planning import Planning
+from planner.solver.start import solve, start
+from planner.solver.verdict import broken
+from planner.state import State, YuniKornState
+from planner.verifier.kueue.plan import verify_plan
+
+DIGITS: Final = 6
+"""Digits of a ratio and of seconds after the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of every state: algorithms, seconds for each answer, the clock, the laws.
+
+    ``laws`` is the side that is taken where YuniKorn's written laws and its code differ.
+    ``pending`` is the only one asked about, if it is given.
+    """
+
+    algorithms: tuple[Algorithm, ...]
+    time_limit: float | None = None
+    now: datetime | None = None
+    laws: str | None = None
+    pending: str | None = None
+
+
+def compare_instance(instance: Instance, question: Question) -> StateComparison:
+    """Let every algorithm answer for every pending workload of a state.
+
+    One that cannot be planned for is a failure, and does not stop the others.
+
+    Raises
+    ------
+    InternalError
+        If a plan fails its own verification.
+    """
+    rows: list[Row] = []
+    failures: list[Failure] = []
+    laws = question.laws if isinstance(instance.state, YuniKornState) else None
+    for pending in (question.pending,) if question.pending else instance.pending:
+        given = Given(pending, instance.assignment, question.now, laws)
+        try:
+            case = _Case(instance, given, question.time_limit)
+        except InternalError:
+            raise
+        except PlannerError as error:
+            failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+        else:
+            rows += map(case.row, question.algorithms)
+    return StateComparison(state=instance.name, rows=tuple(rows), failures=tuple(failures))
+
+
+class _Case:
+    """A pending workload, and the planning of the state as it is that measures every answer.
+
+    No objective is ever solved in that planning: its terms stay what the state tells.
+    """
+
+    def __init__(self, instance: Instance, given: Given, time_limit: float | None) -> None:
+        self._instance = instance
+        self._given = given
+        self._time_limit = time_limit
+        self._own = own = start(instance.state, given)
+        self._preemptor = own.preemptor_key
+        self._position = {key: position for position, key in enumerate(own.keys)}
+
+    def row(self, algorithm: Algorithm) -> Row:
+        """Return the row of an algorithm."""
+        reason = algorithm.why_not(self._instance.state)
+        if reason:
+            return self._row(algorithm, "skipped", reason)
+        try:
+            plan, seconds = self._answer(algorithm)
+        except UnsupportedError as error:
+            return self._row(algorithm, "skipped", str(error))
+        except InternalError:
+            raise
+        except PlannerError as error:
+            return self._row(algorithm, "failed", str(error))
+        return self._measured(algorithm, plan, seconds)
+
+    def _answer(self, algorithm: Algorithm) -> tuple[AnyPlan, float]:
+        """Return the plan of an algorithm, and the seconds that it took."""
+        state = algorithm.state(self._instance.state)
+        began = time.perf_counter()
+        planning = start(state, replace(self._given, rules=algorithm.rules))
+        plan: AnyPlan
+        if algorithm.profile is None:
+            plan = planning.greedy_plan()
+        else:
+            plan = solve(planning, algorithm.profile, Deadline.after(self._time_limit))
+        return plan, round(time.perf_counter() - began, DIGITS)
+
+    def _row(self, algorithm: Algorithm, status: RowStatus, detail: str) -> Row:
+        """Return what a row says in any case."""
+        return Row(
+            state=self._instance.name,
+            pending=self._preemptor,
+            scheduler=self._instance.state.scheduler,
+            algorithm=algorithm.name,
+            status=status,
+            detail=detail,
+            running=len(self._position),
+            candidates=int(self._own.eligible.sum()),
+        )
+
+    def _measured(self, algorithm: Algorithm, plan: AnyPlan, seconds: float) -> Row:
+        is_optimum = algorithm.profile is not None
+        found: dict[str, object] = {
+            "rules": plan.rules,
+            "victims": plan.keys,
+            "outside_rules": self._outside(plan) if algorithm.edits else plan.outside_rules,
+            "levels": plan.certificate.levels if plan.certificate else (),
+            "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,
+            "seconds": seconds,
+        }
+        if plan.status in {"optimal", "feasible"}:
+            found["own_flavors"] = self._has_own_flavors(plan)
+            found["terms"] = self._own.table.evaluate(map(self._position.__getitem__, plan.keys))
+            found["ratio"], found["ratio_of"] = _ratio(plan)
+        return self._row(algorithm, plan.status, plan.explanation).model_copy(update=found)
+
+    def _has_own_flavors(self, plan: AnyPlan) -> bool | None:
+        if not (isinstance(plan, Plan) and isinstance(self._own, Planning)):
+            return None
+        return _chosen(plan.assignment) == _chosen(self._own.decision.assignment)
+
+    def _outside(self, plan: AnyPlan) -> tuple[str, ...]:
+        """Return the laws of the state as it is that victims found by other rules break.
+
+        The flavors are those of the plan. Of the attempts that Kueue could make, the one that
+        breaks the fewest laws counts.
+        """
+        own, state = self._own, self._instance.state
+        if not plan.victims or not (
+            isinstance(plan, Plan) and isinstance(own, Planning) and isinstance(state, State)
+        ):
+            return ()
+        if plan.assignment != own.decision.assignment:
+            own = own.with_flavors(plan.assignment, own.eligible)
+        victims = own.describe_in_order([self._position[key] for key in plan.keys])
+        claims = [
+            own.subject.plan(
+                "kueue", "feasible", "", objective="", victims=victims, borrowing=borrowing
+            )
+            for borrowing in (False, True)
+        ]
+        found = [broken(verify_plan(state, one, snapshot=own.snapshot).verdicts) for one in claims]
+        return min(found, key=len)
+
+
+def _chosen(assignment: Assignment) -> list[tuple[str, int | None, dict[str, str]]]:
+    """Return pods and flavors, without what says whether they fit."""
+    return [
+        (pods.name, pods.count, {name: one.flavor for name, one in pods.flavors.items()})
+        for pods in assignment.pod_sets
+    ]
+
+
+def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
+    """Return the largest ratio of what is evicted to what is requested, and of which resource."""
+    if not plan.victims:
+        return 0.0, None
+    wanted = {place: amount for place, amount in plan.requested.items() if place in plan.short}
+    if not wanted:
+        return None, None
+    held = evicted(plan)
+    ratios = {place: held.get(place, 0) / amount for place, amount in wanted.items()}
+    scarcest = max(ratios, key=ratios.__getitem__)
+    return round(ratios[scarcest], DIGITS), "/".join(filter(None, scarcest))

@@ -1,0 +1,185 @@
+"""What a comparison says: a row for each state, pending workload and algorithm, and totals."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from planner.commands.audit.record import Failure, Rules
+from planner.plan.base import Record
+from planner.plan.record import SCHEMA_VERSION, Level, SchedulerId, Status
+
+Measure = Literal["victims", "lost_work", "ratio", "seconds"]
+"""What is compared. victims: those that are not being evicted already (D2). lost_work: the work
+that they lose, restarts included (D4 + D5), in accelerator-seconds. ratio: how much of the
+scarcest resource they hold for what is requested of it. seconds: how long the answer took."""
+
+SCORED: Final[tuple[Measure, ...]] = ("victims", "lost_work", "ratio")
+MEASURES: Final[tuple[Measure, ...]] = (*SCORED, "seconds")
+"""All measures, after those that algorithms are scored by."""
+
+RowStatus = Status | Literal["skipped", "failed"]
+"""As of a plan. skipped: the algorithm means nothing for the state, or needs what it does not
+tell. failed: it cannot be used there for another reason."""
+
+
+class Row(Record):
+    """The answer of one algorithm for one pending workload or ask of one state.
+
+    ``rules`` are those that the algorithm kept to, ``detail`` its answer in words. ``victims``
+    are its victims, those that are being evicted already among them. ``terms`` are the
+    disruption terms of the victims, where it has a plan. Whatever the algorithm, they are those
+    of the state as it is: ranks (D1, D3) are counted among the priorities of the candidates
+    under the state's own rules, where a workload that is none has the rank it would have, and
+    places (D12) likewise; over-freeing (D7) is that beyond the need under the flavors that the
+    scheduler itself assigns. ``early`` counts what workloads ask for themselves only, and
+    ``rated`` is not there; a level says what the objective itself counted.
+
+    ``outside_rules`` says which of the state's own laws the victims do not keep, under the
+    flavors of the algorithm; ``own_flavors`` whether these are the ones that Kueue assigns in
+    the state as it is (``None`` without a plan, and for YuniKorn, which has none).
+
+    ``ratio`` is the largest, over the contested resources, of what the victims that are not
+    being evicted already hold by what is requested; ``ratio_of`` names the resource, in Kueue
+    as flavor/resource. Contested are flavor-resources of assigned mode Preempt, in YuniKorn all
+    that the ask wants. It is 0 where nobody goes, ``None`` without a plan.
+
+    ``levels`` are the values of the objective with their proven bounds, in order, and ``proved``
+    says whether all were proved: ``None`` for what is no optimum. ``running`` counts the
+    workloads that hold quota in the preemptor's tree, or the allocations of the partition;
+    ``candidates`` those that the state's own rules permit.
+
+    ``seconds`` is the wall-clock time from the state, read already, to the verified answer. It
+    is the only field in which two runs differ, as long as no time limit is met; there is none
+    where nothing was measured.
+    """
+
+    state: str
+    pending: str
+    scheduler: SchedulerId
+    algorithm: str
+    rules: Rules | None = None
+    status: RowStatus
+    detail: str = ""
+    victims: tuple[str, ...] = ()
+    terms: dict[str, int] = {}
+    outside_rules: tuple[str, ...] = ()
+    own_flavors: bool | None = None
+    ratio: float | None = None
+    ratio_of: str | None = None
+    levels: tuple[Level, ...] = ()
+    proved: bool | None = None
+    running: int
+    candidates: int
+    seconds: float | None = None
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether it makes room for the pending workload, evicting somebody or nobody."""
+        return self.status in {"optimal", "feasible"}
+
+    def measured(self, measure: Measure) -> float | None:
+        """Return a measure of the row, ``None`` if it has none."""
+        if measure == "seconds":
+            return self.seconds
+        if not self.has_plan:
+            return None
+        if measure == "ratio":
+            return self.ratio
+        return self.terms["D2"] if measure == "victims" else self.terms["D4"] + self.terms["D5"]
+
+
+class StateComparison(Record):
+    """Everything about one state."""
+
+    state: str
+    rows: tuple[Row, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+class Standing(Record):
+    """How often an algorithm had what kind of answer.
+
+    ``rows`` are its ``plans``, ``infeasible``, ``unknown``, ``skipped`` and ``failed`` together.
+    ``plans`` counts rows with a plan, of which ``outside_rules`` break the state's own rules.
+    ``infeasible`` and ``unknown`` are statuses; ``proved`` counts optima that are proved, that
+    there is none included.
+    """
+
+    algorithm: str
+    rows: int
+    plans: int
+    infeasible: int
+    unknown: int
+    skipped: int
+    failed: int
+    proved: int
+    outside_rules: int
+
+
+class Distribution(Record):
+    """How one measure of one algorithm is distributed over ``count`` cases.
+
+    Counted are the cases in which every algorithm that is not skipped has a plan, and one of
+    them evicts somebody: all algorithms of one scheduler are measured on the same cases. Of
+    ``seconds`` all cases count. ``p90`` is the smallest value that at least nine tenths of the
+    cases do not exceed.
+    """
+
+    algorithm: str
+    measure: Measure
+    count: int
+    mean: float
+    median: float
+    p90: float
+    max: float
+
+
+class Score(Record):
+    """How often an algorithm has less of a measure than the first one, as much, and more.
+
+    ``mean_gap`` is how much more the first has in the mean, 0 if nothing was scored.
+    """
+
+    measure: Measure
+    wins: int
+    ties: int
+    losses: int
+    mean_gap: float
+
+
+class Duel(Record):
+    """An algorithm against the first one.
+
+    ``both`` counts the cases in which both have a plan and one of them evicts somebody: these
+    are scored. ``only_this`` and ``only_first`` count those in which one alone has a plan.
+    """
+
+    algorithm: str
+    first: str
+    both: int
+    only_this: int
+    only_first: int
+    scores: tuple[Score, ...]
+
+
+class Summary(Record):
+    """Totals: of states, of cases (pending workloads), of failures, and of each algorithm."""
+
+    states: int
+    cases: int
+    failures: int
+    standings: tuple[Standing, ...]
+    distributions: tuple[Distribution, ...]
+    duels: tuple[Duel, ...]
+
+
+class Comparison(Record):
+    """Algorithms beside each other on one or many states."""
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    algorithms: tuple[str, ...]
+    summary: Summary
+    rows: tuple[Row, ...]
+    failures: tuple[Failure, ...] = ()

@@ -1,0 +1,112 @@
+"""The rows as a flat table: one line a row, one column a number; Parquet and pandas take it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.commands.compare.extra import need
+from planner.commands.compare.record import Comparison, Row
+from planner.errors import UnsupportedError
+from planner.term import TERMS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Cell = str | int | float | bool | None
+
+KINDS: Final[dict[str, str]] = {
+    "state": "string",
+    "pending": "string",
+    "scheduler": "string",
+    "algorithm": "string",
+    "rules": "string",
+    "status": "string",
+    "proved": "boolean",
+    "outside_rules": "string",
+    "own_flavors": "boolean",
+    "running": "Int64",
+    "candidates": "Int64",
+    "victims": "Int64",
+    "ratio": "Float64",
+    "ratio_of": "string",
+    "level": "string",
+    "value": "Int64",
+    "bound": "Int64",
+    "levels": "string",
+    "seconds": "Float64",
+    "detail": "string",
+}
+"""Columns, with what pandas calls what they hold; every term follows.
+
+``victims`` counts them, ``outside_rules`` holds the ids of laws, ``level``, ``value`` and
+``bound`` are those of the first level, and ``levels`` has all as ``D0=0>=0 D2=3>=3``: value, and
+what is proved of it."""
+
+TERM_KIND: Final = "Int64"
+
+
+def columns(comparison: Comparison) -> tuple[str, ...]:
+    """Return the names of the columns: the fixed ones, then every term that any row has."""
+    told = {term for row in comparison.rows for term in row.terms}
+    return (*KINDS, *(term for term in TERMS if term in told))
+
+
+def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
+    terms = columns(comparison)[len(KINDS) :]
+    for row in comparison.rows:
+        fixed = _fixed(row)
+        yield (*(fixed[name] for name in KINDS), *(row.terms.get(term) for term in terms))
+
+
+def frame(comparison: Comparison) -> DataFrame:
+    """Return the rows as a pandas DataFrame, in types that know missing values.
+
+    Raises
+    ------
+    InputError
+        If pandas is not installed, or a number is beyond 64 bits.
+    """
+    need("frame", "pandas")
+    import pandas as pd  # noqa: PLC0415 - an extra
+
+    names = columns(comparison)
+    by_column: Sequence[Sequence[Cell]] = list(zip(*values(comparison), strict=True))
+    by_column = by_column or [()] * len(names)
+    arrays = {}
+    for name, column in zip(names, by_column, strict=True):
+        try:
+            arrays[name] = pd.array(list(column), dtype=KINDS.get(name, TERM_KIND))
+        except OverflowError:
+            hint = "CSV and JSON hold numbers of any size"
+            raise UnsupportedError(name, "a number is beyond 64 bits", hint=hint) from None
+    return pd.DataFrame(arrays)
+
+
+def parquet(comparison: Comparison) -> bytes:
+    """Return the rows as a Parquet file.
+
+    Raises
+    ------
+    InputError
+        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
+    """
+    need("parquet", "pandas", "pyarrow")
+    file = io.BytesIO()
+    frame(comparison).to_parquet(file, engine="pyarrow", index=False)
+    return file.getvalue()
+
+
+def _fixed(row: Row) -> dict[str, Any]:
+    first = row.levels[0] if row.levels else None
+    return {
+        **{name: getattr(row, name) for name in KINDS if name in Row.model_fields},
+        "victims": len(row.victims) if row.has_plan else None,
+        "outside_rules": " ".join(law.partition(" ")[0] for law in row.outside_rules),
+        "level": first and first.term,
+        "value": first and first.value,
+        "bound": first and first.bound,
+        "levels": " ".join(f"{one.term}={one.value}>={one.bound}" for one in row.levels),
+    }

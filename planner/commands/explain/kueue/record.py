@@ -1,0 +1,117 @@
+"""What is answered about Kueue."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner.commands.explain.record import (
+    CommonClash,
+    CommonExplanation,
+    CommonShortfall,
+    CommonStanding,
+)
+from planner.plan import SCHEMA_VERSION, Amount, Record
+
+
+class Standing(CommonStanding):
+    """A workload as Kueue's rules see it.
+
+    ``workload`` is namespace/name. ``reason`` is Kueue's code for it, only for a candidate.
+    """
+
+    workload: str
+    cluster_queue: str
+    reason: str = ""
+    usage: tuple[Amount, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.workload
+
+
+class Shortfall(CommonShortfall):
+    """What is missing of one flavor-resource, and what all candidates together hold of it.
+
+    In a flavor that was not assigned, ``most`` is what the ClusterQueue could use if nothing
+    ran.
+    """
+
+    flavor: str
+    most: int
+
+    @property
+    def name(self) -> str:
+        """The flavor-resource."""
+        return f"{self.flavor}/{self.resource}"
+
+
+class Clash(CommonClash):
+    """Why Kueue has no plan at all."""
+
+    shortfalls: tuple[Shortfall, ...]
+
+
+class Explanation(CommonExplanation):
+    """The answer to a question about a pending workload of Kueue."""
+
+    scheduler: Literal["kueue"] = "kueue"
+    rules: Literal["kueue-classical", "kueue-fair"]
+    cluster_queue: str
+    workloads: tuple[Standing, ...] = ()
+    clash: Clash | None = None
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """The workloads that are explained."""
+        return self.workloads
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor."""
+        return self.preemptor
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+        return self.cluster_queue
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What people call victims, by their keys, where that is something else: nowhere."""
+        return {}
+
+
+class Party(Record):
+    """One side of a preemption as a message tells it; ``None`` where it does not.
+
+    ``path`` is the way from the root cohort down to the ClusterQueue. ``workload`` is
+    namespace/name, as the message says it or as the state knows the UID.
+    """
+
+    workload: str | None = None
+    uid: str | None = None
+    job_uid: str | None = None
+    cluster_queue: str | None = None
+    path: tuple[str, ...] = ()
+    effective_priority: int | None = None
+    base_priority: int | None = None
+    boost: int | None = None
+
+
+class PreemptionMessage(Record):
+    """What Kueue's text about a preemption says: who, whom, why.
+
+    ``reason`` is the scheduler's code, ``None`` where the text gives none; ``law`` says what
+    stands behind it under classical preemption or fair sharing.
+    """
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    kind: Literal["Preempted", "PreemptedWorkload"]
+    reason: str | None = None
+    law: str | None = None
+    preemptor: Party
+    victim: Party
+    text: str

@@ -1,0 +1,102 @@
+"""What is answered about YuniKorn."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from planner.commands.explain.record import (
+    CommonClash,
+    CommonExplanation,
+    CommonShortfall,
+    CommonStanding,
+)
+from planner.plan import ResourceAmount
+
+
+class YuniKornStanding(CommonStanding):
+    """An allocation as YuniKorn's laws see it.
+
+    ``allocation`` is its key, ``pod`` its namespace/name where the state tells. ``priority`` is
+    its own, ``adjusted_priority`` that on the scale of the ask's own priority, after the offsets
+    and fences of the queues. ``position`` is its place among the candidates of all nodes;
+    ``node_position`` that among the ``node_candidates`` of its node, which is the order in which
+    the core looks at them there.
+    """
+
+    allocation: str
+    pod: str | None = None
+    application: str
+    queue: str
+    node: str
+    adjusted_priority: int
+    originator: bool
+    opted_out: bool
+    node_position: int | None = None
+    node_candidates: int = 0
+    usage: tuple[ResourceAmount, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.pod or self.allocation
+
+
+class YuniKornShortfall(CommonShortfall):
+    """What is missing of one resource type in one place, and what candidates hold there.
+
+    ``place`` is the node with the least shortfall, the maximum of a queue on the ask's path, or
+    what counts as the guaranteed of the ask's queue; ``where`` names the node or the queue.
+    """
+
+    place: Literal["node", "max", "guaranteed"]
+    where: str
+
+    @property
+    def name(self) -> str:
+        """The place and the resource type."""
+        return f"{self.place}/{self.where}/{self.resource}"
+
+
+class YuniKornClash(CommonClash):
+    """Why YuniKorn has no plan at all."""
+
+    shortfalls: tuple[YuniKornShortfall, ...]
+
+
+class YuniKornExplanation(CommonExplanation):
+    """The answer to a question about an ask of YuniKorn.
+
+    ``preemptor`` is the key of the ask, ``pod`` its namespace/name where the state tells.
+    ``node`` is the node of the optimal plan. ``pods`` names the pods of the allocations whose
+    keys stand anywhere in the answer.
+    """
+
+    scheduler: Literal["yunikorn"] = "yunikorn"
+    rules: Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
+    pod: str | None = None
+    application: str
+    queue: str
+    node: str | None = None
+    allocations: tuple[YuniKornStanding, ...] = ()
+    clash: YuniKornClash | None = None
+    pods: dict[str, str] = {}
+
+    @property
+    def standings(self) -> tuple[YuniKornStanding, ...]:
+        """The allocations that are explained."""
+        return self.allocations
+
+    @property
+    def preemptor_name(self) -> str:
+        """What people call the preemptor: its pod, where that is known."""
+        return self.pod or self.preemptor
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The queue it waits in."""
+        return self.queue
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What people call victims, by their keys, where that is something else."""
+        return self.pods

@@ -1,0 +1,203 @@
+"""Queues, what runs in them, the preemptor, and the trap of a hard state.
+
+A hard state has a trap. A queue beside the preemptor's runs a sweep: as many workloads of one GPU
+as the preemptor lacks, of the lowest priority and newer than all else. Kueue takes them one by
+one, before any other, and none is spared by its last step: each is needed. An older job of the
+same queue and priority holds as many GPUs, saved a moment ago, and would do alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import gcd
+
+from planner.commands.generate.chance import Chance
+from planner.commands.generate.knobs import SCALE_SHAPES, KueueKnobs
+from planner.commands.generate.kueue.layout import Layout, Place, Run
+from planner.commands.generate.kueue.quota import deal
+from planner.commands.generate.kueue.shape import (
+    CPU,
+    GPU,
+    GPUS_OF_A_NODE,
+    MEMORY,
+    SCALE,
+    Shape,
+    of_gpus,
+    shapes,
+)
+from planner.commands.generate.names import TASKS
+from planner.errors import InputError
+
+_SWEEP_S = (30, 570)
+"""The ages of a sweep, in seconds."""
+
+_YOUNGEST_S = 600
+"""Nothing but a sweep is younger."""
+
+_WEIGHTS = ("500m", "2", "3")
+"""Weights of fair sharing but 1."""
+
+_SAVED_S = 10
+"""The age of the last checkpoint of the job that would do alone."""
+
+
+def lay_out(knobs: KueueKnobs, seed: int) -> Layout:
+    """Draw a cluster.
+
+    Raises
+    ------
+    InputError
+        If there cannot be such a cluster.
+    """
+    layout = _with_queues(knobs)
+    layout.running += _running(layout, seed)
+    asked = _preemptor(layout, Chance(seed, "pending"))
+    if Chance(seed, "hard").percent(knobs.hard):
+        _set_trap(layout, asked.shape, Chance(seed, "trap"))
+    deal(layout, asked.shape, Chance(seed, "quota"))
+    weight = Chance(seed, "weight")
+    for _ in range(knobs.queues):
+        drawn = weight.pick(_WEIGHTS)
+        layout.weights.append(drawn if weight.percent(knobs.weights) else None)
+    layout.waiting += [asked, *_more_waiting(layout, seed)]
+    return layout
+
+
+def _with_queues(knobs: KueueKnobs) -> Layout:
+    """Deal the queues out to the leaves of their trees, at least two to each where there are."""
+    layout = Layout(knobs, leaf=[0] * knobs.queues, leaves=[])
+    for tree in layout.trees:
+        members = layout.members(tree)
+        leaves = min(knobs.branches ** max(0, knobs.depth - 1), max(1, len(members) // 2))
+        layout.leaves.append(leaves)
+        for place, queue in enumerate(members):
+            layout.leaf[queue] = place * leaves // len(members)
+    return layout
+
+
+def _running(layout: Layout, seed: int) -> Iterator[Run]:
+    knobs, chance = layout.knobs, Chance(seed, "running")
+    drawn, times = shapes(knobs, Chance(seed, "shape")), Chance(seed, "time")
+    for number in range(knobs.workloads):
+        if knobs.shapes in SCALE_SHAPES:
+            cycle = SCALE[knobs.shapes]
+            sized, queue = cycle[number // knobs.queues % len(cycle)], number % knobs.queues
+            shape, level = Shape({CPU: sized.cores}), min(sized.level, knobs.priorities - 1)
+        else:
+            # Nobody is left without: the first workloads are dealt out.
+            queue = number if number < knobs.queues else chance.below(knobs.queues)
+            shape, level = next(drawn), chance.below(knobs.priorities)
+        age = times.spread(_YOUNGEST_S, knobs.age * 3600)
+        waited, saved, evicted = times.below(600), times.below(age), times.between(1, 60)
+        yield Run(
+            number=number,
+            task=chance.pick(TASKS),
+            queue=queue,
+            shape=shape,
+            level=level,
+            flavor=number % knobs.flavors,
+            age_s=age,
+            waited_s=waited,
+            checkpoint_s=saved if chance.percent(knobs.checkpoints) else None,
+            evicted_s=evicted if chance.percent(knobs.evicted) else None,
+            last_tier=chance.percent(knobs.last_tier),
+        )
+
+
+def _preemptor(layout: Layout, chance: Chance) -> Run:
+    """Return what waits in the first queue: more than is free in any flavor of its tree."""
+    knobs, members = layout.knobs, layout.members(0)
+    used = layout.used_in(0)
+    runs = sum(run.queue in members for run in layout.running)
+    held: Counter[str] = Counter()
+    for (_, resource), amount in used.items():
+        held[resource] += amount
+    lacking = max(1, knobs.victims * held[layout.contested] // max(1, runs))
+    free = [layout.free(used[flavor, layout.contested]) for flavor in range(knobs.flavors)]
+    asked = lacking if knobs.fits else min(max(1, max(free) + lacking), _most(layout, used))
+    if not knobs.fits and asked <= max(0, *free):
+        raise InputError(
+            "--victims",
+            f"the preemptor fits: its tree has room for {max(free)} {layout.contested}, and other "
+            "queues have too little that it could take back",
+            "more workloads for each tree and flavor, a smaller pool, or fill nearer to 100",
+        )
+    layout.lacking = asked - free[0]
+    if layout.contested == GPU:
+        memory, cores = (max(1, held[one] // max(1, held[GPU])) for one in (MEMORY, CPU))
+        shape = of_gpus(asked, memory, cores)
+    else:
+        shape = Shape({CPU: asked})
+    return Run(knobs.workloads, chance.pick(TASKS), 0, shape, len(layout.classes) - 1)
+
+
+def _most(layout: Layout, used: Counter[Place]) -> int:
+    """Return what the preemptor's queue can get in every flavor, from others if there are any."""
+    own = layout.used()[0] if len(layout.members(0)) > 1 else Counter[Place]()
+    places = [(flavor, layout.contested) for flavor in range(layout.knobs.flavors)]
+    return min(layout.owned_by_queues(used[place]) - own[place] for place in places)
+
+
+def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
+    """Add a sweep that Kueue takes first, and the job that would do alone."""
+    knobs, members = layout.knobs, layout.members(0)
+    if layout.lacking <= 1:
+        found = f"the preemptor lacks a single {layout.contested}, which one workload gives"
+        raise InputError("--hard", found, "more workloads or victims")
+    layout.trap = members[1] if len(members) > 1 else 0
+    one = {
+        resource: amount // asked.total[layout.contested]
+        for resource, amount in asked.total.items()
+    }
+    lacking, number = layout.lacking, knobs.workloads + knobs.pending
+    youngest, oldest = _SWEEP_S
+    for place in range(lacking):
+        age = youngest + (oldest - youngest) * place // lacking
+        layout.running.append(
+            Run(number + place, "sweep", layout.trap, Shape(one), 0, age_s=age, waited_s=5)
+        )
+    whole = {resource: amount * lacking for resource, amount in one.items()}
+    job = Shape(whole, lacking // gcd(lacking, GPUS_OF_A_NODE))
+    age = 3600 * chance.between(2, 20)
+    layout.running.append(
+        Run(
+            number + lacking,
+            chance.pick(TASKS),
+            layout.trap,
+            job,
+            0,
+            age_s=age,
+            waited_s=60,
+            checkpoint_s=_SAVED_S,
+        )
+    )
+
+
+def _more_waiting(layout: Layout, seed: int) -> Iterator[Run]:
+    """Yield those that wait beside the preemptor; each asks for more than is free."""
+    knobs, chance = layout.knobs, Chance(seed, "waiting")
+    drawn = shapes(knobs, Chance(seed, "waiting shape"))
+    free: dict[int, int] = {}
+    for number in range(1, knobs.pending):
+        queue = chance.below(knobs.queues)
+        tree = layout.tree(queue)
+        if tree not in free:
+            used = layout.used_in(tree)
+            places = [(flavor, layout.contested) for flavor in range(knobs.flavors)]
+            free[tree] = max(layout.free(used[place]) for place in places)
+        left = max(0, free[tree])
+        shape = next(drawn)
+        if layout.contested == GPU:
+            gpus, memory, cores = (shape.total[one] for one in (GPU, MEMORY, CPU))
+            shape = of_gpus(left + gpus, memory // gpus, cores // gpus)
+        else:
+            shape = Shape({CPU: left + chance.pick((1, 5, 20))})
+        yield Run(
+            number=knobs.workloads + number,
+            task=chance.pick(TASKS),
+            queue=queue,
+            shape=shape,
+            level=chance.below(len(layout.classes)),
+            waited_s=chance.below(3600),
+        )

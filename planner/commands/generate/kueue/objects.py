@@ -1,0 +1,177 @@
+"""The objects of a cluster as kubectl would print them, in one List."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Final
+
+from planner import dump
+from planner.commands.generate.kueue.layout import Layout, Place, Quota, Run
+from planner.commands.generate.kueue.shape import CPU, GPU, MEMORY
+from planner.commands.generate.names import (
+    DEPARTMENTS,
+    FLAVORS,
+    FOUNDED,
+    NOW,
+    ORGANISATIONS,
+    OWNERS,
+    TEAMS,
+    ago,
+    numbered,
+    uid,
+)
+from planner.objective.annotation import PREFIX
+
+LOCAL_QUEUES: Final = ("training", "interactive")
+STRATEGIES: Final = {
+    "both": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
+    "final-share": ["LessThanOrEqualToFinalShare"],
+    "initial-share": ["LessThanInitialShare"],
+}
+_UNITS: Final = {CPU: 1000, MEMORY: 2**20}
+"""Kueue's units in one of a shape's: milli-cores, bytes; GPUs are GPUs."""
+
+
+def objects_of(layout: Layout, seed: int) -> dump.Object:
+    """Return the List of a cluster's objects."""
+    items = [
+        *_queues(layout),
+        *_cohorts(layout),
+        *_local_queues(layout),
+        *(_workload(layout, run, seed) for run in (*layout.running, *layout.waiting)),
+        *_flavors(layout),
+        *_configuration(layout),
+    ]
+    return dump.listed(items)
+
+
+def team(queue: int) -> str:
+    """Return the name of a ClusterQueue, which is also the namespace of its team."""
+    return numbered(TEAMS, queue)
+
+
+def cohort_name(tree: int, level: int, place: int) -> str:
+    """Return the name of a cohort by its level and its place there."""
+    root = numbered(ORGANISATIONS, tree)
+    if level == 0:
+        return root
+    return f"{root}-{numbered(DEPARTMENTS, place)}" + (f"-l{level}" if level > 1 else "")
+
+
+def flavor_name(layout: Layout, flavor: int) -> str:
+    """Return the name of a ResourceFlavor."""
+    return FLAVORS[flavor][0] if layout.contested == GPU else numbered(("default",), flavor)
+
+
+def _units(resource: str, amount: int) -> int:
+    return amount * _UNITS.get(resource, 1)
+
+
+def _queues(layout: Layout) -> Iterator[dump.Object]:
+    knobs = layout.knobs
+    policies = dump.Policies(knobs.within, knobs.reclaim, knobs.borrow)
+    for queue, quotas in enumerate(layout.quotas):
+        above = ""
+        if knobs.depth:
+            above = cohort_name(layout.tree(queue), knobs.depth - 1, layout.leaf[queue])
+        yield dump.cluster_queue(
+            team(queue),
+            above,
+            _quotas(layout, quotas),
+            policies,
+            weight=layout.weights[queue],
+            created=FOUNDED,
+        )
+
+
+def _quotas(layout: Layout, quotas: Mapping[Place, Quota]) -> dict[str, dict[str, dump.Quota]]:
+    def of(resource: str, quota: Quota) -> dump.Quota:
+        limits = (
+            None if limit is None else _units(resource, limit)
+            for limit in (quota.borrowing, quota.lending)
+        )
+        return dump.Quota(_units(resource, quota.nominal), *limits)
+
+    return {
+        flavor_name(layout, flavor): {
+            resource: of(resource, quotas[flavor, resource]) for resource in layout.resources
+        }
+        for flavor in range(layout.knobs.flavors)
+    }
+
+
+def _cohorts(layout: Layout) -> Iterator[dump.Object]:
+    knobs = layout.knobs
+    for tree in layout.trees if knobs.depth else ():
+        widths = [layout.leaves[tree]]
+        for _ in range(knobs.depth - 1):
+            widths.append(-(-widths[-1] // knobs.branches))
+        pool = {key: Quota(amount) for key, amount in layout.pools[tree].items()}
+        own = _quotas(layout, pool) if knobs.pool else None
+        yield dump.cohort(cohort_name(tree, 0, 0), quotas=own, created=FOUNDED)
+        for level, width in enumerate(reversed(widths[:-1]), start=1):
+            for place in range(width):
+                above = cohort_name(tree, level - 1, place // knobs.branches)
+                yield dump.cohort(cohort_name(tree, level, place), above, created=FOUNDED)
+
+
+def _local_queues(layout: Layout) -> Iterator[dump.Object]:
+    for queue in range(layout.knobs.queues):
+        for name in LOCAL_QUEUES:
+            yield dump.local_queue(team(queue), name, team(queue), created=FOUNDED)
+
+
+def _workload(layout: Layout, run: Run, seed: int) -> dump.Object:
+    owner = OWNERS[run.number % len(OWNERS)]
+    end = uid(seed, run.number)[:5]
+    requests = {one: _units(one, amount) for one, amount in run.shape.per_pod().items()}
+    held, admission = run.waited_s, None
+    if run.age_s is not None:
+        held += run.age_s
+        flavors = dict.fromkeys(requests, flavor_name(layout, run.flavor))
+        since = NOW - timedelta(seconds=run.age_s)
+        admission = dump.Admission(team(run.queue), flavors, since)
+    made = dump.workload(
+        team(run.queue),
+        f"{owner.lower()}-{run.task}-{run.number}-{end}",
+        LOCAL_QUEUES[run.number // len(OWNERS) % len(LOCAL_QUEUES)],
+        layout.classes[run.level].value,
+        [dump.PodSet(run.shape.pods, requests)],
+        created=NOW - timedelta(seconds=held),
+        admission=admission,
+        annotations=_annotations(run),
+    )
+    if run.evicted_s is not None:
+        made["status"]["conditions"].append(
+            {
+                "type": "Evicted",
+                "status": "True",
+                "reason": "Preempted",
+                "message": "Preempted to accommodate another workload",
+                "lastTransitionTime": ago(run.evicted_s),
+            }
+        )
+    return made
+
+
+def _annotations(run: Run) -> dict[str, str]:
+    told = {}
+    if run.checkpoint_s is not None:
+        told[f"{PREFIX}last-checkpoint"] = ago(run.checkpoint_s)
+    if run.last_tier:
+        told[f"{PREFIX}tier"] = "last"
+    return told
+
+
+def _flavors(layout: Layout) -> Iterator[dump.Object]:
+    for flavor in range(layout.knobs.flavors):
+        product = FLAVORS[flavor][1] if layout.contested == GPU else ""
+        labels = {"nvidia.com/gpu.product": product} if product else None
+        yield dump.resource_flavor(flavor_name(layout, flavor), labels, created=FOUNDED)
+
+
+def _configuration(layout: Layout) -> Iterator[dump.Object]:
+    if layout.knobs.fair:
+        strategies = STRATEGIES[layout.knobs.strategies]
+        yield dump.configuration(fairSharing={"preemptionStrategies": strategies})

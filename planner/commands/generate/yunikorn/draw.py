@@ -1,0 +1,191 @@
+"""Queues, nodes full of pods, and an ask that no node can take as it is.
+
+Cores are contested, memory is not: a node has twice the memory per core that pods ask for. The ask
+is larger than what is free on any node, and no larger than what is free on one of them together
+with the pods there of queues beyond their guaranteed; these stay at their guaranteed at least, if
+all of that node go. Its own queue is guaranteed more than it uses and asks for. All guaranteed
+amounts together are no more than the nodes have.
+
+In a hard state every node has as many one-core pods of one queue, newer than all else, as the ask
+has cores. The core goes from the newest on and takes all of them; on each node an older pod of
+the same queue and of the size of the ask would do alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from planner.commands.generate.chance import Chance
+from planner.commands.generate.knobs import YuniKornKnobs
+from planner.commands.generate.names import TASKS
+from planner.commands.generate.yunikorn.layout import (
+    CORE,
+    MIB_PER_CORE,
+    WAITING,
+    Amount,
+    Layout,
+    Pod,
+)
+from planner.errors import InputError
+
+_SIZES: Final = (1, 1, 1, 2, 2, 2, 4, 4, 8)
+"""Cores of a pod; each as often as it stands here."""
+
+_OFFSETS: Final = (-100, -10, 10, 100)
+_ASKED_S: Final = 240
+"""How long the ask has been waiting: longer than the delay of preemption."""
+
+_YOUNGEST_S: Final = 600
+"""Nothing but the small pods of a hard state is younger."""
+
+_BEYOND: Final = (200, 700)
+_WITHIN: Final = (1100, 1500)
+"""What a queue is guaranteed of what it uses, in thousandths."""
+
+_OWN: Final = 4
+"""Of so many parts of all cores the asking queue uses at most one."""
+
+_DODGER: Final = 1
+"""The queue next to the asking one: always beyond its guaranteed, so that somebody can go."""
+
+
+def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
+    """Draw a cluster.
+
+    Raises
+    ------
+    InputError
+        If there cannot be such a cluster.
+    """
+    layout = _with_queues(knobs, Chance(seed, "queue"))
+    over = Chance(seed, "over")
+    beyond = [over.percent(knobs.over) for _ in range(knobs.queues)]
+    beyond[0], beyond[_DODGER] = False, True
+    hard = Chance(seed, "hard").percent(knobs.hard)
+    layout.running += _pods(layout, seed, hard=hard)
+    free, taken = _room(layout, beyond)
+    layout.asks.append(_ask(layout, free, taken, hard=hard))
+    best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
+    _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))
+    return layout
+
+
+def _with_queues(knobs: YuniKornKnobs, chance: Chance) -> Layout:
+    """Lay out parents, the first of each level above the first, and deal the leaves out."""
+    widths = [min(knobs.branches**level, knobs.queues) for level in range(1, knobs.depth)]
+    last = widths[-1] if widths else 1
+    layout = Layout(knobs, [queue * last // knobs.queues for queue in range(knobs.queues)], widths)
+    for width in widths:
+        # A fence above the ask would shut everybody else out.
+        layout.fences.append(
+            [bool(place) and chance.percent(knobs.fences) for place in range(width)]
+        )
+    for queue in range(knobs.queues):
+        offset = chance.pick(_OFFSETS)
+        layout.offsets.append(offset if queue and chance.percent(knobs.offsets) else 0)
+    return layout
+
+
+def _pods(layout: Layout, seed: int, *, hard: bool) -> Iterator[Pod]:
+    """Yield the pods that run, with their applications: three a queue, and a sweep."""
+    chance, counts = Chance(seed, "application"), [0] * layout.knobs.queues
+    tasks = [chance.pick(TASKS) for _ in counts]
+    for pod in _placed(layout.knobs, seed, hard=hard):
+        counts[pod.queue] += 1
+        kind = "sweep" if pod.age_s < _YOUNGEST_S else str(chance.between(1, 3))
+        app = f"{tasks[pod.queue]}-{pod.queue + 1}-{kind}"
+        yield pod._replace(app=app, number=counts[pod.queue])
+
+
+def _placed(knobs: YuniKornKnobs, seed: int, *, hard: bool) -> Iterator[Pod]:
+    """Fill the nodes with pods that have no names yet."""
+    chance, seen = Chance(seed, "pod"), set[int]()
+    own, most = 0, knobs.nodes * knobs.cores * CORE // _OWN
+    for node in range(knobs.nodes):
+        left = knobs.cores * CORE * knobs.fill // 100
+        if hard:
+            size = knobs.victims * CORE
+            for place in range(knobs.victims):
+                age = 30 + 4 * (node + place) % 500
+                yield Pod(_DODGER, "", 0, CORE, MIB_PER_CORE, 0, age, node)
+            yield Pod(_DODGER, "", 0, size, _mib(size), 0, 3600 * chance.between(2, 20), node)
+            left -= 2 * size
+        while left > 0:
+            milli = min(left, _size(knobs, chance, seen))
+            left -= milli
+            age = chance.spread(_YOUNGEST_S, knobs.age * 3600)
+            queue, level = chance.below(knobs.queues), chance.below(knobs.priorities)
+            if not queue and (own := own + milli) > most:
+                queue = _DODGER
+            out = chance.percent(knobs.opted_out)
+            yield Pod(queue, "", 0, milli, _mib(milli), level, age, node, out)
+
+
+def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
+    """Return the milli-cores of a pod, as long as there are some with no two alike."""
+    if knobs.shapes == "t-shirt":
+        return CORE * min(knobs.cores, chance.pick(_SIZES))
+    while True:
+        milli = chance.between(CORE // 2, 8 * CORE)
+        if milli not in seen or len(seen) > 4 * CORE:
+            seen.add(milli)
+            return milli
+
+
+def _room(layout: Layout, beyond: list[bool]) -> tuple[list[int], list[int]]:
+    """Return what is free on each node, and what queues beyond their guaranteed use there."""
+    knobs = layout.knobs
+    free, taken = [knobs.cores * CORE] * knobs.nodes, [0] * knobs.nodes
+    for pod in layout.running:
+        free[pod.node] -= pod.milli
+        taken[pod.node] += pod.milli if beyond[pod.queue] else 0
+    return free, taken
+
+
+def _ask(layout: Layout, free: list[int], taken: list[int], *, hard: bool) -> Pod:
+    """Return the ask: too large for every node, and not too large for one of them."""
+    knobs = layout.knobs
+    mean = sum(pod.milli for pod in layout.running) // len(layout.running)
+    most = max(map(sum, zip(free, taken, strict=True)))
+    lacking = CORE * knobs.victims if hard else knobs.victims * mean
+    milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
+    if milli <= 0 or (not knobs.fits and milli <= max(free)):
+        found = "on no node is there both room for an ask and somebody who may go"
+        raise InputError("--fill", found, "less in use, more nodes, or not fits")
+    return Pod(0, "serve-ranker", 1, milli, _mib(milli), knobs.priorities, _ASKED_S, WAITING)
+
+
+def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) -> None:
+    """Give the leaf queues their guaranteed amounts, and some a maximum.
+
+    On the node ``best`` all may go of the queues beyond their guaranteed.
+    """
+    knobs, used = layout.knobs, layout.used()
+    whole, needs = knobs.nodes * knobs.cores * CORE, used[0].milli + layout.asks[0].milli
+    own = (needs + min(whole, needs + layout.asks[0].milli)) // 2
+    stays = [amount.milli for amount in used]
+    for pod in layout.running:
+        stays[pod.queue] -= pod.milli if pod.node == best else 0
+    wanted = [
+        min(stays[queue], amount.milli * chance.between(*_BEYOND) // 1000)
+        if beyond[queue]
+        else amount.milli * chance.between(*_WITHIN) // 1000
+        for queue, amount in enumerate(used)
+    ]
+    others = max(1, sum(wanted[1:]))
+    scale = min(others, whole - own)
+    layout.guaranteed = [_of(own), *(_of(each * scale // others) for each in wanted[1:])]
+    for queue, amount in enumerate(used):
+        most = max(amount.milli, layout.guaranteed[queue].milli) + CORE * chance.between(1, 16)
+        has = queue and chance.percent(knobs.maxima)
+        layout.maxima.append(_of(most) if has else None)
+
+
+def _of(milli: int) -> Amount:
+    return Amount(milli, _mib(milli))
+
+
+def _mib(milli: int) -> int:
+    """Return the memory that goes with so many milli-cores."""
+    return milli * MIB_PER_CORE // CORE

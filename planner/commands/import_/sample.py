@@ -1,0 +1,186 @@
+"""From a trace to who holds quota at an instant, in two passes, one row in memory at a time.
+
+The first pass learns what all states share (`Outline`): who uses how much in all, and when jobs
+arrive. The second draws the jobs of each instant (`sampled`): a reservoir of bounded size each.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from planner.commands.import_.draw import draw
+from planner.commands.import_.job import Job, Sampling, Trace
+from planner.commands.import_.rows import OnBad, usable
+from planner.errors import InputError
+
+MOST_QUEUES: Final = 1000
+MOST_AT_ONCE: Final = 200_000
+"""How many jobs of how many instants are kept in one pass over the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A job that holds quota, and since how many seconds."""
+
+    job: Job
+    elapsed: int
+
+
+@dataclass(slots=True)
+class Outline:
+    """What a whole trace says.
+
+    Attributes
+    ----------
+    rows, jobs
+        How many rows there are, and how many of them are jobs that ran.
+    work
+        GPU-seconds by queue and flavor.
+    arrivals
+        The start of some jobs, drawn at random, in the order of the draw.
+    """
+
+    rows: int = 0
+    jobs: int = 0
+    work: Counter[tuple[str, str]] = field(default_factory=Counter)
+    arrivals: tuple[float, ...] = ()
+
+
+class Reservoir:
+    """The jobs with the largest keys, so many at most."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._heap: list[tuple[float, int, Job]] = []
+
+    def offer(self, key: float, job: Job) -> None:
+        """Keep a job if its key is large enough."""
+        entry = (key, job.line, job)
+        if len(self._heap) < self._size:
+            heapq.heappush(self._heap, entry)
+        else:
+            heapq.heappushpop(self._heap, entry)
+
+    def jobs(self) -> list[Job]:
+        """Return the jobs in the order of the file."""
+        return sorted((job for _, _, job in self._heap), key=lambda job: job.line)
+
+    def by_key(self) -> list[Job]:
+        """Return the jobs, the largest key first."""
+        return [job for _, _, job in sorted(self._heap, reverse=True)]
+
+
+def read_jobs(
+    trace: Trace, path: str, on_bad: OnBad | None, outline: Outline | None = None
+) -> Iterator[Job]:
+    """Yield the jobs of a file that ran, and count rows in an outline.
+
+    ``on_bad`` is told of each row that cannot be used; without it the first is an error.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a row cannot be used.
+    """
+    for job in usable(path, trace.columns, trace.job, on_bad):
+        if outline is not None:
+            outline.rows += 1
+        if job is not None:
+            yield job
+
+
+def read_outline(
+    trace: Trace, path: str, *, arrivals: int, seed: int, on_bad: OnBad | None = None
+) -> Outline:
+    """Read a whole trace once.
+
+    Parameters
+    ----------
+    arrivals
+        How many moments to draw: those at which so many jobs started, no job twice.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a row cannot be used, there are too many queues, or nothing
+        in it ever ran.
+    """
+    outline = Outline()
+    drawn = Reservoir(arrivals)
+    for job in read_jobs(trace, path, on_bad, outline):
+        outline.jobs += 1
+        outline.work[job.queue, job.flavor] += int(job.gpus * job.duration)
+        drawn.offer(draw(seed, "arrival", job.line), job)
+        if len(outline.work) > MOST_QUEUES:
+            found = f"there are more than {MOST_QUEUES} pairs of a queue and a flavor"
+            raise InputError(f"{path}: line {job.line}", found, "a few virtual clusters")
+    if not outline.jobs:
+        found = f"none of its {outline.rows} rows is a job that ran" if outline.rows else "no row"
+        raise InputError(path, found, "a trace with jobs")
+    outline.arrivals = tuple(job.start for job in drawn.by_key())
+    return outline
+
+
+def sampled(  # noqa: PLR0913 - each says something else
+    trace: Trace,
+    path: str,
+    instants: Sequence[int],
+    *,
+    sampling: Sampling,
+    workloads: int,
+    seed: int,
+) -> Iterator[list[Running]]:
+    """Yield who holds quota at each instant, so many at most, in the order of the file.
+
+    ``running`` are the jobs that the trace has running then, a uniform sample if there are more
+    than ``workloads``. ``drawn`` are as many jobs of the whole trace, drawn without replacement
+    by their duration, for an instant meets long jobs more often; each is at a uniform point of
+    its run. Bad rows are passed over: the first pass has reported them.
+
+    Sources: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006), for the
+    draw in one pass; the traces' description for the mapping.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    at_once = max(1, MOST_AT_ONCE // workloads)
+    for first in range(0, len(instants), at_once):
+        some = instants[first : first + at_once]
+        pools = [Reservoir(workloads) for _ in some]
+        offer = _offer_running if sampling == "running" else _offer_drawn
+        order = sorted(range(len(some)), key=lambda place: some[place])
+        clocks = [some[place] for place in order]
+        ordered = [pools[place] for place in order]
+        for job in read_jobs(trace, path, lambda _: None):
+            offer(job, clocks, ordered, seed)
+        for instant, pool in zip(some, pools, strict=True):
+            yield [Running(job, _elapsed(job, instant, sampling, seed)) for job in pool.jobs()]
+
+
+def _offer_running(job: Job, clocks: Sequence[int], pools: Sequence[Reservoir], seed: int) -> None:
+    """Offer a job to the instants, given in their order, after its start and before its end."""
+    first = bisect_right(clocks, job.start)
+    for place in range(first, bisect_left(clocks, job.start + job.duration, first)):
+        pools[place].offer(draw(seed, "running", clocks[place], job.line), job)
+
+
+def _offer_drawn(job: Job, clocks: Sequence[int], pools: Sequence[Reservoir], seed: int) -> None:
+    """Offer a job to every instant, in proportion to its duration."""
+    if job.duration > 0:
+        for clock, pool in zip(clocks, pools, strict=True):
+            pool.offer(math.log(draw(seed, "drawn", clock, job.line)) / job.duration, job)
+
+
+def _elapsed(job: Job, instant: int, sampling: Sampling, seed: int) -> int:
+    """Return for how long a job has held quota, in whole seconds."""
+    if sampling == "running":
+        return int(instant - job.start)
+    return int(job.duration * draw(seed, "elapsed", instant, job.line))

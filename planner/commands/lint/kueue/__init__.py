@@ -1,0 +1,53 @@
+"""What Kueue's configuration makes possible, impossible or pointless.
+
+facts.py       what the rules look at
+world.py       small dumps made of some ClusterQueues of a state
+trial.py       what Kueue does in one: its own decisions, and whole cycles, replayed
+search.py      the search for a smallest example
+alike.py       one finding for ClusterQueues that are alike
+ping_pong.py   KL-01 and KL-02
+impossible.py  KL-03 to KL-10
+useless.py     KL-11 to KL-18
+
+Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
+(``validatePreemption``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from planner.commands.lint.kueue import impossible, ping_pong, useless
+from planner.commands.lint.kueue.facts import Facts
+from planner.commands.lint.record import Finding
+from planner.state import State
+
+RULES: Final = (
+    ping_pong.borrower_and_lender,
+    ping_pong.fair_queues,
+    impossible.never_reclaims,
+    impossible.refused,
+    impossible.threshold_below_all,
+    impossible.one_priority,
+    impossible.nothing_to_reclaim,
+    impossible.inactive_borrower,
+    impossible.weight_zero,
+    impossible.no_quota,
+    useless.alone_in_cohort,
+    useless.fair_sharing_ignores_borrow,
+    useless.cannot_borrow,
+    useless.nobody_borrows,
+    useless.threshold_above_all,
+    useless.weights_without_fair_sharing,
+    useless.nobody_reclaims,
+    useless.boosts_without_gate,
+)
+"""One function a kind of finding, in the order of the codes."""
+
+
+def findings_in(state: State) -> Iterator[Finding]:
+    """Yield everything that is found in a state of Kueue, in the order of the codes."""
+    facts = Facts(state)
+    for rule in RULES:
+        yield from rule(facts)

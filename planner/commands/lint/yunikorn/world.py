@@ -1,0 +1,170 @@
+"""Small clusters made of some queues of a partition, one node, and a few allocations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from planner.commands.lint.record import Example
+from planner.commands.lint.yunikorn.facts import Facts
+from planner.quota.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.queue import Queue
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reference.yunikorn.decision import Decision, decide
+from planner.reference.yunikorn.preconditions import free_node
+from planner.state.yunikorn import QueueConfig
+
+Object = dict[str, Any]
+Change = Callable[[Object], None]
+"""What is done to a cluster before it is read."""
+
+ASKS: Final = "asks"
+NODE: Final = "node"
+_SECOND: Final = 10**9
+_NOW: Final = 1_767_268_800 * _SECOND
+_DAY: Final = 86_400 * _SECOND
+_WHERE: Final = "example"
+
+
+class Runs(NamedTuple):
+    """An allocation: its queue, what it holds of the one type, and whether it opted out."""
+
+    queue: Queue
+    amount: int
+    opted_out: bool = False
+
+
+class Told(NamedTuple):
+    """What YuniKorn does for the ask: the victims, or whether it finds room at once."""
+
+    fits: bool
+    victims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A cluster of one node that ``runs`` fills, and an ask for ``amount`` in ``leaf``."""
+
+    facts: Facts
+    leaf: Queue
+    amount: int
+    runs: Sequence[Runs]
+
+    def dump(self, *changes: Change) -> Object:
+        """Return the instance, once some changes are made."""
+        kept = {queue.path for one in self.runs for queue in one.queue.lineage}
+        kept |= {queue.path for queue in self.leaf.lineage}
+        switches = self.facts.partition.preemption
+        partition = {
+            "name": "default",
+            "preemption": {"enabled": switches.enabled, "quotapreemptionenabled": switches.quota},
+            "queues": [self._queue(self.facts.partition.root, "", kept)],
+        }
+        ask = {"allocationKey": ASKS, "requestTime": _NOW - _DAY, **self._claim(self.amount)}
+        capacity = {self.facts.type: sum(one.amount for one in self.runs)}
+        value: Object = {
+            "now": _NOW,
+            "queues": {"partitions": [partition]},
+            "nodes": [
+                {
+                    "partitionName": "default",
+                    "nodesInfo": [{"nodeID": NODE, "capacity": capacity, "schedulable": True}],
+                }
+            ],
+            "applications": [
+                *(self._application(number, one) for number, one in enumerate(self.runs, 1)),
+                {**_application(ASKS, self.leaf), "allocations": [], "requests": [ask]},
+            ],
+        }
+        for change in changes:
+            change(value)
+        return value
+
+    def told(self, *changes: Change) -> Told:
+        """Replay what YuniKorn does for the ask."""
+        cluster = prepare(read_yunikorn_objects(self.dump(*changes), where=_WHERE))
+        asking = find_ask(cluster, ASKS)
+        found: Decision = decide(cluster, asking)
+        return Told(free_node(cluster, asking, None) is not None, found.victim_keys)
+
+    def example(self, *shows: str) -> Example:
+        """Return the cluster as an example."""
+        return Example(state=self.dump(), pending=ASKS, shows=shows)
+
+    def _queue(self, config: QueueConfig, above: str, kept: set[str]) -> Object:
+        path = f"{above}.{config.name.lower()}".removeprefix(".")
+        below = [self._queue(child, path, kept) for child in config.queues]
+        found: Object = {
+            "name": config.name,
+            "parent": config.parent or bool(config.queues),
+            "properties": dict(config.properties),
+            "queues": [one for one in below if one["path"] in kept],
+            "path": path,
+        }
+        for one in found["queues"]:
+            del one["path"]
+        if above:
+            found["resources"] = {
+                "guaranteed": self._written(config.resources.guaranteed),
+                "max": self._written(config.resources.max),
+            }
+        else:
+            del found["path"]
+        return found
+
+    def _written(self, amounts: dict[str, int]) -> Object:
+        told = {name: n for name, n in amounts.items() if name == self.facts.type}
+        return {name: f"{n}m" if name == "vcore" else str(n) for name, n in told.items()}
+
+    def _claim(self, amount: int) -> Object:
+        return {"resource": {self.facts.type: amount}, "priority": "0"}
+
+    def _application(self, number: int, one: Runs) -> Object:
+        made = _NOW - _DAY + number * _SECOND
+        allocation = {
+            "allocationKey": key_of(number),
+            "nodeId": NODE,
+            "requestTime": made,
+            "allocationTime": made,
+            **self._claim(one.amount),
+        }
+        if one.opted_out:
+            allocation["x"] = {"allowPreemptSelf": False}
+        found = _application(key_of(number), one.queue)
+        return {**found, "allocations": [allocation], "requests": []}
+
+
+def key_of(number: int) -> str:
+    """Return the key of the allocation of so manieth ``Runs``, from 1."""
+    return f"runs-{number}"
+
+
+def _application(key: str, leaf: Queue) -> Object:
+    return {"applicationID": f"app-{key}", "queueName": leaf.path, "partition": "default"}
+
+
+def each_queue(change: Callable[[Object], None]) -> Change:
+    """Return what does something to every queue."""
+
+    def walk(queue: Object) -> None:
+        change(queue)
+        for child in queue["queues"]:
+            walk(child)
+
+    def changed(value: Object) -> None:
+        for partition in value["queues"]["partitions"]:
+            for queue in partition["queues"]:
+                walk(queue)
+
+    return changed
+
+
+def without_property(*names: str) -> Change:
+    """Return what takes properties away from every queue."""
+
+    def change(queue: Object) -> None:
+        for name in names:
+            queue["properties"].pop(name, None)
+
+    return each_queue(change)

@@ -1,0 +1,78 @@
+"""Recorded answers of the real schedulers against the references, line by line.
+
+file.py          the lines of a file, unpacked and parsed within bounds
+kueue.py         one line of Kueue decided anew and compared
+kueue_answer.py  decisions and cycles of Kueue as they are recorded
+yunikorn.py      one line of YuniKorn decided anew and compared
+comparison.py    what is said of a line, of a file, and of all files
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planner.commands.replay.comparison import (
+    Comparison,
+    FileComparison,
+    ReplayReport,
+    first_difference,
+    summarise,
+)
+from planner.commands.replay.file import Watch, parse_line, read_lines
+from planner.commands.replay.kueue import replay_kueue_line, state_of_kueue
+from planner.commands.replay.yunikorn import (
+    is_yunikorn_line,
+    replay_yunikorn_line,
+    state_of_yunikorn,
+)
+from planner.errors import ParseError
+
+__all__ = [
+    "Comparison",
+    "FileComparison",
+    "ReplayReport",
+    "first_difference",
+    "is_yunikorn_line",
+    "replay",
+    "replay_line",
+    "state_of_kueue",
+    "state_of_yunikorn",
+    "summarise",
+]
+
+
+def replay(path: str, watch: Watch | None = None) -> FileComparison:
+    """Compare every line of a file of recorded answers, ``.jsonl`` or ``.jsonl.gz``.
+
+    ``watch`` is told, line by line, which share of the file has been read.
+
+    Raises
+    ------
+    InputError
+        If the file or a line cannot be read; the message names both.
+    """
+    counts = {"equal": 0, "different": 0, "skipped": 0}
+    different = []
+    for number, text in read_lines(path, watch):
+        where = f"{path}: line {number}"
+        comparison = replay_line(parse_line(text, where), where)
+        counts[comparison.outcome] += 1
+        if comparison.outcome == "different":
+            different.append(comparison)
+    instances = sum(counts.values())
+    if not instances:
+        raise ParseError(path, "is empty", "one recorded instance a line")
+    return FileComparison(path, instances, counts["equal"], counts["skipped"], tuple(different))
+
+
+def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
+    """Decide a recorded instance anew, whichever scheduler it comes from, and compare.
+
+    Raises
+    ------
+    InputError
+        If the line is not a recorded instance, or its state cannot be read.
+    """
+    replay_one = replay_yunikorn_line if is_yunikorn_line(line) else replay_kueue_line
+    return replay_one(line, where)

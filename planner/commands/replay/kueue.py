@@ -1,0 +1,178 @@
+"""Recorded answers of Kueue against the reference.
+
+A recorded line holds a state, a pending workload and what the scheduler decided. Two things are
+compared: the assignment (mode, borrowing, podsets with counts and flavors) and the targets with
+their order and reasons. Of a whole scheduling cycle everything is compared: the entries in the
+order of processing, the inadmissible, the evicted, and the queues that are left and parked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain, islice, permutations, product
+from typing import Any, Final
+
+from planner.assignment import flavor_resources, parse_assignment, read_assignment
+from planner.commands.replay.comparison import (
+    MAX_ORDERS,
+    Answer,
+    Comparison,
+    agrees_in_some_order,
+    difference_from_all,
+)
+from planner.commands.replay.file import part_of
+from planner.commands.replay.kueue_answer import cycle_answer, decision_answer
+from planner.errors import PlannerError, SchemaError
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.reader import read_kueue_objects
+from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.decision import decide
+from planner.state import Cohort, State, parse_time
+
+_CYCLE: Final = "cycle"
+
+
+def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
+    """Decide a recorded instance of Kueue anew, and compare.
+
+    Skipped are lines on which the scheduler gave no answer. Where several outcomes are recorded,
+    because the scheduler itself is not deterministic there, any of them is right. They are a
+    sample: under fair sharing, a line without a match is decided again with other orders of the
+    cohorts, and a cycle with other orders of cohorts and queues.
+
+    Raises
+    ------
+    InputError
+        If the line is not a recorded instance, or its state cannot be read.
+    """
+    name = part_of(line, "id", str, where)
+    expected = part_of(line, "expect", dict, where)
+    several = expected.get("outcomes") or []
+    if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
+        raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
+    state = state_of_kueue(line, where)
+    answer: Callable[[State], Answer]
+    orders: Iterable[State]
+    if line.get("mode") == _CYCLE:
+        answer, orders = _answer_of_cycle, _other_orders(state)
+    else:
+        answer = _answer_to(line, where)
+        orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
+    comparison = _decided(name, expected, state, answer)
+    if comparison.outcome == "different" and several:
+
+        def agrees(reordered: State) -> bool:
+            return _decided(name, expected, reordered, answer).outcome == "equal"
+
+        if agrees_in_some_order(orders, agrees):
+            return Comparison(name, "equal")
+    return comparison
+
+
+def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
+    """Read the state of a recorded line.
+
+    Raises
+    ------
+    InputError
+        If it has none, or no clock, or the state cannot be used.
+    """
+    return read_kueue_objects(
+        part_of(line, "state", dict, where),
+        where=f"{where}: state",
+        digest=part_of(line, "id", str, where),
+        now=_clock(line, where),
+    )
+
+
+def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]:
+    """Return what decides for the pending workload of a line, with its flavors if they are given.
+
+    Raises
+    ------
+    InputError
+        If the line names no pending workload, or the given flavors have no known form.
+    """
+    pending = part_of(line, "pending", str, where)
+    given = line.get("assignment")
+    fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
+
+    def answer(state: State) -> Answer:
+        snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
+        preemptor = find_preemptor(state, snapshot, pending)
+        known = fixed and read_assignment(fixed, preemptor, f"{line['id']}: assignment")
+        return decision_answer(decide(snapshot, preemptor, known), snapshot)
+
+    return answer
+
+
+def _answer_of_cycle(state: State) -> Answer:
+    return cycle_answer(run_cycle(state))
+
+
+def _decided(
+    name: str, expected: Answer, state: State, answer: Callable[[State], Answer]
+) -> Comparison:
+    """Decide once, and compare."""
+    try:
+        found = answer(state)
+    except PlannerError as error:
+        return Comparison(name, "different", f"the reference gives no answer: {error}")
+    return _compare(name, expected, found)
+
+
+def _other_cohort_orders(state: State) -> Iterator[State]:
+    """Yield the state with every other order of the cohorts that share a parent.
+
+    Under fair sharing the real scheduler chooses at random among cohorts of equal shares; the
+    reference takes the one that stands last. So each order of siblings, kept up from the first
+    step to the last, leads to an answer that the real scheduler may give.
+    """
+    siblings: dict[str, list[Cohort]] = {}
+    for cohort in state.cohorts:
+        siblings.setdefault(cohort.spec.parent_name, []).append(cohort)
+    siblings.pop("", None)  # roots are never compared
+    rest = [cohort for cohort in state.cohorts if not cohort.spec.parent_name]
+    some = (islice(permutations(group), MAX_ORDERS) for group in siblings.values())
+    for orders in islice(product(*some), 1, None):
+        cohorts = (*rest, *chain.from_iterable(orders))
+        yield state.model_copy(update={"cohorts": cohorts})
+
+
+def _other_orders(state: State) -> Iterator[State]:
+    """Yield the state with its queues and cohorts shuffled, the same way in every run.
+
+    The real scheduler takes the heads of the queues, the trees and equals in no fixed order; a
+    replayed cycle follows the order of the dump.
+    """
+    shuffler = random.Random(0)  # noqa: S311 - orders to try, not secrets
+    queues, cohorts = list(state.cluster_queues), list(state.cohorts)
+    while True:
+        shuffler.shuffle(queues)
+        shuffler.shuffle(cohorts)
+        yield state.model_copy(update={"cluster_queues": tuple(queues), "cohorts": tuple(cohorts)})
+
+
+def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
+    """Compare with the recorded outcome, or with each of several, on all that was recorded."""
+    several = expected.get("outcomes") or []
+    outcomes = [one for one in (expected, *several) if not found.keys().isdisjoint(one)]
+    if not outcomes:
+        return Comparison(name, "skipped", "the scheduler itself gave no answer")
+    difference = difference_from_all(outcomes, found)
+    if not difference:
+        return Comparison(name, "equal")
+    prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
+    return Comparison(name, "different", prefix + difference)
+
+
+def _clock(line: Mapping[str, Any], where: str) -> datetime:
+    text = part_of(line, "now", str, where)
+    try:
+        return parse_time(text)
+    except ValueError:
+        expected = "an RFC 3339 timestamp such as 2026-03-08T21:06:00Z"
+        raise SchemaError(f"{where}: now", f"{text!r} is not a timestamp", expected) from None

@@ -1,0 +1,233 @@
+"""Recorded answers of YuniKorn against the reference, line by line.
+
+Compared are whether preemption is triggered, the node, and the victims in order; for quota
+preemption the amount, its shares and the victims of every application; for the arithmetic its
+values; for a flow its steps and the cluster at the end (docs/semantics/yunikorn.md §14).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import accumulate
+from typing import Any, Final
+
+from planner.commands.replay.comparison import (
+    MAX_ORDERS,
+    Answer,
+    Comparison,
+    agrees_in_some_order,
+    difference_from_all,
+    first_difference,
+)
+from planner.commands.replay.file import part_of
+from planner.errors import LookupFailed, SchemaError
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import without_zeros
+from planner.quota.yunikorn.snapshot import (
+    AskReference,
+    Level,
+    preemptable,
+    remaining_guaranteed,
+)
+from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.flow import run_flow
+from planner.reference.yunikorn.quota import preempt_quota
+from planner.state.yunikorn import FlowOptions, YuniKornState
+
+Line = Mapping[str, Any]
+Ties = Mapping[str, int]
+
+
+def is_yunikorn_line(line: Line) -> bool:
+    """Say whether a recorded line is one of YuniKorn's: it has no list of Kueue's objects."""
+    return "state" not in line and any(key in line for key in ("queues", "arith", "chain"))
+
+
+def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
+    """Decide a recorded instance of YuniKorn anew, and compare.
+
+    Where the core itself is not deterministic, any recorded outcome is right. They are a sample,
+    and so is our answer: a line without a match is decided again with other orders of the
+    allocations.
+
+    Raises
+    ------
+    InputError
+        If the line is not a recorded instance, or its state cannot be read.
+    """
+    name = part_of(line, "id", str, where)
+    mode = line.get("mode")
+    if isinstance(mode, str) and mode in _ARITHMETIC:
+        try:
+            values = _ARITHMETIC[mode](line)
+        except (AttributeError, KeyError, TypeError):  # amounts are taken as they come
+            raise SchemaError(where, f'is not an instance of mode "{mode}"') from None
+        difference = first_difference(*values, "expect")
+    else:
+        difference = _difference(line, part_of(line, "expect", dict, where), where)
+    return Comparison(name, "different" if difference else "equal", difference)
+
+
+def _difference(line: Line, expected: Answer, where: str) -> str:
+    """Return the first difference of a decision or a flow; empty if there is none."""
+    state = state_of_yunikorn(line, where)
+    mode = line.get("mode")
+    if mode == "flow":
+        return _flow_difference(part_of(expected, "flow", dict, where), state)
+    cluster = prepare(state)
+    if mode == "quota":
+        queue = cluster.tree.by_path.get(state.x.quota_queue or "")
+        if queue is None:
+            raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
+        return _decided_difference(expected, cluster, partial(_quota_answer, queue))
+    named = part_of(line, "ask", dict, where)
+    key = part_of(named, "allocationKey", str, where)
+    application = named.get("applicationID")
+    if application is not None:
+        part_of(named, "applicationID", str, where)
+    asking = find_ask(cluster, key, application)
+    return _decided_difference(expected, cluster, partial(_ask_answer, cluster, asking))
+
+
+def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
+    """Read the state of a recorded line.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used.
+    """
+    given = {part: value for part, value in line.items() if part != "expect"}
+    return read_yunikorn_objects(given, where=where, digest=part_of(line, "id", str, where))
+
+
+def _decided_difference(
+    expected: Answer, cluster: Cluster, answer: Callable[[Ties], Answer]
+) -> str:
+    """Return the first difference of a decision; empty if it is one of the recorded outcomes."""
+    difference = _difference_from(expected, answer({}))
+    if not difference or expected.get("canonicalUnique", True):
+        return difference
+
+    def agrees(ties: Ties) -> bool:
+        return not _difference_from(expected, answer(ties))
+
+    if agrees_in_some_order(_orders(cluster), agrees):
+        return ""
+    return f"none of the recorded outcomes, in {MAX_ORDERS} orders: {difference}"
+
+
+def _difference_from(expected: Answer, found: Answer) -> str:
+    """Compare with the recorded answer, or with each outcome where there are several."""
+    wanted: Iterable[Answer] = [expected]
+    if not expected.get("canonicalUnique", True):
+        outcomes = expected.get("canonicalOutcomes") or [], expected.get("outcomes") or []
+        wanted = [one for some in outcomes for one in some] or wanted
+    return difference_from_all(wanted, found)
+
+
+def _orders(cluster: Cluster) -> Iterator[Ties]:
+    """Yield ranks for all allocations: first reversed, then at random, the same in every run."""
+    keys = [
+        allocation.allocation_key
+        for application in cluster.partition.applications
+        for allocation in application.allocations
+    ]
+    keys.reverse()
+    yield {key: rank for rank, key in enumerate(keys)}
+    shuffler = random.Random(0)  # noqa: S311 - orders to try, not secrets
+    while True:
+        shuffler.shuffle(keys)
+        yield {key: rank for rank, key in enumerate(keys)}
+
+
+def _ask_answer(cluster: Cluster, asking: Asking, ties: Ties) -> Answer:
+    """Decide for an ask."""
+    decision = decide(cluster, asking, ties=ties)
+    return {
+        "triggered": decision.triggered,
+        "node": decision.node,
+        "victims": list(decision.victim_keys),
+    }
+
+
+def _quota_answer(queue: Queue, ties: Ties) -> Answer:
+    """Decide for a queue; the victims of all applications are recorded by key."""
+    found = preempt_quota(queue, ties)
+    by_app: dict[str, list[str]] = {}
+    for victim in found.victims:
+        by_app.setdefault(victim.application_id, []).append(victim.key)
+    return {
+        "triggered": bool(found.victims),
+        "node": None,
+        "victims": sorted(victim.key for victim in found.victims),
+        "quota": {
+            "acquired": found.acquired,
+            "preemptable": found.amount,
+            "shares": found.shares,
+            "byApp": by_app,
+        },
+    }
+
+
+def _flow_difference(expected: Answer, state: YuniKornState) -> str:
+    """Compare the steps of a flow, and the cluster at its end."""
+    options = state.x.flow or FlowOptions()
+    flow = run_flow(state, recreate=options.recreate, max_steps=options.max_steps)
+    found = {
+        "steps": [
+            {"ask": s.ask, "kind": s.kind, "node": s.node, "victims": list(s.victims)}
+            for s in flow.steps
+        ],
+        "finalUsage": {path: without_zeros(usage) for path, usage in flow.usage.items()},
+        "pending": flow.pending,
+    }
+    return first_difference(expected, found, "flow")
+
+
+def _arithmetic(line: Line) -> tuple[object, object]:
+    """Return the recorded and the found values of every queue of a tree."""
+    queues = {queue["path"]: queue for queue in line["arith"]["queues"]}
+    leaf = line["arith"].get("askQueue")
+    ask = AskReference(leaf, queues[leaf]["guaranteed"]) if leaf else None
+    found = {}
+    for path in queues:
+        steps = accumulate(path.split("."), lambda above, name: f"{above}.{name}")
+        levels = [_level(queues[step], ask if i else None) for i, step in enumerate(steps)]
+        found[path] = (remaining_guaranteed(levels), preemptable(levels))
+    recorded = {
+        one["path"]: (one["remainingGuaranteed"], one["preemptable"])
+        for one in line["expect"]["arith"]
+    }
+    return _told_apart(recorded), _told_apart(found)
+
+
+def _arithmetic_chain(line: Line) -> tuple[object, object]:
+    """Return the recorded and the found value at the end of a chain of queues."""
+    levels = [
+        _level(one, AskReference(one["askRef"], one["askGuaranteed"]) if "askRef" in one else None)
+        for one in line["chain"]
+    ]
+    function = remaining_guaranteed if line["kind"] == "remaining" else preemptable
+    return _told_apart(line["expect"]), _told_apart(function(levels))
+
+
+def _level(queue: Answer, ask: AskReference | None) -> Level:
+    amounts = (queue["guaranteed"], queue["allocated"], queue["preempting"])
+    return Level(queue["path"], *amounts, ask)
+
+
+def _told_apart(value: object) -> object:
+    """Mark nothing and empty, which are not the same in this arithmetic."""
+    if isinstance(value, dict):
+        return {key: _told_apart(one) for key, one in value.items()} or "empty"
+    if isinstance(value, tuple):
+        return [_told_apart(one) for one in value]
+    return "nothing" if value is None else value
+
+
+_ARITHMETIC: Final = {"arith": _arithmetic, "arith-chain": _arithmetic_chain}

@@ -1,0 +1,75 @@
+"""The workloads of Kueue that run, and their shapes submitted once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from planner.commands.risk.shapes import Hypothetical, Running, frequent_first, unused
+from planner.commands.whatif.hypothetical import fresh, with_workloads
+from planner.errors import InputError
+from planner.quota.holding import effective_priority
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.solver.kueue.planning import Planning
+from planner.state import State, Workload
+from planner.state.workload import PodSet
+
+_NAMES: Final = {"__all__": {"name"}}
+_NO_SHAPE: Final[Any] = {
+    "name": True,
+    "template": {
+        "spec": {"containers": _NAMES, "init_containers": _NAMES, "termination_grace_s": True}
+    },
+}
+"""Fields of a podset that decide nothing about where it fits."""
+
+
+def planner(state: State, laws: str | None) -> Callable[[str], Planning]:
+    """Return what makes a preemptor ready for planning; all share one snapshot.
+
+    Raises
+    ------
+    InputError
+        If laws are given.
+    """
+    if laws is not None:
+        raise InputError("laws", f'"{laws}" means nothing for Kueue', hint="leave it out")
+    snapshot = take_snapshot(state)
+    return lambda key: Planning(state, snapshot, find_preemptor(state, snapshot, key))
+
+
+def running(state: State) -> Iterator[Running]:
+    """Yield every workload that holds quota, in the order of the dump."""
+    for workload in state.workloads:
+        if workload.holds_quota:
+            key, priority = workload.key, effective_priority(workload, state.configuration)
+            yield Running(key, key, workload.admitted_by, priority)
+
+
+def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:
+    """Submit every distinct workload that holds quota once more."""
+    running = (workload for workload in state.workloads if workload.holds_quota)
+    used = {workload.key for workload in state.workloads}
+    made: list[Workload] = []
+    again = []
+    for like, alike in frequent_first((_workload_shape(state, one), one) for one in running):
+        key = unused(like.key, used)
+        used.add(key)
+        namespace, _, name = key.partition("/")
+        made.append(fresh(state, like, namespace, like.spec.queue_name, name))
+        again.append(Hypothetical(key, like.key, "running", like.key, alike))
+    return with_workloads(state, made), again
+
+
+def _workload_shape(state: State, workload: Workload) -> object:
+    return (
+        workload.metadata.namespace,
+        workload.spec.queue_name,
+        effective_priority(workload, state.configuration),
+        tuple(map(_pods_shape, workload.spec.pod_sets)),
+    )
+
+
+def _pods_shape(pods: PodSet) -> str:
+    return pods.model_dump_json(exclude=_NO_SHAPE)

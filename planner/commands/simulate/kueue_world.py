@@ -1,0 +1,397 @@
+"""A cluster of Kueue in which time passes.
+
+What the scheduler does in a cycle is ``planner.reference.kueue.cycle``. Between the cycles:
+
+* A victim is evicted (the condition Evicted) and keeps its quota for a while. Then its quota is
+  free and it queues again at once, with its own place in the queue. Each has a time of its own to
+  leave, so that decisions are made while some are gone and others not.
+* Whoever ran to its end gives its quota back.
+* A second after quota was given back, all that is parked in the whole cohort tree competes again,
+  and what was parked in bulk is forgotten. Above a ClusterQueue that has a Cohort object among its
+  ancestors every change of its status does that: an admission or an arrival, too.
+* A workload that backs off competes again when its time has come.
+
+Admission checks pass at once: a workload runs from when its quota is reserved.
+
+Source: kueue ff69552e pkg/controller/core/workload_controller.go ``Update``;
+pkg/cache/queue/inadmissible_workloads.go ``requeueBatchPeriod``, ``queueInadmissibleWorkloads``;
+pkg/cache/scheduler/clusterqueue.go ``AllocatableResourceGeneration``;
+pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from planner.commands.simulate.agenda import Agenda, Appointment, Due
+from planner.commands.simulate.kueue_coming import Coming, comings
+from planner.commands.simulate.kueue_leave import Leaving, lost_s, told_of_changes
+from planner.commands.simulate.kueue_mark import signature, state_mark
+from planner.commands.simulate.kueue_use import admitted, size_of, use, used
+from planner.commands.simulate.record import Event, Kind, Use
+from planner.commands.simulate.script import Script
+from planner.commands.simulate.tally import Tally
+from planner.commands.simulate.world import Cycle, Mark, digest
+from planner.objective.annotation import run_seconds
+from planner.objective.terms import work
+from planner.quota.snapshot import Admitted, Snapshot, build_snapshot
+from planner.reference.kueue.cycle.admissibility import namespace_refusal
+from planner.reference.kueue.cycle.record import Decider, Entry
+from planner.reference.kueue.cycle.run import schedule
+from planner.reference.kueue.cycle.waiting import (
+    Pending,
+    Waiting,
+    backoff_expired,
+    doors,
+    is_queued,
+    waiting_queues,
+)
+from planner.solver.kueue.aftermath import evicted, evicting
+from planner.state import ClusterQueue, State, Workload
+
+AT_ONCE: Final = Leaving()
+WAKE_S: Final = 1
+"""How long Kueue gathers news of free quota before the parked compete again."""
+
+
+@dataclass(slots=True)
+class _Running:
+    """A workload that holds quota: since when it runs, and the progress it had before.
+
+    ``since_s`` is before 0 if it ran at the start.
+    """
+
+    admitted: Admitted
+    since_s: int
+    kept_s: int
+
+
+class KueueWorld:
+    """The cohort trees, what runs in them, and their queues; numbers of trees are root nodes."""
+
+    def __init__(
+        self, state: State, script: Script, decider: Decider, leaving: Leaving = AT_ONCE
+    ) -> None:
+        """Set up a cluster as it was read; its clock is the start.
+
+        ``decider`` decides for a head, ``leaving`` says how long victims keep their quota.
+
+        Raises
+        ------
+        LookupFailed
+            If the script names a workload that is not there.
+        SchemaError
+            If an annotation has an unusable value.
+        """
+        there, self._coming = comings(state, script)
+        self.state: Final = there
+        self.start: Final[datetime] = state.now
+        self.cycles = 0
+        self._script = script
+        self._decider = decider
+        self._leaving = leaving
+        taken = build_snapshot(there, state.now)
+        self._usage = taken.usage
+        self._admitted: dict[int, list[Admitted]] = {
+            node: list(some) for node, some in taken.admitted.items()
+        }
+        self._waiting: dict[str, Workload] = dict(taken.waiting)
+        self._snapshot = replace(taken, admitted=self._admitted, waiting=self._waiting)
+        self._doors = doors(there, taken)
+        self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
+        self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
+        self._root_of_name = {taken.queue_name(n): root for n, root in self._roots.items()}
+        self._told = told_of_changes(there, taken)
+        self._running: dict[str, _Running] = {}
+        self._kept: dict[str, int] = {}
+        self._agenda = Agenda()
+        self._walks: set[object] = set()
+        self._moved: set[int] = set(self._roots.values())
+        self._set_up()
+
+    def _set_up(self) -> None:
+        for some in self._admitted.values():
+            for one in some:
+                self._running[one.key] = _Running(one, -one.running_s, 0)
+                self._plan_end(one.key, 0)
+                if one.evicted:
+                    self._agenda.call_off(Due.FINISH, one.key)
+                    self._set(self._leaving.seconds(self._script, one.key), Due.RELEASE, one)
+        for waiting in self.queues.values():
+            for pending in waiting.parked:
+                self._plan_backoff(pending, 0)
+        for coming in self._coming.values():
+            self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, self._root(coming.workload))
+
+    def _root(self, workload: Workload) -> int:
+        node = self._node(workload)
+        return -1 if node is None else self._roots[node]
+
+    def _node(self, workload: Workload) -> int | None:
+        return self._doors.get((workload.metadata.namespace, workload.spec.queue_name))
+
+    def _set(self, at_s: int, due: Due, one: Admitted) -> None:
+        self._agenda.set(at_s, due, one.key, self._roots[one.queue])
+
+    def _plan_end(self, key: str, at_s: int) -> None:
+        """Plan the end of a run that began, if it has one; an end that is over comes at once."""
+        running = self._running[key]
+        workload = running.admitted.workload
+        run_s = self._script.run_s(key, run_seconds(workload))
+        if run_s is not None:
+            end_s = running.since_s + run_s - running.kept_s
+            self._set(max(at_s + 1, end_s), Due.FINISH, running.admitted)
+
+    def _plan_backoff(self, pending: Pending, at_s: int) -> None:
+        requeue = pending.workload.status.requeue_state
+        if requeue is not None and requeue.requeue_at is not None:
+            passes = -((self.start - requeue.requeue_at) // timedelta(seconds=1))
+            root = self._root(pending.workload)
+            self._agenda.set(max(at_s + 1, passes), Due.BACKOFF, pending.key, root)
+
+    def _now(self, at_s: int) -> datetime:
+        return self.start + timedelta(seconds=at_s)
+
+    def snapshot(self, at_s: int) -> Snapshot:
+        """Return what the scheduler sees at a time; it changes with the cluster."""
+        return replace(self._snapshot, now=self._now(at_s))
+
+    def state_at(self, at_s: int) -> State:
+        """Return the cluster as a dump shows it; what queues remember stands in no dump."""
+        running = (one.admitted.workload for one in self._running.values())
+        workloads = (*running, *self._waiting.values())
+        return self.state.model_copy(update={"now": self._now(at_s), "workloads": workloads})
+
+    # What happens by itself
+
+    def next_s(self) -> int | None:
+        """Return when something happens by itself; ``None`` if nothing is to come."""
+        return self._agenda.next_s()
+
+    def happen(self, at_s: int) -> list[Event]:
+        """Let everything happen that is due."""
+        events: list[Event] = []
+        for due in self._agenda.take(at_s):
+            self._moved.add(due.tree)
+            self._walks.clear()
+            events += self._happen(due, at_s)
+        return events
+
+    def _happen(self, due: Appointment, at_s: int) -> Iterable[Event]:
+        match due.due:
+            case Due.FINISH:
+                return [self._finish(due.key, at_s)]
+            case Due.RELEASE:
+                return [self._release(due.key, at_s)]
+            case Due.WAKE:
+                self.wake(due.tree, at_s)
+            case Due.BACKOFF:
+                self._end_backoff(due.key, at_s)
+            case Due.ARRIVE:
+                return [self._arrive(self._coming.pop(due.key), at_s)]
+        return []
+
+    def _finish(self, key: str, at_s: int) -> Event:
+        one = self._give_back(key, at_s)
+        self._kept.pop(key, None)
+        self._agenda.call_off(Due.RELEASE, key)
+        return self._event("finished", at_s, one)
+
+    def _release(self, key: str, at_s: int) -> Event:
+        """Let a victim give its quota back and queue again."""
+        one = self._give_back(key, at_s)
+        workload = evicted(one, "", self._now(at_s))
+        self._enqueue(workload, at_s)
+        return self._event("requeued", at_s, one)
+
+    def _give_back(self, key: str, at_s: int) -> Admitted:
+        one = self._running.pop(key).admitted
+        self._admitted[one.queue].remove(one)
+        self._usage.remove(one.queue, one.usage)
+        self.queues[one.queue].generation += 1
+        self._plan_wake(self._roots[one.queue], at_s)
+        return one
+
+    def _plan_wake(self, root: int, at_s: int) -> None:
+        if not self._agenda.has(Due.WAKE, str(root)):
+            self._agenda.set(at_s + WAKE_S, Due.WAKE, str(root), root)
+
+    def _tell(self, node: int | None, at_s: int) -> None:
+        """Let the cohorts above a ClusterQueue hear that its status changed."""
+        if node is not None and node in self._told:
+            self._plan_wake(self._roots[node], at_s)
+
+    def _enqueue(self, workload: Workload, at_s: int) -> None:
+        self._waiting[workload.key] = workload
+        node = self._node(workload)
+        if node is not None and is_queued(workload, self.state.configuration):
+            pending = Pending(self.state, self._snapshot, workload)
+            self.queues[node].enqueue(pending, self._now(at_s))
+
+    def wake(self, root: int, at_s: int) -> None:
+        """Let all that is parked in a tree compete again."""
+        for node, waiting in self.queues.items():
+            if self._roots[node] == root:
+                waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
+
+    def _may_leave(self, queue: ClusterQueue, at_s: int, pending: Pending) -> bool:
+        """Say whether a parked workload competes again when something was given back."""
+        workload = pending.workload
+        refused = namespace_refusal(self.state, workload, queue)
+        return refused is None and backoff_expired(workload, self._now(at_s))
+
+    def _end_backoff(self, key: str, at_s: int) -> None:
+        """Let a workload compete whose time has come: Kueue sets its condition Requeued."""
+        workload = self._waiting[key]
+        node = self._node(workload)
+        if node is None:
+            return
+        waiting = self.queues[node]
+        waiting.parked = [pending for pending in waiting.parked if pending.key != key]
+        kept = tuple(one for one in workload.status.conditions if one.type != "Requeued")
+        status = workload.status.model_copy(update={"conditions": kept, "requeue_state": None})
+        self._enqueue(workload.model_copy(update={"status": status}), at_s)
+
+    def _arrive(self, coming: Coming, at_s: int) -> Event:
+        self._enqueue(coming.workload, at_s)
+        self._tell(self._node(coming.workload), at_s)
+        queue = self._queue_name(coming.workload)
+        return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
+
+    def _queue_name(self, workload: Workload) -> str:
+        node = self._node(workload)
+        return "" if node is None else self._snapshot.queue_name(node)
+
+    # What the scheduler does
+
+    def cycle(self, at_s: int) -> Cycle:
+        """Let the scheduler run once, if anybody competes."""
+        self._moved.clear()
+        active = {
+            node: waiting
+            for node, waiting in self.queues.items()
+            if waiting.active and self._snapshot.is_active(node)
+        }
+        if not active:
+            return Cycle((), moved=False)
+        before = {node: signature(waiting) for node, waiting in active.items()}
+        self.cycles += 1
+        snapshot = self.snapshot(at_s)
+        ran = schedule(self.state, snapshot, self.queues, self._decider, self.cycles)
+        events: list[Event] = []
+        for entry in ran.entries:
+            if entry.outcome == "admitted":
+                events.append(self._admit(snapshot, entry, at_s))
+            elif entry.outcome == "preempting":
+                events += self._preempt(entry, at_s)
+        changed = {node for node in active if signature(self.queues[node]) != before[node]}
+        self._moved |= {self._roots[node] for node in changed}
+        self._moved |= {self.tree_of(event) for event in events}
+        return Cycle(events, moved=bool(events or changed) or self._walks_on(active))
+
+    def _walks_on(self, active: Iterable[int]) -> bool:
+        """Say whether a walk over flavors goes on where none was since anything else happened."""
+        walks = tuple(
+            (pending.key, tuple(tuple(sorted(places.items())) for places in progress.tried))
+            for node in active
+            for pending in self.queues[node].active
+            if (progress := pending.progress) is not None and progress.has_untried
+        )
+        known = walks in self._walks
+        self._walks.add(walks)
+        return bool(walks) and not known
+
+    def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Event:
+        one = admitted(snapshot, entry)
+        self._waiting.pop(one.key, None)
+        self._admitted[one.queue].append(one)
+        self._usage.add(one.queue, one.usage)
+        self.queues[one.queue].generation += 1
+        self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
+        self._plan_end(one.key, at_s)
+        self._tell(one.queue, at_s)
+        self._walks.clear()
+        return self._event("admitted", at_s, one)
+
+    def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
+        """Evict the targets of an entry, but for those that are being evicted already."""
+        going = [(self._running[one.workload.key], one.reason) for one in entry.targets]
+        fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
+        for place, (running, reason) in enumerate(fresh):
+            one = running.admitted
+            leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
+            self._set(leaves_s, Due.RELEASE, one)
+            yield self._evict(running, reason, entry, at_s)
+
+    def _evict(self, running: _Running, reason: str, entry: Entry, at_s: int) -> Event:
+        one = running.admitted
+        marked = evicting(one, reason, self._now(at_s))
+        some = self._admitted[one.queue]
+        some[some.index(one)] = marked
+        running.admitted = marked
+        self.queues[one.queue].generation += 1
+        ran_s, kept_s = at_s - running.since_s, running.kept_s
+        lost = lost_s(self._script, one, kept_s, ran_s, self._now(at_s))
+        self._kept[one.key] = kept_s + ran_s - lost
+        self._agenda.call_off(Due.FINISH, one.key)
+        self._walks.clear()
+        return self._event("preempted", at_s, marked).model_copy(
+            update={
+                "by": entry.preemptor.key,
+                "by_queue": self._snapshot.queue_name(entry.preemptor.queue),
+                "reason": reason,
+                "lost_s": lost,
+                "lost_work": work(size_of(one, self._snapshot.tree), lost),
+            }
+        )
+
+    def _event(self, kind: Kind, at_s: int, one: Admitted) -> Event:
+        queue = self._snapshot.queue_name(one.queue)
+        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=one.key, queue=queue)
+
+    # What is told of it
+
+    def tree_of(self, event: Event) -> int:
+        """Return the root of the cohort tree in which something happened."""
+        return self._root_of_name.get(event.queue, -1)
+
+    def busy(self) -> Collection[int]:
+        """Return the trees in which something is to come, or the last cycle did something."""
+        return self._moved | {one.tree for one in self._agenda.to_come()}
+
+    def mark(self, tree: int, at_s: int) -> Mark:
+        """Say what a cohort tree is like."""
+        nodes = [node for node, root in self._roots.items() if root == tree]
+        coming = [
+            (one.at_s - at_s, one.due, one.key)
+            for one in self._agenda.to_come()
+            if one.tree == tree
+        ]
+        state = state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
+        return Mark(digest(state), digest(coming))
+
+    def enter(self, tally: Tally) -> None:
+        """Open the accounts of all who are there, or will come."""
+        for workload in self.state.workloads:
+            running, priority = self._running.get(workload.key), workload.spec.priority or 0
+            if running is not None:
+                one = running.admitted
+                name = self._snapshot.queue_name(one.queue)
+                tally.enter(one.key, name, one.priority, "running")
+            elif workload.is_pending:
+                tally.enter(workload.key, self._queue_name(workload), priority, "pending")
+        for key, at_s, workload in self._coming.values():
+            queue, priority = self._queue_name(workload), workload.spec.priority or 0
+            tally.enter(key, queue, priority, "to come", at_s)
+
+    def used(self) -> Sequence[int]:
+        """Return how much of each flavor-resource is in use, in the order of the snapshot."""
+        return used(self._usage, self.queues)
+
+    def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
+        """Return the use of each flavor-resource; ``shares`` are the amounts used on average."""
+        return use(self._snapshot.tree, shares)

@@ -1,0 +1,172 @@
+"""The way into a simulation: a state and what is asked, to what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from planner.commands.simulate.kueue_leave import Leaving
+from planner.commands.simulate.record import Simulation
+from planner.commands.simulate.run import Limits, Report, run
+from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Script
+from planner.commands.simulate.tally import totals_of
+from planner.commands.simulate.world import World
+from planner.errors import InputError, SchemaError
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.scheduler import Part
+from planner.state import AnyState
+
+if TYPE_CHECKING:
+    from planner.commands.simulate.optimum import Doubts
+    from planner.solver.yunikorn.planning import Laws
+
+OPTIMUM: Final = "optimum"
+"""Decides in the place of a scheduler."""
+CYCLES: Final = 100_000
+STORM: Final = 3
+EVICTION_S: Final = 30
+"""Kubernetes' own default of terminationGracePeriodSeconds."""
+
+
+class Asked(NamedTuple):
+    """Who decides, and what the optimum has to know where that decides."""
+
+    decider: str
+    profile: Profile
+    time_limit: float | None
+    laws: Laws | None
+
+
+class Simulated(Protocol):
+    """What a simulation asks of a scheduler."""
+
+    def check(self, state: AnyState, asked: Asked) -> None:
+        """Refuse what cannot be simulated."""
+        ...
+
+    def own_world(self, state: AnyState, script: Script, leaving: Leaving) -> World:
+        """Return a cluster in which the scheduler chooses the victims itself."""
+        ...
+
+    def planned_world(
+        self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, doubts: Doubts
+    ) -> World:
+        """Return a cluster in which the optimum chooses, and notes what it does not prove."""
+        ...
+
+
+SIMULATED: Final = Part[Simulated]("simulation")
+
+
+def simulate(  # noqa: PLR0913 - the public signature
+    state: AnyState,
+    decider: str | None = None,
+    *,
+    script: Script = NOTHING_SAID,
+    until_s: int | None = None,
+    cycles: int = CYCLES,
+    eviction_s: int = EVICTION_S,
+    apart_s: int = 0,
+    storm: int = STORM,
+    objective: str | Profile = DEFAULT_PROFILE,
+    time_limit: float | None = None,
+    laws: Laws | None = None,
+    report: Report = lambda *_: None,
+) -> Simulation:
+    """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
+
+    Victims come back as pending, and everybody who waits competes again by the scheduler's own
+    rules. States that come back, workloads that evict each other and those evicted too often are
+    found on the way. The same input gives the same answer.
+
+    Parameters
+    ----------
+    state
+        What ``planner.read`` returned; its clock is the start.
+    decider
+        Who chooses the victims: the scheduler itself, ``kueue`` or ``yunikorn``, also when left
+        out; or ``optimum``: the least disruptive plan in their place.
+    script
+        Run times, checkpoints and arrivals, as ``planner.commands.simulate.read_script``
+        returns them.
+    until_s, cycles
+        After how many seconds, at most 2^31, and after how many scheduling cycles, to end at the
+        latest.
+    eviction_s
+        Kueue: how many seconds a victim keeps its quota, at least 1.
+    apart_s
+        Kueue: how many seconds longer each victim of a decision takes than the one before.
+    storm
+        How many evictions of one workload are no storm yet.
+    objective, time_limit, laws
+        For the optimum: what to minimise, the seconds that one decision may take, and YuniKorn's
+        ``design``, also when left out, or ``code``.
+    report
+        Is told the clock and the number of cycles now and then.
+
+    Raises
+    ------
+    InputError
+        If the decider is not for this scheduler, or a parameter, the script or an annotation
+        cannot be used.
+    """
+    until_s = MOST_S if until_s is None else until_s
+    seconds = (until_s, eviction_s, apart_s)
+    if min(cycles, eviction_s, storm) < 1 or not all(0 <= s <= MOST_S for s in seconds):
+        expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
+        raise SchemaError("simulate", "a limit is out of range", expected)
+    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    asked = Asked(_chosen(state, decider), profile, time_limit, laws)
+    simulated = SIMULATED.of(state)
+    simulated.check(state, asked)
+    unproved: Callable[[], int] = int
+    leaving = Leaving(eviction_s, apart_s)
+    if asked.decider == OPTIMUM:
+        world, unproved = _planned_world(state, script, leaving, asked)
+    else:
+        world = simulated.own_world(state, script, leaving)
+    outcome = run(world, Limits(until_s, cycles, storm), report)
+    fates = outcome.tally.fates(outcome.at_s)
+    return Simulation(
+        scheduler=state.scheduler,
+        decider=asked.decider,
+        objective=profile.name if asked.decider == OPTIMUM else None,
+        digest=state.digest,
+        start=world.start,
+        duration_s=outcome.at_s,
+        cycles=world.cycles,
+        ended=outcome.ended,
+        eviction_s=eviction_s,
+        apart_s=apart_s,
+        storm=storm,
+        unproved=unproved(),
+        totals=totals_of(fates),
+        use=world.use(outcome.shares),
+        loops=outcome.loops,
+        feuds=outcome.feuds,
+        storms=outcome.storms,
+        workloads=fates,
+        timeline=tuple(outcome.timeline),
+    )
+
+
+def _chosen(state: AnyState, decider: str | None) -> str:
+    """Return who decides in a cluster: its scheduler, unless the optimum is to."""
+    chosen = decider or state.scheduler
+    if chosen not in {state.scheduler, OPTIMUM}:
+        expected = f"{state.scheduler} or {OPTIMUM}"
+        raise InputError("decider", f'"{chosen}" does not decide in this cluster', expected)
+    return chosen
+
+
+def _planned_world(
+    state: AnyState, script: Script, leaving: Leaving, asked: Asked
+) -> tuple[World, Callable[[], int]]:
+    """Return a cluster in which the optimum chooses, and what counts what it did not prove."""
+    # Only the optimum needs a solver, which takes longer to load than a small simulation.
+    from planner.commands.simulate.optimum import Doubts  # noqa: PLC0415
+
+    doubts = Doubts()
+    world = SIMULATED.of(state).planned_world(state, script, leaving, asked, doubts)
+    return world, lambda: doubts.unproved

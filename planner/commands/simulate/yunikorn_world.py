@@ -1,0 +1,321 @@
+"""A cluster of YuniKorn in which time passes.
+
+Within a second one ask after the other is looked at, in the order of the state, until none moves:
+it finds room, or preempts. Victims vanish at once, the ask takes its node, and each victim comes
+back as an ask of its application, made now: it has to wait for the delay of its queue before it
+may preempt. An ask that tried and found nobody tries again after 15 seconds, if anything changed.
+
+Source: docs/semantics/yunikorn.md §3 and §14 (flow mode), and the design document's "Preemption
+Loop Prevention"; yunikorn-core be3bb487.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from planner.commands.simulate.agenda import Agenda, Appointment, Due
+from planner.commands.simulate.record import Event, Kind, Use
+from planner.commands.simulate.script import Script, lost_seconds
+from planner.commands.simulate.tally import Tally
+from planner.commands.simulate.world import Cycle, Mark, digest
+from planner.commands.simulate.yunikorn_coming import Coming, comings
+from planner.commands.simulate.yunikorn_mark import ages, state_mark
+from planner.objective.terms import unit_weight, work
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.quota.yunikorn.properties import SECOND
+from planner.quota.yunikorn.resource import Resource, plus
+from planner.reference.yunikorn.decision import Decision
+from planner.reference.yunikorn.flow import Look, after, asked_as, looks
+from planner.reference.yunikorn.preconditions import CHECK_INTERVAL
+from planner.state.clock import from_nanoseconds
+from planner.state.yunikorn import Allocation, Application, Ask, Partition, YuniKornState
+
+YuniKornDecider = Callable[[YuniKornState, Cluster, Asking], Decision]
+"""What decides, for an ask for which there is no room, whether it preempts, and whom."""
+
+
+class YuniKornWorld:
+    """The partitions of a cluster, each a tree of its own."""
+
+    def __init__(self, state: YuniKornState, script: Script, decider: YuniKornDecider) -> None:
+        """Set up a cluster.
+
+        Raises
+        ------
+        LookupFailed
+            If the script names an ask that is not there, or an application a queue.
+        SchemaError
+            If a copy would have the key of an ask that is there.
+        """
+        self._state, self._coming = comings(state, script)
+        self.start: Final[datetime] = from_nanoseconds(state.now)
+        self.cycles = 0
+        self._first_ns: Final = state.now
+        self._script = script
+        self._decider = decider
+        self._agenda = Agenda()
+        self._tree_of: dict[str, int] = {}
+        self._kept: dict[str, int] = {}
+        self._changes = 0
+        self._tried: dict[str, int] = {}
+        self._clusters = [prepare(self._state, one.name) for one in self._state.partitions]
+        for tree, application in self._applications():
+            for claim in (*application.allocations, *application.requests):
+                self._tree_of[claim.allocation_key] = tree
+            for one in application.allocations:
+                self._plan_end(one.allocation_key, 0, -self._ran_s(one, 0))
+        for coming in self._coming.values():
+            self._tree_of[coming.key] = coming.tree
+            self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
+
+    @property
+    def state(self) -> YuniKornState:
+        """The cluster as it is."""
+        return self._state
+
+    def _applications(self) -> Iterator[tuple[int, Application]]:
+        for tree, partition in enumerate(self._state.partitions):
+            for application in partition.applications:
+                yield tree, application
+
+    def _put(self, tree: int, partition: Partition, at_s: int) -> None:
+        """Put a partition in the place of the one before, and set the clock."""
+        partitions = list(self._state.partitions)
+        partitions[tree] = partition
+        now = self._first_ns + at_s * SECOND
+        self._state = self._state.model_copy(update={"partitions": tuple(partitions), "now": now})
+        self._clusters[tree] = prepare(self._state, partition.name)
+
+    def _plan_end(self, key: str, at_s: int, since_s: int) -> None:
+        """Plan the end of a run that began at a time, if it has one."""
+        run_s = self._script.run_s(key)
+        if run_s is not None:
+            end_s = since_s + run_s - self._kept.get(key, 0)
+            self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, self._tree_of[key])
+
+    def _ran_s(self, one: Allocation, at_s: int) -> int:
+        now = self._first_ns + at_s * SECOND
+        return max(0, now - one.allocation_time) // SECOND
+
+    # What happens by itself
+
+    def next_s(self) -> int | None:
+        """Return when something happens by itself; ``None`` if nothing is to come."""
+        times = [self._agenda.next_s(), *(at_s for at_s, _ in self._attempts())]
+        return min((at_s for at_s in times if at_s is not None), default=None)
+
+    def _attempts(self) -> Iterator[tuple[int, int]]:
+        """Yield when, and in which tree, asks come to try preemption."""
+        for tree, cluster in enumerate(self._clusters):
+            for application, ask in cluster.partition.asks:
+                due = ask.request_time + cluster.tree.leaf_of(application).properties.delay
+                checked = ask.x.preempt_check_time
+                if checked is not None:
+                    if self._tried.get(ask.allocation_key) == self._changes:
+                        continue  # nothing has changed since
+                    due = max(due, checked + CHECK_INTERVAL)
+                if due > cluster.now and not ask.triggered_preemption:
+                    yield -((self._first_ns - due) // SECOND), tree
+
+    def happen(self, at_s: int) -> list[Event]:
+        """Let everything happen that is due."""
+        for tree, partition in enumerate(self._state.partitions):
+            self._put(tree, partition, at_s)
+        return [self._happen(due, at_s) for due in self._agenda.take(at_s)]
+
+    def _happen(self, due: Appointment, at_s: int) -> Event:
+        self._changes += 1
+        partition = self._state.partitions[due.tree]
+        if due.due is Due.ARRIVE:
+            coming = self._coming.pop(due.key)
+            self._put(due.tree, _with_ask(partition, coming), at_s)
+            return self._event("arrived", at_s, coming.key, self._queue(due.tree, coming))
+        application, one = next(
+            (application, one)
+            for application in partition.applications
+            for one in application.allocations
+            if one.allocation_key == due.key
+        )
+        self._kept.pop(due.key, None)
+        self._put(due.tree, _without(self._clusters[due.tree], one), at_s)
+        return self._event("finished", at_s, due.key, application.queue_name)
+
+    def _queue(self, tree: int, coming: Coming) -> str:
+        applications = self._state.partitions[tree].applications
+        names = {one.application_id: one.queue_name for one in applications}
+        return names[coming.application]
+
+    # What the scheduler does
+
+    def cycle(self, at_s: int) -> Cycle:
+        """Look at all asks until none moves any more."""
+        events: list[Event] = []
+        for tree in range(len(self._clusters)):
+            while (look := self._look(tree, at_s)) is not None:
+                events += self._told(look, at_s)
+        return Cycle(events, moved=False)
+
+    def _look(self, tree: int, at_s: int) -> Look | None:
+        """Let the first ask of a partition move that can, and return how.
+
+        Who tried before it and found nobody remembers that.
+        """
+        failed, moving = set(), None
+        cluster = self._clusters[tree]
+        for look in looks(cluster, partial(self._decider, self._state)):
+            if look.step is not None:
+                moving = look
+                break
+            if look.attempted:
+                failed.add(look.asking.ask.allocation_key)
+        self._tried |= dict.fromkeys(failed, self._changes)
+        partition = cluster.partition
+        if moving is not None:
+            partition = after(cluster, moving, _again)
+            self.cycles += 1
+            self._changes += 1
+        if failed or moving is not None:
+            self._put(tree, _checked(partition, failed, cluster.now), at_s)
+        return moving
+
+    def _told(self, look: Look, at_s: int) -> Iterator[Event]:
+        """Tell of a step that was made: victims go and come back, the ask has its node."""
+        asking, step = look.asking, look.step
+        key, queue = asking.ask.allocation_key, asking.leaf.path
+        for victim in look.victims:
+            self._agenda.call_off(Due.FINISH, victim.key)
+            lost_s = self._lose(victim.allocation, at_s)
+            size = _size(victim.resource)
+            told = self._event("preempted", at_s, victim.key, victim.queue.path)
+            lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
+            yield told.model_copy(update={"by": key, "by_queue": queue, **lost})
+        for victim in look.victims:
+            yield self._event("requeued", at_s, victim.key, victim.queue.path)
+        self._plan_end(key, at_s, at_s)
+        node = step.node if step is not None else None
+        yield self._event("admitted", at_s, key, queue).model_copy(update={"node": node})
+
+    def _lose(self, one: Allocation, at_s: int) -> int:
+        """Return the seconds that a victim loses of its run, and remember what it keeps."""
+        key, ran_s = one.allocation_key, self._ran_s(one, at_s)
+        kept_s = self._kept.get(key, 0)
+        lost_s = lost_seconds(kept_s, ran_s, self._script.checkpoint_s(key))
+        self._kept[key] = kept_s + ran_s - lost_s
+        return lost_s
+
+    def _event(self, kind: Kind, at_s: int, key: str, queue: str) -> Event:
+        return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
+
+    # What is told of it
+
+    def tree_of(self, event: Event) -> int:
+        """Return the number of the partition in which something happened."""
+        return self._tree_of[event.workload]
+
+    def busy(self) -> Collection[int]:
+        """Return the partitions in which something is to come."""
+        trees = {one.tree for one in self._agenda.to_come()}
+        return trees | {tree for _, tree in self._attempts()}
+
+    def mark(self, tree: int, at_s: int) -> Mark:
+        """Say what a partition is like."""
+        cluster = self._clusters[tree]
+        coming = [
+            (one.at_s - at_s, one.due, one.key)
+            for one in self._agenda.to_come()
+            if one.tree == tree
+        ]
+        return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
+
+    def enter(self, tally: Tally) -> None:
+        """Open the accounts of all who are there, or will come."""
+        for _, application in self._applications():
+            queue = application.queue_name
+            for one in application.allocations:
+                tally.enter(one.allocation_key, queue, one.priority, "running")
+            for ask in application.requests:
+                tally.enter(ask.allocation_key, queue, ask.priority, "pending")
+        for coming in self._coming.values():
+            queue = self._queue(coming.tree, coming)
+            tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
+
+    def used(self) -> Sequence[int]:
+        """Return how much of each resource is in use, in the order of ``use``."""
+        return [sum(row) for row in zip(*map(self._used_in, self._clusters), strict=True)]
+
+    def _used_in(self, cluster: Cluster) -> list[int]:
+        return [cluster.tree.root.allocated.get(name, 0) for name in self._resources()]
+
+    def _resources(self) -> list[str]:
+        nodes = [node for partition in self._state.partitions for node in partition.nodes]
+        return sorted({name for node in nodes for name in node.capacity})
+
+    def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
+        """Return the use of each resource; ``shares`` are the amounts used on average."""
+        total: Resource = {}
+        for partition in self._state.partitions:
+            for node in partition.nodes:
+                total = plus(total, node.capacity)
+        return tuple(
+            Use(
+                flavor="",
+                resource=name,
+                capacity=total[name],
+                share=round(share / total[name], 6) if total[name] > 0 else None,
+            )
+            for name, share in zip(self._resources(), shares, strict=True)
+        )
+
+
+def _again(allocation: Allocation, now: int) -> Ask:
+    """Return a victim as an ask of the same key: whoever makes the pod anew makes the same."""
+    return asked_as(allocation.allocation_key, allocation, now)
+
+
+def _with_ask(partition: Partition, coming: Coming) -> Partition:
+    applications = tuple(
+        one.model_copy(update={"requests": (*one.requests, coming.ask)})
+        if one.application_id == coming.application
+        else one
+        for one in partition.applications
+    )
+    return partition.model_copy(update={"applications": applications})
+
+
+def _without(cluster: Cluster, gone: Allocation) -> Partition:
+    """Return a partition without an allocation, its room free."""
+    rooms = {room.node_id: room.available for room in cluster.nodes}
+    rooms[gone.node_id] = plus(rooms.get(gone.node_id), gone.resource)
+    nodes = tuple(
+        one.model_copy(update={"available": dict(rooms[one.node_id])})
+        for one in cluster.partition.nodes
+    )
+    applications = tuple(
+        one.model_copy(
+            update={"allocations": tuple(each for each in one.allocations if each is not gone)}
+        )
+        for one in cluster.partition.applications
+    )
+    return cluster.partition.model_copy(update={"nodes": nodes, "applications": applications})
+
+
+def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
+    """Return a partition in which some asks have tried preemption now."""
+
+    def tried(ask: Ask) -> Ask:
+        if ask.allocation_key not in keys:
+            return ask
+        return ask.model_copy(update={"x": ask.x.model_copy(update={"preempt_check_time": now})})
+
+    applications = tuple(
+        one.model_copy(update={"requests": tuple(tried(ask) for ask in one.requests)})
+        for one in partition.applications
+    )
+    return partition.model_copy(update={"applications": applications})
+
+
+def _size(resource: Resource) -> int:
+    return sum(unit_weight(name) * amount for name, amount in resource.items())

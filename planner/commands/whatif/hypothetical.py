@@ -1,0 +1,244 @@
+"""Hypothetical workloads: new pending ones that Kueue would make of what users submit.
+
+Source: kueue ff69552e, pkg/controller/jobframework/reconciler.go (ConstructWorkload,
+ExtractPriority), pkg/controller/jobframework/defaults.go (the LocalQueue and the
+WorkloadPriorityClass named ``default``) and pkg/util/priority/priority.go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from typing import Final
+
+from planner.commands.whatif.manifest import Manifest, read_manifest
+from planner.errors import LookupFailed, SchemaError
+from planner.reader.checked import checked
+from planner.reader.complaint import closest
+from planner.reader.items import Item, items_of
+from planner.reader.kinds import KUEUE
+from planner.reader.parse import Document, parse
+from planner.reader.priority import resolve_priorities
+from planner.reader.show import Path, path_text, place, shown
+from planner.reader.source import load
+from planner.state import State, Workload
+from planner.state.base import Metadata
+from planner.state.workload import PriorityClassRef, WorkloadSpec
+
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
+"""The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
+
+DEFAULT: Final = "default"
+"""The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
+
+MAX_BYTES: Final = 16 * 2**20
+_SHOWN: Final = 10
+
+
+def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
+    """Read the objects of a file of manifests: documents and lists of any number.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or holds something that is no object.
+    """
+    documents = [one for text in load(source, MAX_BYTES).texts for one in parse(text)]
+    return tuple(item for document in documents for item in _items(document))
+
+
+def _items(document: Document) -> Iterator[Item]:
+    value = document.value
+    if isinstance(value, dict) and not {"kind", "apiVersion"} & value.keys() and "spec" in value:
+        yield Item(document.where, (), value)  # a bare pod template
+    else:
+        yield from items_of(document)
+
+
+def add_workloads(
+    state: State, items: Sequence[Item], queue: str | None = None
+) -> tuple[State, tuple[str, ...]]:
+    """Return the state with new pending workloads, and their keys as namespace/name.
+
+    Each is what Kueue would make of the object if it were submitted now: its requests, counts,
+    LocalQueue and priority. A Workload is taken as it is, but as one that nothing has happened
+    to. One without ``creationTimestamp`` is created at the clock of the state. The digest names
+    the new state.
+
+    Parameters
+    ----------
+    state
+        What was read; it stays as it is.
+    items
+        Workloads of Kueue, Jobs, Pods and pod templates.
+    queue
+        The LocalQueue to submit all of them to, as ``namespace/name``, whatever they say.
+
+    Raises
+    ------
+    InputError
+        If an object cannot be used, names no LocalQueue or priority class that is in the state,
+        or has the name of a workload that is there already.
+    """
+    local = None if queue is None else _named(state, queue)
+    known = {workload.key for workload in state.workloads}
+    made = []
+    for item in items:
+        workload = _workload(state, item, local)
+        if workload.key in known:
+            found = f"workload {workload.key} is there already"
+            raise SchemaError(item.where, found, hint="give it another metadata.name")
+        known.add(workload.key)
+        made.append(workload)
+    return with_workloads(state, made), tuple(workload.key for workload in made)
+
+
+def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
+    """Return the state with more workloads, under a digest of its own."""
+    more = tuple(workloads)
+    told = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
+    digest = hashlib.sha256(told.encode()).hexdigest()
+    return state.model_copy(update={"digest": digest, "workloads": (*state.workloads, *more)})
+
+
+def _named(state: State, queue: str) -> tuple[str, str]:
+    """Return namespace and name of a LocalQueue that the caller names."""
+    namespace, slash, name = queue.partition("/")
+    if not (namespace and slash and name):
+        raise SchemaError("--queue", f"{shown(queue)} is no LocalQueue", "NAMESPACE/NAME")
+    _check_queue(state, namespace, name, "--queue")
+    return namespace, name
+
+
+def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
+    queues = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
+    key = f"{namespace}/{name}"
+    if key in queues:
+        return
+    near = closest(key, queues)
+    more = len(queues) - _SHOWN
+    shown_queues = ", ".join(queues[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    raise LookupFailed(
+        where,
+        f"LocalQueue {shown(key)} is not in the dump",
+        f"one of {shown_queues}" if queues else "",
+        f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
+    )
+
+
+def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
+    version = item.value.get("apiVersion")
+    if item.value.get("kind") == "Workload" and str(version).rpartition("/")[0] == KUEUE:
+        workload = _as_new(state, item, local)
+        at: Path = ("spec", "queueName")
+    else:
+        workload = _submitted(state, read_manifest(item), local)
+        at = ("metadata", "labels", QUEUE)
+    where = place(item.root, (*item.path, *at))
+    if not workload.spec.queue_name:
+        hint = "--queue NAMESPACE/NAME names one"
+        raise SchemaError(item.where, "names no LocalQueue", f"one in {path_text(at)}", hint)
+    if local is None:
+        _check_queue(state, workload.metadata.namespace, workload.spec.queue_name, where)
+    return _with_priority(state, item, workload)
+
+
+def _as_new(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
+    """Return a Workload of Kueue as if it had been created just now."""
+    given = checked(Workload, item.value, item.root, item.path, "Workload")
+    if not given.spec.pod_sets:
+        raise SchemaError(place(item.root, (*item.path, "spec", "podSets")), "is missing or empty")
+    namespace = given.metadata.namespace or DEFAULT
+    return fresh(state, given, *(local or (namespace, given.spec.queue_name)))
+
+
+def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = "") -> Workload:
+    """Return a new pending workload with the spec of another.
+
+    Parameters
+    ----------
+    state
+        Where it will wait; gives the time of its creation if ``like`` has none.
+    like
+        The workload whose spec it has; its status is left behind.
+    namespace, queue
+        The LocalQueue it waits in.
+    name
+        Its name; that of ``like`` when left out.
+    """
+    metadata = Metadata(
+        name=name or like.metadata.name,
+        namespace=namespace,
+        uid="" if name else like.metadata.uid,
+        creationTimestamp=(None if name else like.metadata.creation_timestamp) or state.now,
+        annotations=like.metadata.annotations,
+    )
+    # Not a copy: that would take along what the other has worked out of itself.
+    spec = like.spec.model_copy(update={"queue_name": queue})
+    return Workload(metadata=metadata, spec=spec)
+
+
+def _submitted(state: State, manifest: Manifest, local: tuple[str, str] | None) -> Workload:
+    """Return the Workload that Kueue would make of a Job or Pod."""
+    metadata = manifest.metadata
+    namespace, queue = local or (metadata.namespace or DEFAULT, manifest.labels.get(QUEUE, ""))
+    if not queue and _has_default_queue(state, namespace):
+        queue = DEFAULT
+    return Workload(
+        metadata=Metadata(
+            name=f"{manifest.prefix}-{metadata.called}"[:253],
+            namespace=namespace,
+            creationTimestamp=metadata.creation_timestamp or state.now,
+        ),
+        spec=WorkloadSpec(
+            podSets=(manifest.pod_set,),
+            queueName=queue,
+            priorityClassRef=_priority_class(state, manifest),
+        ),
+    )
+
+
+def _has_default_queue(state: State, namespace: str) -> bool:
+    return any(
+        (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
+        for one in state.local_queues
+    )
+
+
+def _priority_class(state: State, manifest: Manifest) -> PriorityClassRef | None:
+    """Return the class that gives the priority: of the label, of the pods, of the cluster."""
+    name = manifest.labels.get(PRIORITY_CLASS)
+    if not name and state.configuration.gate("WorkloadPriorityClassDefaulting"):
+        classes = {one.metadata.name for one in state.workload_priority_classes}
+        name = DEFAULT if DEFAULT in classes else None
+    if name:
+        return PriorityClassRef(kind="WorkloadPriorityClass", name=name)
+    name = manifest.priority_class
+    if not name:
+        defaults = [one for one in state.priority_classes if one.global_default]
+        lowest = min(defaults, key=lambda one: one.value, default=None)
+        name = lowest.metadata.name if lowest else ""
+    return PriorityClassRef(kind="PriorityClass", name=name) if name else None
+
+
+def _with_priority(state: State, item: Item, workload: Workload) -> Workload:
+    """Give a workload the number of its class; Kueue makes no workload of an unknown class."""
+    (resolved,), missing = resolve_priorities(
+        [workload], state.workload_priority_classes, state.priority_classes
+    )
+    reference = workload.spec.priority_class
+    if missing and reference is not None:
+        raise LookupFailed(
+            item.where,
+            f"{reference.kind} {shown(reference.name)} is not in the dump",
+            hint=f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints",
+        )
+    return resolved
+
+
+_PLURALS: Final = {
+    "WorkloadPriorityClass": "workloadpriorityclasses",
+    "PriorityClass": "priorityclasses",
+}

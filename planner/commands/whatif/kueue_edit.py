@@ -1,0 +1,181 @@
+"""Edits of a state of Kueue, written as ``OBJECT.FIELD=VALUE``.
+
+========================================================= =====================================
+``clusterqueue/NAME.preemption.withinClusterQueue``       Never, LowerPriority,
+                                                          LowerOrNewerEqualPriority
+``clusterqueue/NAME.preemption.reclaimWithinCohort``      Never, LowerPriority, Any
+``clusterqueue/NAME.preemption.borrowWithinCohort.policy`` Never, LowerPriority
+``clusterqueue/NAME.preemption.borrowWithinCohort.maxPriorityThreshold``
+                                                          a whole number, or ``none``
+``clusterqueue/NAME.quota.FLAVOR/RESOURCE.nominal``       a quantity
+``clusterqueue/NAME.quota.FLAVOR/RESOURCE.borrowingLimit`` a quantity, or ``none``: no limit
+``clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit``  likewise
+``clusterqueue/NAME.fairSharing.weight``                  a quantity
+``cohort/NAME.quota...``, ``cohort/NAME.fairSharing.weight``  as for a ClusterQueue
+``workload/NAMESPACE/NAME.priority``                      a whole number
+``configuration.featureGates.GATE``                       true or false
+``configuration.fairSharing.enable``                      true or false
+========================================================= =====================================
+
+Only what the dump has can be edited: an object that is there, and a quota it has already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from planner.commands.whatif.field import Part, Setting, replaced
+from planner.state import ClusterQueue, Cohort, Configuration, State, Workload
+from planner.state.base import KubernetesObject
+from planner.state.configuration import FEATURE_GATES, FairSharing
+from planner.state.queues import ResourceGroup
+
+EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
+_WEIGHT: Final[Mapping[str, Part]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
+_POLICIES: Final[Mapping[str, Part]] = {
+    f"preemption.{path}": (("spec", "preemption", *steps), field)
+    for path, steps, field in (
+        ("withinClusterQueue", (), "withinClusterQueue"),
+        ("reclaimWithinCohort", (), "reclaimWithinCohort"),
+        ("borrowWithinCohort.policy", ("borrow_within_cohort",), "policy"),
+        (
+            "borrowWithinCohort.maxPriorityThreshold",
+            ("borrow_within_cohort",),
+            "maxPriorityThreshold",
+        ),
+    )
+}
+_QUOTA: Final[Mapping[str, str]] = {
+    "nominal": "nominalQuota",
+    "borrowingLimit": "borrowingLimit",
+    "lendingLimit": "lendingLimit",
+}
+_ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in _QUOTA)
+KINDS: Final = ("clusterqueue", "cohort", "workload", "configuration")
+
+Edited = TypeVar("Edited", bound=KubernetesObject)
+Owner = TypeVar("Owner", ClusterQueue, Cohort)
+
+
+def edited(state: State, setting: Setting) -> State:
+    """Return the state with one value set.
+
+    Raises
+    ------
+    SchemaError
+        If the setting names what is not in the state, or gives a value that cannot be.
+    """
+    kind, _, rest = setting.target.partition("/")
+    if kind.partition(".")[0] == "configuration":
+        found = _configuration(state.configuration, setting)
+        return state.model_copy(update={"configuration": found})
+    match kind:
+        case "clusterqueue":
+            queues = _in_place(
+                state.cluster_queues, lambda one: one.name, _queue, "ClusterQueue", rest, setting
+            )
+            return state.model_copy(update={"cluster_queues": queues})
+        case "cohort":
+            cohorts = _in_place(
+                state.cohorts, lambda one: one.name, _cohort, "Cohort", rest, setting
+            )
+            return state.model_copy(update={"cohorts": cohorts})
+        case "workload":
+            workloads = _in_place(
+                state.workloads, lambda one: one.key, _workload, "Workload", rest, setting
+            )
+            return state.model_copy(update={"workloads": workloads})
+    raise setting.unknown("kind to edit", kind, KINDS)
+
+
+def _in_place(  # noqa: PLR0913, PLR0917 - what is told apart here is told apart nowhere else
+    objects: tuple[Edited, ...],
+    key: Callable[[Edited], str],
+    change: Callable[[Edited, str, Setting], Edited],
+    kind: str,
+    rest: str,
+    setting: Setting,
+) -> tuple[Edited, ...]:
+    """Edit the object whose name ``rest`` begins with; names may hold points themselves."""
+    names = [key(one) for one in objects]
+    fitting = [name for name in names if rest.startswith(f"{name}.")]
+    if not fitting:
+        namespace, slash, tail = rest.rpartition("/") if kind == "Workload" else ("", "", rest)
+        raise setting.unknown(kind, namespace + slash + tail.partition(".")[0], names)
+    name = max(fitting, key=len)
+    position = names.index(name)
+    changed = change(objects[position], rest.removeprefix(f"{name}."), setting)
+    return (*objects[:position], changed, *objects[position + 1 :])
+
+
+def _queue(queue: ClusterQueue, path: str, setting: Setting) -> ClusterQueue:
+    return _owner(queue, f"ClusterQueue {queue.name}", path, setting, {**_POLICIES, **_WEIGHT})
+
+
+def _cohort(cohort: Cohort, path: str, setting: Setting) -> Cohort:
+    return _owner(cohort, f"Cohort {cohort.name}", path, setting, _WEIGHT)
+
+
+def _workload(workload: Workload, path: str, setting: Setting) -> Workload:
+    if path != "priority":
+        raise setting.unknown("field", path, ["priority"])
+    return replaced(workload, ("spec",), "priority", setting, f"Workload {workload.key}")
+
+
+def _owner(
+    owner: Owner, subject: str, path: str, setting: Setting, fields: Mapping[str, Part]
+) -> Owner:
+    """Set a field of what has quota."""
+    if path.startswith("quota."):
+        groups = _groups(owner.spec.resource_groups, subject, path, setting)
+        spec = owner.spec.model_copy(update={"resource_groups": groups})
+        return owner.model_copy(update={"spec": spec})
+    if path not in fields:
+        raise setting.unknown("field", path, [*fields, *_ANY_QUOTA])
+    steps, field = fields[path]
+    return replaced(owner, steps, field, setting, subject)
+
+
+def _groups(
+    groups: Sequence[ResourceGroup], subject: str, path: str, setting: Setting
+) -> tuple[ResourceGroup, ...]:
+    """Set one of the quotas of a ClusterQueue or Cohort."""
+    places = {
+        f"quota.{flavor.name}/{quota.name}.{limit}": (g, f, q, field)
+        for g, group in enumerate(groups)
+        for f, flavor in enumerate(group.flavors)
+        for q, quota in enumerate(flavor.resources)
+        for limit, field in _QUOTA.items()
+    }
+    if path not in places:
+        raise setting.unknown(f"quota of {subject}", path, list(places))
+    g, f, q, field = places[path]
+    group, flavor = groups[g], groups[g].flavors[f]
+    quota = replaced(flavor.resources[q], (), field, setting, subject)
+    flavor = flavor.model_copy(update={"resources": _put(flavor.resources, q, quota)})
+    group = group.model_copy(update={"flavors": _put(group.flavors, f, flavor)})
+    return _put(groups, g, group)
+
+
+Thing = TypeVar("Thing")
+
+
+def _put(things: Sequence[Thing], position: int, thing: Thing) -> tuple[Thing, ...]:
+    return (*things[:position], thing, *things[position + 1 :])
+
+
+def _configuration(configuration: Configuration, setting: Setting) -> Configuration:
+    path = setting.target.removeprefix("configuration").lstrip("./")
+    if path == "fairSharing.enable":
+        sharing = configuration.fair_sharing or FairSharing(enable=False)
+        switched = replaced(sharing, (), "enable", setting, "Configuration")
+        return configuration.model_copy(update={"fair_sharing": switched})
+    name = path.removeprefix("featureGates.")
+    if name == path or name not in FEATURE_GATES:
+        known = ["fairSharing.enable", *(f"featureGates.{gate}" for gate in FEATURE_GATES)]
+        raise setting.unknown("field of the Configuration", path, known)
+    if setting.value not in {"true", "false"}:
+        raise setting.refused(f'feature gate {name}: "{setting.value}" is no switch', "true, false")
+    gates = {**configuration.feature_gates, name: setting.value == "true"}
+    return configuration.model_copy(update={"feature_gates": gates})

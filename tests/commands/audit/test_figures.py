@@ -1,0 +1,77 @@
+"""The table of figures about recorded and generated states, and what it says of their frame."""
+
+import importlib.util
+from typing import Any
+
+import pytest
+
+from planner.commands.audit import Audit, Case
+from planner.commands.audit.record import FindingCode, Judgement, Summary
+from planner.commands.compare.confidence import mean, share
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def script() -> Any:
+    """Give the script as a module."""
+    path = ROOT / "instances" / "recorded" / "figures.py"
+    spec = importlib.util.spec_from_file_location("recorded_figures", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def case(victims: int, gaps: tuple[int, int], *findings: FindingCode, state: str = "f") -> Case:
+    """Return a case with so many victims, and how many of them min-count and no-regret spare."""
+    judged = zip(("min-count", "no-regret"), gaps, strict=True)
+    return Case(
+        state=f"folder/{state}.jsonl.gz: line 1",
+        pending="p",
+        rules="kueue-classical",
+        status="feasible" if victims else "infeasible",
+        victims=tuple(map(str, range(victims))),
+        terms={},
+        judgements=tuple(
+            Judgement(
+                objective=name,
+                status="optimal",
+                victims=(),
+                terms={},
+                gaps={"count": gap, "D2": gap},
+                best=None,
+            )
+            for name, gap in judged
+        ),
+        findings=findings,
+        proved=True,
+    )
+
+
+def audit_of(*cases: Case) -> Audit:
+    """Return an audit of some cases."""
+    counts = dict.fromkeys(("with_victims", "infeasible", "clean", "unproved", "failures"), 0)
+    totals: dict[str, Any] = {**counts, "states": len(cases), "cases": len(cases)}
+    summary = Summary(**totals, findings={}, verdicts=(), gaps=())
+    return Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
+
+
+def test_a_row_for_each_rule_set(script: Any) -> None:
+    audit = audit_of(case(5, (4, 0), "count"), case(2, (0, 0)), case(1, (0, 0)), case(0, (0, 0)))
+    header, _, row, _, frame = script.figures({"mine": audit}).splitlines()
+    found = dict(zip(header.strip("| ").split(" | "), row.strip("| ").split(" | "), strict=True))
+    low, high = (f"{100 * bound:.0f}" for bound in share(1, 3)[1:])
+    gap = mean([4, 0, 0])
+    assert (found["states"], found["rules"]) == ("mine", "classical")
+    assert found["evicting"] == "3 of 4"
+    assert found["fewer would do"] == f"33% ({low} to {high})"
+    said = f"1.33 ({gap.low:.2f} to {gap.high:.2f}), 0, 4"
+    assert found["too many"] == said
+    assert found["fewer, no regret"].startswith("0% (")
+    assert frame == "* mine: 4 states of f.jsonl.gz"
+
+
+def test_states_that_were_chosen_for_what_comes_out_are_named(script: Any) -> None:
+    audit = audit_of(case(1, (0, 0)), case(1, (0, 0), state="small-f"))
+    assert "; small-f.jsonl.gz: chosen because" in script.figures({"mine": audit})

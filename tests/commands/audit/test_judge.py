@@ -1,0 +1,229 @@
+"""The judgements of an audit against all recorded legal sets, and on clusters made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+import planner
+from planner.commands.audit import Case, Question, audit_instance
+from planner.commands.audit.instance import Instance
+from planner.errors import InputError
+from planner.objective.profiles import PROFILES
+from planner.objective.wishes import Wishes
+from planner.reader import read_kueue_objects
+from planner.solver.start import pending_workloads
+from tests import recorded
+from tests.cli.running import BIG, SMALL, another_pending, cluster, listed
+from tests.cluster import NOW, cohort, pending, queue, running
+from tests.conftest import recorded_root
+from tests.solver.yunikorn_truth import YuniKornTruth
+from tests.yunikorn.recorded import lines as yunikorn_lines
+
+Victims = frozenset[str]
+FILES = (
+    "small-classical-flat",
+    "small-classical-hier",
+    "small-classical-nocohort",
+    "small-edge",
+    "small-fair-flat",
+    "small-fair-hier",
+    "small-flavors",
+)
+EVERY = 8 if recorded_root() else 1
+
+
+def legal_sets(exhaustive: dict[str, Any]) -> list[Victims]:
+    """Return all legal sets of a recorded line, whichever attempt they belong to."""
+    keys = [candidate["workload"] for candidate in exhaustive["candidates"]]
+    masks = {mask for attempt in exhaustive["attempts"] for mask in attempt["legal"]}
+    return [frozenset(k for bit, k in enumerate(keys) if mask >> bit & 1) for mask in masks]
+
+
+def sampled(name: str) -> Iterator[recorded.Line]:
+    """Yield every so-manieth line whose legal sets are all known."""
+    for number, line in enumerate(recorded.lines(name)):
+        exhaustive = line["expect"].get("exhaustive")
+        known = exhaustive and not any(one.get("minimalOnly") for one in exhaustive["attempts"])
+        if number % EVERY == 0 and known:
+            yield line
+
+
+def audited(instance: Instance, question: Question) -> Case:
+    """Return the only case of an instance."""
+    audit = audit_instance(instance, question)
+    assert audit.failures == ()
+    (case,) = audit.cases
+    return case
+
+
+def check_against(case: Case, legal: list[Victims]) -> None:
+    """Compare what is said of a scheduler's answer with all sets that it could have chosen."""
+    theirs = frozenset(case.victims)
+    lawful = theirs in legal
+    assert ("missed" in case.findings) == (bool(legal) and case.status == "unknown")
+    assert ("pointless" in case.findings) == (bool(theirs) and frozenset() in legal)
+    if not theirs or not lawful:
+        assert case.smallest is None
+        assert case.irredundant is None
+        return
+    assert case.smallest == (min(map(len, legal)) == len(theirs))
+    assert ("count" in case.findings) == (not case.smallest)
+    subsets = [one for one in legal if one < theirs]
+    assert case.irredundant == (not subsets)
+    assert ("redundant" in case.findings) == bool(subsets)
+    if subsets:
+        kept = theirs - set(case.needless)
+        assert kept in legal
+        assert len(kept) == min(map(len, subsets))
+    else:
+        assert case.needless == ()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_kueue_equals_all_legal_sets(name: str) -> None:
+    checked = 0
+    for line in sampled(name):
+        state = recorded.state_of(line)
+        instance = Instance(line["id"], state, (line["pending"],), line.get("assignment"))
+        case = audited(instance, Question())
+        if case.judgements[0].status == "infeasible" and not case.victims:
+            continue  # what Kueue takes for fitting is never searched; the solver's tests have it
+        check_against(case, legal_sets(line["expect"]["exhaustive"]))
+        checked += 1
+    assert checked > 3
+
+
+@pytest.mark.parametrize("name", ["small-generic", "small-optout", "small-fenced"])
+def test_yunikorn_equals_all_legal_sets(name: str) -> None:
+    checked = 0
+    for line in yunikorn_lines(name, 24):
+        truth = YuniKornTruth(line, "code")
+        if not truth.is_searched:
+            continue
+        instance = Instance(truth.id, truth.state, (truth.ask,))
+        case = audited(instance, Question((PROFILES["min-count"],), laws="code"))
+        if case.status == "feasible" and not case.victims:
+            continue  # it reserves a node and preempts nobody
+        check_against(case, list(truth.legal))
+        checked += 1
+    assert checked > 3
+
+
+def instance_of(value: dict[str, Any]) -> Instance:
+    """Return a cluster of Kueue with everybody who waits in it."""
+    state = read_kueue_objects(value, where="cluster", now=NOW)
+    return Instance("cluster", state, pending_workloads(state))
+
+
+def test_one_victim_would_do() -> None:
+    """Kueue evicts the four newest of one GPU each; the old one of four GPUs would do."""
+    case = audited(instance_of(cluster()), Question())
+    assert set(case.victims) == set(SMALL)
+    assert case.findings == ("count", "disruption")
+    assert case.irredundant is True
+    assert case.smallest is False
+    judgement, size = case.judgements
+    assert (judgement.objective, size.objective) == ("no-regret", "min-count")
+    assert judgement.victims == size.victims == (BIG,)
+    assert judgement.gaps["D2"] == 3
+    assert judgement.best is False
+    (ratio,) = case.ratios
+    assert (ratio.resource, ratio.requested, ratio.greedy, ratio.optimum) == ("gpu", 4, 4, 4)
+
+
+def test_fill_back_leaves_nobody_needless() -> None:
+    """The small one is taken first and spared again once the large one makes room alone."""
+    parts = (
+        queue("alone", 4, within="LowerPriority"),
+        running("large", "alone", 3, priority=1),
+        running("small", "alone", 1, minute=5),
+        pending("alone", 3, priority=9),
+    )
+    case = audited(instance_of(listed(*parts)), Question())
+    assert case.victims == ("ns/large",)
+    assert case.irredundant is True
+    assert case.smallest is True
+
+
+def test_nobody_needs_to_go() -> None:
+    parts = (queue("alone", 4), running("one", "alone", 1), pending("alone", 3))
+    case = audited(instance_of(listed(*parts)), Question())
+    assert case.victims == ()
+    assert case.findings == ()
+    assert case.judgements[0].status == "optimal"
+    assert case.smallest is None
+
+
+def test_infeasible_for_both() -> None:
+    parts = (queue("alone", 4), running("one", "alone", 4), pending("alone", 3))
+    case = audited(instance_of(listed(*parts)), Question())
+    assert case.findings == ()
+    assert case.judgements[0].status == "infeasible"
+    assert case.judgements[0].terms == {}
+    assert case.proved
+
+
+def test_wishes_that_the_scheduler_does_not_know() -> None:
+    """A budget of no eviction in the borrower's queue: Kueue's answer exceeds it."""
+    parts = (
+        cohort("all"),
+        queue("lender", 4, "all", reclaim="Any", within="LowerPriority"),
+        queue("borrower", 0, "all"),
+        running("theirs", "borrower", 2),
+        running("own", "lender", 2),
+        pending("lender", 2, priority=5),
+    )
+    wishes = Wishes(budget={"queue/borrower": 0})
+    strict = PROFILES["min-count"].__class__("strict", "", levels=(("D2",),), wishes=wishes)
+    case = audited(instance_of(listed(*parts)), Question((strict,)))
+    assert case.victims == ("ns/theirs",)
+    assert case.judgements[0].victims == ("ns/own",)
+    assert case.judgements[0].best is False
+    assert case.findings == ("disruption",)
+
+
+def test_everybody_who_waits_and_one_who_cannot() -> None:
+    value = cluster(another_pending("second"), another_pending("lost", "nowhere"))
+    audit = audit_instance(instance_of(value), Question())
+    assert [case.pending for case in audit.cases] == ["ns/pending", "ns/second"]
+    (failure,) = audit.failures
+    assert failure.pending == "ns/lost"
+    assert "nowhere" in failure.detail
+
+
+def test_only_the_one_asked_for() -> None:
+    value = cluster(another_pending("second"))
+    audit = audit_instance(instance_of(value), Question(pending="ns/second"))
+    assert [case.pending for case in audit.cases] == ["ns/second"]
+
+
+def test_time_limit_of_zero_proves_nothing_it_does_not_know() -> None:
+    case = audited(instance_of(cluster()), Question(time_limit=0))
+    assert not case.proved
+    assert case.smallest is None
+    assert case.judgements[0].best is None
+    assert case.findings == ()
+
+
+def test_library() -> None:
+    state = read_kueue_objects(cluster(another_pending("second")), where="cluster", now=NOW)
+    audit = planner.audit(state, objectives=["min-lost-work"])
+    assert audit.objectives == ("min-lost-work", "min-count")
+    assert [case.pending for case in audit.cases] == ["ns/pending", "ns/second"]
+    assert audit.summary.findings["count"] == 1
+    only = planner.audit(state, "ns/second", now=NOW)
+    assert [case.pending for case in only.cases] == ["ns/second"]
+    with pytest.raises(InputError, match="no profile"):
+        planner.audit(state, objectives=["nonsense"])
+
+
+def test_a_clock_that_is_none_is_refused() -> None:
+    state = read_kueue_objects(cluster(), where="cluster", now=NOW)
+    with pytest.raises(InputError, match="yesterday"):
+        planner.audit(state, now="yesterday")
+    with pytest.raises(InputError, match="time zone"):
+        planner.solve(state, now=datetime(2026, 5, 1))  # noqa: DTZ001 - that is the point

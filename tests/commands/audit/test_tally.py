@@ -1,0 +1,80 @@
+"""Cases to totals."""
+
+from planner.commands.audit import Case, Tally
+from planner.commands.audit.record import FindingCode, Judgement
+from planner.objective.profiles import PROFILES, Profile
+from planner.plan import Shown
+
+D2 = Profile("few", "", levels=(("D2",),))
+
+
+def case(  # noqa: PLR0913 - the fields that are counted
+    name: str,
+    *,
+    greedy: int = 0,
+    optimum: int = 0,
+    best: bool | None = None,
+    findings: tuple[FindingCode, ...] = (),
+    outside: tuple[str, ...] = (),
+    proved: bool = True,
+    shown: Shown | None = None,
+) -> Case:
+    """Return a case in which so many workloads are evicted."""
+    judgement = Judgement(
+        objective="few",
+        status="optimal",
+        victims=tuple(f"ns/v{i}" for i in range(optimum)),
+        terms={"D2": optimum},
+        gaps={"D2": greedy - optimum} if greedy else {},
+        best=best,
+        shown=shown or Shown(),
+    )
+    return Case(
+        state=name,
+        pending="ns/p",
+        rules="kueue-classical",
+        status="feasible",
+        victims=tuple(f"ns/v{i}" for i in range(greedy)),
+        terms={"D2": greedy},
+        outside_rules=outside,
+        judgements=(judgement,),
+        findings=findings,
+        proved=proved,
+    )
+
+
+def test_totals() -> None:
+    tally = Tally((D2,))
+    tally.states = 5
+    tally.add(case("a", greedy=5, optimum=2, best=False, findings=("count", "disruption")))
+    tally.add(case("b", greedy=2, optimum=2, best=True))
+    tally.add(case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)))
+    tally.add(case("d", proved=False))
+    tally.fail()
+    summary = tally.summary()
+    assert (summary.states, summary.cases, summary.failures) == (5, 4, 1)
+    assert (summary.with_victims, summary.clean, summary.unproved) == (3, 2, 1)
+    assert summary.findings == {"count": 1, "disruption": 1, "rules": 1}
+    (verdicts,) = summary.verdicts
+    assert (verdicts.judged, verdicts.best, verdicts.not_best, verdicts.proved) == (2, 1, 1, 4)
+    (gap,) = summary.gaps
+    assert (gap.compared, gap.more, gap.less) == (2, 1, 0)
+    assert (gap.total, gap.greedy_total, gap.worst) == (3, 7, 3)
+    assert gap.worst_case == "a: ns/p"
+
+
+def test_levels_are_counted_by_what_they_rest_on() -> None:
+    tally = Tally((D2,))
+    tally.add(case("a", shown=Shown(zero=2, one_row=3, multipliers=1)))
+    tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4, engines=1)))
+    tally.add(case("c", shown=Shown(unproved=1), proved=False))
+    (verdicts,) = tally.summary().verdicts
+    assert verdicts.shown == Shown(zero=2, one_row=4, multipliers=3, tree=4, engines=1, unproved=1)
+    assert (verdicts.shown.by_hand, verdicts.shown.levels) == (9, 15)
+
+
+def test_nothing_at_all() -> None:
+    summary = Tally((PROFILES["no-regret"], PROFILES["min-count"])).summary()
+    assert summary.cases == 0
+    assert summary.gaps == ()
+    assert [one.judged for one in summary.verdicts] == [0, 0]

@@ -1,0 +1,142 @@
+"""Boosts for plans on clusters of a few workloads, worked out by hand."""
+
+from planner import api
+from planner.commands.boost.answer import Boosts
+from planner.commands.boost.find import find_boosts
+from planner.commands.boost.trial import annotated
+from planner.commands.whatif.edit import edit
+from planner.state import State
+from tests.cluster import Object as Objects
+from tests.cluster import cohort, configuration, pending, queue, running, state_of
+
+GATE_ON = configuration(featureGates={"PriorityBoost": True})
+BOOST = "kueue.x-k8s.io/priority-boost"
+JUST_NOW = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
+
+
+def answered(state: State, objective: str = "min-lost-work", **options: float) -> Boosts:
+    plan = api.solve(state, objective=objective)
+    return find_boosts(state, plan, gate_on=True, **options)
+
+
+def borrowers(*parts: list[Objects], reclaim: str = "LowerPriority") -> State:
+    """Give a queue that wants 4 GPUs back from another queue; ``parts`` run there."""
+    return state_of(
+        GATE_ON,
+        cohort("all"),
+        queue("lender", 8, "all", reclaim=reclaim),
+        queue("borrower", 0, "all"),
+        *parts,
+        pending("lender", 4),
+    )
+
+
+def big(priority: int = 0, **annotations: str) -> list[Objects]:
+    """Return the workload that should go: it has just written a checkpoint."""
+    return running(
+        "big", "borrower", 4, priority, minute=1, annotations={**JUST_NOW, **annotations}
+    )
+
+
+def test_one_victim_lowered() -> None:
+    """Kueue takes the newer of two equals; one step down makes the older one the first."""
+    state = borrowers(big(), running("new", "borrower", 4, minute=2))
+    answer = answered(state)
+    assert answer.status == "smallest"
+    (boost,) = answer.boosts
+    assert (boost.workload, boost.role, boost.boost) == ("ns/big", "victim", -1)
+    assert (boost.effective_before, boost.effective) == (0, -1)
+    assert answer.commands == (
+        f"kubectl annotate workloads.kueue.x-k8s.io -n ns big {BOOST}=-1 --overwrite",
+    )
+
+
+def test_one_spared_raised_where_that_is_less_than_two_lowered() -> None:
+    """Two of 2 should go, one of 4 is the newest: it gives way to both."""
+    halves = [
+        running(name, "borrower", 2, minute=1, annotations=JUST_NOW) for name in ("one", "two")
+    ]
+    state = borrowers(*halves, running("new", "borrower", 4, minute=2))
+    answer = answered(state)
+    assert answer.status == "smallest"
+    assert [(one.workload, one.role, one.boost) for one in answer.boosts] == [
+        ("ns/new", "spared", 1)
+    ]
+
+
+def test_ties_are_used() -> None:
+    """The newer victim needs the other's priority only, no lower one."""
+    victim = running("victim", "borrower", 4, 5, minute=9, annotations=JUST_NOW)
+    state = borrowers(victim, running("old", "borrower", 4, 2, minute=1))
+    plan = api.solve(state, objective="min-cost", costs={"ns/old": 5})
+    assert plan.keys == ("ns/victim",)
+    answer = find_boosts(state, plan, gate_on=True)
+    (boost,) = answer.boosts
+    # Either goes from 5 to 2 or from 2 to 5: the lower one raised to 5 is older, so behind.
+    assert abs(boost.boost) == 3
+    assert answer.status == "smallest"
+
+
+def test_boost_of_today_is_replaced() -> None:
+    """The annotation counts today; the new value takes its place, relative to the priority."""
+    state = borrowers(big(3, **{BOOST: "2"}), running("new", "borrower", 4, 5, minute=2))
+    answer = answered(state)
+    (boost,) = answer.boosts
+    assert (boost.workload, boost.boost_before, boost.boost, boost.effective) == ("ns/big", 2, 1, 4)
+
+
+def test_boosted_state_makes_kueue_do_it() -> None:
+    state = borrowers(big(), running("new", "borrower", 4, minute=2))
+    answer = answered(state)
+    assert api.greedy(state).keys == ("ns/new",)
+    boosted = annotated(state, {one.workload: one.boost for one in answer.boosts})
+    assert api.greedy(boosted).keys == ("ns/big",)
+    off = edit(boosted, ["configuration.featureGates.PriorityBoost=false"])
+    assert api.greedy(off).keys == ("ns/new",)
+
+
+def test_other_queues_come_first_whatever_the_boost() -> None:
+    """A candidate of the own queue comes after those of others: no boost changes that."""
+    state = state_of(
+        GATE_ON,
+        cohort("all"),
+        queue("lender", 8, "all", within="LowerPriority", reclaim="Any"),
+        queue("borrower", 0, "all"),
+        running("own", "lender", 4, minute=1, annotations=JUST_NOW),
+        running("other", "borrower", 4, minute=2),
+        pending("lender", 4),
+    )
+    plan = api.solve(state, objective="min-lost-work")
+    assert plan.keys == ("ns/own",)
+    answer = find_boosts(state, plan, gate_on=True)
+    assert (answer.status, answer.boosts, answer.orders) == ("impossible", (), 1)
+    assert "the only order" in answer.explanation
+
+
+def test_no_boost_crosses_the_preemptors_priority() -> None:
+    """Between two of priority 9 below a preemptor of 10 there is only the way down."""
+    state = borrowers(big(9), running("new", "borrower", 4, 9, minute=2))
+    (boost,) = answered(state).boosts
+    assert (boost.workload, boost.boost) == ("ns/big", -1)
+
+
+def test_nothing_to_do() -> None:
+    answer = answered(borrowers(running("big", "borrower", 8, minute=1)))
+    assert (answer.status, answer.boosts, answer.commands) == ("smallest", (), ())
+    assert "as it is" in answer.explanation
+
+
+def test_no_plan_no_boosts() -> None:
+    answer = answered(borrowers(running("big", "borrower", 8, minute=1), reclaim="Never"))
+    assert answer.status == "impossible"
+    assert answer.plan.status == "infeasible"
+
+
+def test_no_time_proves_nothing() -> None:
+    """That one boost does not do was not tried."""
+    old = [running(name, "borrower", 2, minute=1, annotations=JUST_NOW) for name in ("a", "b")]
+    new = [running(name, "borrower", 2, minute=2) for name in ("c", "d")]
+    state = borrowers(*old, *new)
+    answer = answered(state, time_limit=0.0)
+    assert (answer.status, len(answer.boosts)) == ("found", 2)
+    assert answered(state).status == "smallest"

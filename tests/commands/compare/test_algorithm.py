@@ -1,0 +1,94 @@
+"""The names of algorithms, and what each makes of a state."""
+
+from pathlib import Path
+
+import pytest
+
+from planner.commands.compare import find_algorithm, find_algorithms
+from planner.commands.compare.algorithm import algorithm_names
+from planner.errors import InputError, SchemaError
+from planner.objective.profiles import PROFILES
+from planner.state.configuration import BOTH_STRATEGIES
+from tests.cluster import configuration, fair_sharing
+from tests.commands.compare.clusters import two_borrowers
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_name_is_found(name: str) -> None:
+    assert find_algorithm(name).name == name
+
+
+def test_there_is_an_optimum_for_every_profile() -> None:
+    assert {f"optimum:{name}" for name in PROFILES} <= set(algorithm_names())
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("kueue-fair:LessThanOrEqualToFinalShare+LessThanInitialShare", "kueue-fair"),
+        ("kueue-fair:LessThanOrEqualToFinalShare", "kueue-fair:final"),
+        ("kueue-fair:LessThanInitialShare", "kueue-fair:initial"),
+    ],
+)
+def test_strategies_may_be_written_out(long: str, short: str) -> None:
+    assert find_algorithm(long) == find_algorithm(short)
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("kep83:order=ByLowestPriority+ByLowestRuntime", "kep83"),
+        ("kep83:wait=5,cohort=ReclaimAny", "kep83:cohort=ReclaimFromAny,wait=5"),
+        ("kep83:wait=0/optimum:min-count", "kep83/optimum:min-count"),
+    ],
+)
+def test_options_of_kep83_have_one_name(long: str, short: str) -> None:
+    assert find_algorithm(long) == find_algorithm(short)
+    assert find_algorithm(long).name == short
+
+
+@pytest.mark.parametrize("name", ["kep83:wait=soon", "kep83:", "kep83/optimum:none", "kep83/x"])
+def test_options_of_kep83_that_cannot_be_used(name: str) -> None:
+    with pytest.raises(SchemaError):
+        find_algorithm(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "Kueue", "optimum", "optimum:", "optimum:none", "kueue-fair:x", "optimum:pareto:D2,D4"],
+)
+def test_unknown_names(name: str) -> None:
+    with pytest.raises(SchemaError, match="there is no algorithm"):
+        find_algorithm(name)
+
+
+def test_an_objective_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "gentle.toml"
+    path.write_text('levels = ["D2p"]\n')
+    assert find_algorithm(f"optimum:{path}").name == "optimum:gentle"
+    again = tmp_path / "other.toml"
+    again.write_text('name = "gentle"\nlevels = ["D2"]\n')
+    with pytest.raises(InputError, match='two objectives have the name "optimum:gentle"'):
+        find_algorithms([f"optimum:{path}", f"optimum:{again}"])
+
+
+def test_each_once_in_order() -> None:
+    found = find_algorithms(["kueue-fair:final", "greedy", "greedy"])
+    assert [one.name for one in found] == ["kueue-fair:final", "greedy"]
+    with pytest.raises(InputError, match="none is given"):
+        find_algorithms([])
+
+
+def test_only_the_fair_sharing_of_the_configuration_changes() -> None:
+    gates = configuration(featureGates={"PartialAdmission": False})
+    state = two_borrowers(gates)
+    both = find_algorithm("kueue-fair").state(state)
+    assert both.configuration.strategies == BOTH_STRATEGIES
+    assert both.configuration.fair_sharing_on
+    assert not both.configuration.gate("PartialAdmission")
+    assert both.workloads is state.workloads
+    fair = two_borrowers(fair_sharing("LessThanInitialShare"))
+    assert not find_algorithm("kueue-classical").state(fair).configuration.fair_sharing_on
+    assert find_algorithm("kueue").state(fair) is fair
+    final = find_algorithm("kueue-fair:final").state(fair)
+    assert final.configuration.strategies == ("LessThanOrEqualToFinalShare",)

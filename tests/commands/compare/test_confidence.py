@@ -1,0 +1,123 @@
+"""Confidence intervals, against what can be worked out by hand."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom, bootstrap
+
+from planner.commands.compare import confidence
+from planner.commands.compare.confidence import mean, median, share
+
+
+def test_share_of_none_and_of_all() -> None:
+    """None of n: the largest p at which (1 - p)^n is 2.5%."""
+    bound = 1 - 0.025 ** (1 / 10)
+    assert share(0, 10) == pytest.approx((0, 0, bound))
+    assert share(10, 10) == pytest.approx((1, 1 - bound, 1))
+
+
+def test_share_of_one_in_two() -> None:
+    """1 of 2 at level 0.5: at least one of two has p with 1 - (1 - p)^2 = 1/4."""
+    assert share(1, 2, level=0.5) == pytest.approx((0.5, 1 - 0.75**0.5, 0.75**0.5))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("of", [1, 2, 7, 40, 1000, 100_000])
+def test_share_is_that_of_scipy(of: int, level: float) -> None:
+    """The bounds are quantiles of beta distributions."""
+    tail = (1 - level) / 2
+    for count in {0, 1, of // 3, of // 2, of - 1, of}:
+        low = beta.ppf(tail, count, of - count + 1) if count else 0
+        high = beta.isf(tail, count + 1, of - count) if count < of else 1
+        expected = (count / of, low, high)
+        assert share(count, of, level) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize(("count", "of"), [(0, 0), (3, 2), (-1, 2)])
+def test_share_of_nothing(count: int, of: int) -> None:
+    with pytest.raises(ValueError, match=f"{count} of {of} states is no share"):
+        share(count, of)
+
+
+def test_mean_of_equal_values_is_certain() -> None:
+    assert mean([3, 3, 3]) == (3, 3, 3)
+
+
+def test_mean_is_about_that_of_the_normal_distribution() -> None:
+    """Of 0, 1, ..., 99, four times: 49.5, and 1.96 · 28.87 / √400 = 2.83 around it."""
+    value, low, high = mean(list(range(100)) * 4)
+    assert value == 49.5
+    assert value - low == pytest.approx(2.83, rel=0.1)
+    assert high - value == pytest.approx(2.83, rel=0.1)
+    narrow = mean(list(range(100)) * 4, level=0.5)
+    assert low < narrow.low < value < narrow.high < high
+
+
+def test_mean_is_repeatable_however_it_is_calculated(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [(n * n % 37) / 10 for n in range(50)]
+    once = mean(values, seed=1)
+    assert mean(values, seed=1) == once
+    assert mean(values, seed=2) != once
+    monkeypatch.setattr(confidence, "_VALUES_AT_ONCE", 120)
+    assert all(
+        abs(one - other) < 0.2 for one, other in zip(mean(values, seed=1), once, strict=True)
+    )
+    assert all(low <= high for low, high in pairwise((once.low, once.value, once.high)))
+
+
+def test_mean_of_nothing() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        mean([])
+
+
+def test_mean_of_a_skewed_measure_is_that_of_scipy() -> None:
+    """The same interval by an implementation of others, both with draws of their own."""
+    values = np.random.default_rng(3).lognormal(0, 1.5, 200)
+    drawn = bootstrap((values,), np.mean, method="BCa", n_resamples=9999, random_state=1)
+    low, high = (float(bound) for bound in drawn.confidence_interval)
+    found = mean(values.tolist())
+    assert found.low == pytest.approx(low, abs=(high - low) / 10)
+    assert found.high == pytest.approx(high, abs=(high - low) / 10)
+
+
+def test_mean_of_a_skewed_measure_is_covered_more_often_than_by_plain_quantiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 300 samples of 100, with a mean of exp(1.5² / 2)."""
+    monkeypatch.setattr(confidence, "RESAMPLES", 800)
+    generator, true = np.random.default_rng(1), float(np.exp(1.5**2 / 2))
+    covered = plain = 0
+    for trial in range(300):
+        values = generator.lognormal(0, 1.5, 100)
+        _, low, high = mean(values.tolist(), seed=trial)
+        covered += low <= true <= high
+        drawn = np.random.default_rng(trial).integers(100, size=(800, 100))
+        low, high = np.quantile(values[drawn].mean(axis=1), (0.025, 0.975))
+        plain += low <= true <= high
+    assert plain < covered
+    assert covered >= 0.85 * 300
+
+
+@pytest.mark.parametrize("of", range(6, 60))
+def test_median_is_between_two_values_as_often_as_it_says(of: int) -> None:
+    """Of 1 to n: nearer values would hold it too seldom."""
+    value, low, high = median(range(1, of + 1))
+    assert value == (of + 1) / 2
+    assert low + high == of + 1
+    assert 1 - 2 * binom.cdf(low - 1, of, 0.5) >= 0.95
+    assert 1 - 2 * binom.cdf(low, of, 0.5) < 0.95
+
+
+@pytest.mark.parametrize("of", [*range(1, 60), 999, 1000, 100_000])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
+def test_median_is_that_of_scipy(of: int, level: float) -> None:
+    outside = max(int(binom.ppf((1 - level) / 2, of, 0.5)) - 1, 0)
+    assert median(range(of), level) == ((of - 1) / 2, outside, of - 1 - outside)
+
+
+def test_median_of_few_is_between_the_smallest_and_the_largest() -> None:
+    assert median([7]) == (7, 7, 7)
+    assert median([4, 1, 2]) == (2, 1, 4)
+    with pytest.raises(ValueError, match="no values"):
+        median([])

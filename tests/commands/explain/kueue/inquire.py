@@ -1,0 +1,15 @@
+"""Explanations of recorded instances."""
+
+from __future__ import annotations
+
+from planner.commands.explain.kueue.inquiry import KueueInquiry
+from planner.objective.profiles import Profile
+from planner.solver.engine import Deadline
+from planner.solver.given import Given
+from tests.solver.truth import Truth
+
+
+def inquire(truth: Truth, profile: Profile) -> KueueInquiry:
+    """Return an inquiry into a recorded instance, with the flavors that were recorded."""
+    given = Given(truth.pending, truth.given)
+    return KueueInquiry(truth.state, given, profile, None, Deadline())

@@ -1,0 +1,174 @@
+"""The changes offered are the smallest that work, tried one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+import planner
+from planner.commands.explain.kueue.record import Clash
+from planner.commands.whatif.edit import edit
+from planner.objective.profiles import PROFILES
+from planner.state import State
+from tests.cluster import (
+    PENDING,
+    Object,
+    cohort,
+    fair_sharing,
+    pending,
+    queue,
+    running,
+    state_of,
+)
+
+MIN_COUNT = PROFILES["min-count"]
+
+
+def clash_of(state: State) -> Clash:
+    explained = planner.explain(state, PENDING, objective=MIN_COUNT)
+    assert explained.question == "why-nothing"
+    assert explained.status == "infeasible"
+    assert explained.clash is not None
+    assert explained.clash.proved
+    assert explained.clash.tried_all
+    return explained.clash
+
+
+def works(state: State, text: str) -> bool:
+    return planner.solve(edit(state, [text]), PENDING, objective="min-count").status == "optimal"
+
+
+STATES: dict[str, Iterable[Object]] = {
+    "priority": [
+        *queue("a", 4, within="LowerPriority"),
+        *running("one", "a", 2, 14),
+        *running("two", "a", 2, 12),
+        *pending("a", 3, 10),
+    ],
+    "equal": [
+        *queue("a", 4, within="LowerOrNewerEqualPriority"),
+        *running("one", "a", 4, 14, created=40),
+        *pending("a", 3, 10),
+    ],
+    "borrowing": [
+        *cohort("org"),
+        *queue("a", 2, "org", borrowing=1),
+        *queue("b", 8, "org"),
+        *running("mine", "a", 2, 20),
+        *pending("a", 4),
+    ],
+    "policy": [
+        *cohort("org"),
+        *queue("a", 4, "org"),
+        *queue("b", 0, "org"),
+        *running("theirs", "b", 4),
+        *pending("a", 3),
+    ],
+    "threshold": [
+        *cohort("org"),
+        *queue("a", 0, "org", reclaim="Any", borrow="LowerPriority", threshold=2),
+        *queue("b", 4, "org", lending=4),
+        *queue("c", 0, "org"),
+        *running("theirs", "c", 4, 5),
+        *pending("a", 3),
+    ],
+    "fair": [
+        *fair_sharing(within_nominal=False),
+        *cohort("org"),
+        *queue("a", 3, "org", reclaim="Any"),
+        *queue("b", 3, "org"),
+        *queue("c", 2, "org"),
+        *running("mine", "a", 4, 30),
+        *running("theirs", "b", 4),
+        *pending("a", 2),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_each_change_works_and_none_smaller_does(name: str) -> None:
+    state = state_of(STATES[name])
+    changes = clash_of(state).changes
+    assert changes
+    for change in changes:
+        assert works(state, change.edit), change.edit
+        plan = planner.solve(edit(state, [change.edit]), PENDING, objective="min-count")
+        assert plan.keys == change.victims
+        if change.step:
+            assert change.step == f"+{int(change.after) - int(change.before)}"
+            for less in range(int(change.before) + 1, int(change.after)):
+                assert not works(state, f"{change.path}={less}"), less
+
+
+@pytest.mark.parametrize(
+    ("name", "edits"),
+    [
+        # Past 12 two may go, which leaves 1 short; past 14 either, and both are needed.
+        (
+            "priority",
+            {"workload/ns/pending.priority=15", "clusterqueue/a.quota.default/gpu.nominal=7"},
+        ),
+        # Equal is enough: the workload that runs queued ten minutes later.
+        (
+            "equal",
+            {"workload/ns/pending.priority=14", "clusterqueue/a.quota.default/gpu.nominal=7"},
+        ),
+        # 2 + 4 = 6 of the 2 of its own and 4 borrowed; or of 5 of its own and 1 borrowed.
+        (
+            "borrowing",
+            {
+                "clusterqueue/a.quota.default/gpu.borrowingLimit=4",
+                "clusterqueue/a.quota.default/gpu.nominal=5",
+                "clusterqueue/a.preemption.withinClusterQueue=none",
+            },
+        ),
+        (
+            "policy",
+            {
+                "clusterqueue/a.preemption.reclaimWithinCohort=LowerPriority",
+                "clusterqueue/a.preemption.reclaimWithinCohort=Any",
+                "clusterqueue/a.quota.default/gpu.nominal=7",
+            },
+        ),
+    ],
+)
+def test_changes_by_hand(name: str, edits: set[str]) -> None:
+    found = {change.edit for change in clash_of(state_of(STATES[name])).changes}
+    assert found == {text for text in edits if not text.endswith("none")}
+
+
+def test_two_policies_at_once_are_no_single_change() -> None:
+    state = state_of(
+        cohort("org"),
+        queue("a", 4, "org"),
+        queue("b", 0, "org"),
+        running("mine", "a", 2),
+        running("theirs", "b", 2),
+        pending("a", 4),
+    )
+    clash = clash_of(state)
+    # Either policy alone leaves 2 of the 4 where they are: each clashes with KQ-01 by itself.
+    assert {law.law for law in clash.laws} in ({"KQ-01", "KQ-04"}, {"KQ-01", "KQ-05"})
+    assert not any(".preemption." in change.path for change in clash.changes)
+
+
+def test_inactive_queue_is_not_mended_by_numbers() -> None:
+    state = state_of(queue("a", 2, stop="Hold"), pending("a", 3))
+    explained = planner.explain(state, PENDING, objective=MIN_COUNT)
+    assert explained.answer == "ClusterQueue a is inactive: its stopPolicy is Hold"
+    assert explained.clash is not None
+    assert not explained.clash.changes
+    assert not explained.clash.tried_all
+
+
+def test_no_flavor_is_mended_by_quota() -> None:
+    """3 of 2 could never be; with 3, the workload of 2 that runs has to go."""
+    state = state_of(queue("a", 2, within="LowerPriority"), running("x", "a", 2), pending("a", 3))
+    clash = clash_of(state)
+    assert not clash.laws
+    (short,) = clash.shortfalls
+    assert (short.requested, short.available, short.most) == (3, 0, 2)
+    (change,) = clash.changes
+    assert change.edit == "clusterqueue/a.quota.default/gpu.nominal=3"
+    assert change.victims == ("ns/x",)

@@ -1,0 +1,119 @@
+"""Necessary victims, the best alternatives and the count of optima, against all legal sets."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.commands.explain.counterfactual import Condition, alternative, necessary
+from planner.commands.explain.kueue.inquiry import KueueInquiry
+from planner.commands.explain.optima import count_optima
+from planner.objective.profiles import PROFILES, Profile
+from tests.commands.explain.kueue.inquire import inquire
+from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
+
+FILES = (
+    ("small-classical-flat", False),
+    ("small-classical-nocohort", False),
+    ("small-classical-hier", False),
+    ("small-fair-flat", True),
+    ("small-fair-hier", True),
+)
+EVERY = 20
+OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
+
+
+def values(profile: Profile, terms: Terms, victims: Victims) -> list[int]:
+    """Return the levels of a set, and the number of its names, which is the last level."""
+    return [*(value_of(terms, level) for level in profile.levels), len(victims)]
+
+
+def optima_of(measured: Measured, profile: Profile, inquiry: KueueInquiry) -> set[Victims]:
+    """Return all sets that are best within the caps."""
+    kept = measured.keeping(measured.caps(profile, inquiry.greedy))
+    best = min(values(profile, measured.terms[v], v) for v in kept)
+    return {v for v in kept if values(profile, measured.terms[v], v) == best}
+
+
+def solvable(name: str, *, fair: bool) -> list[Truth]:
+    return [truth for truth in truths(name, EVERY, fair=fair) if truth.legal]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_necessary_is_what_all_optima_share(name: str, objective: str, *, fair: bool) -> None:
+    profile = PROFILES[objective]
+    answers = set()
+    for truth in solvable(name, fair=fair):
+        inquiry = inquire(truth, profile)
+        optima = optima_of(truth.measured(), profile, inquiry)
+        shared = frozenset.intersection(*optima)
+        found = necessary(inquiry, inquiry.plan.keys)
+        assert {key for key, needed in found.items() if needed} == shared, truth.id
+        assert found.keys() == set(inquiry.plan.keys)
+        for key in inquiry.plan.keys:
+            assert necessary(inquiry, [key]) == {key: key in shared}
+        answers |= set(found.values())
+    assert answers >= {True}
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_optima_are_counted_and_listed(name: str, objective: str, *, fair: bool) -> None:
+    profile = PROFILES[objective]
+    for truth in solvable(name, fair=fair):
+        inquiry = inquire(truth, profile)
+        optima = optima_of(truth.measured(), profile, inquiry)
+        found = count_optima(inquiry, 1000)
+        assert found is not None
+        assert found.complete
+        assert found.count == len(optima), truth.id
+        assert {frozenset(keys) for keys in found.plans} == optima, truth.id
+        assert len(found.plans) == found.count
+        assert found.plans[0] == inquiry.plan.keys
+        few = count_optima(inquiry, 1)
+        assert few is not None
+        assert few.plans == (inquiry.plan.keys,)
+        assert few.count == len(optima) or not few.complete
+        assert 1 <= few.count <= len(optima)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(("name", "fair"), FILES)
+def test_alternatives_are_the_best_with_and_without(
+    name: str, objective: str, *, fair: bool
+) -> None:
+    profile = PROFILES[objective]
+    found = set()
+    for truth in solvable(name, fair=fair):
+        inquiry = inquire(truth, profile)
+        measured = truth.measured()
+        caps = measured.caps(profile, inquiry.greedy)
+        for key in truth.keys:
+            condition: Condition = "sparing" if key in inquiry.plan.keys else "taking"
+            position = inquiry.position(key)
+            assert position is not None
+            if not inquiry.planning.eligible[position]:
+                assert not any(key in victims for victims in truth.legal)
+                continue
+            other = alternative(inquiry, position, condition)
+            wanted = [v for v in truth.legal if (key in v) == (condition == "taking")]
+            within = [v for v in measured.keeping(caps) if v in wanted]
+            assert other.status == ("optimal" if wanted else "infeasible"), truth.id
+            found.add((condition, other.status, other.within_caps))
+            if not wanted:
+                continue
+            assert other.within_caps == bool(within), truth.id
+            sets = within or wanted
+            best = min(values(profile, measured.terms[v], v) for v in sets)
+            victims = frozenset(other.victims)
+            assert victims in sets
+            assert values(profile, measured.terms[victims], victims) == best, truth.id
+            assert {t.term: t.other for t in other.terms} == measured.terms[victims]
+            assert {t.term: t.plan for t in other.terms} == inquiry.plan.terms
+            ours = frozenset(inquiry.plan.keys)
+            assert frozenset(other.more) == victims - ours
+            assert frozenset(other.fewer) == ours - victims
+    assert {(condition, status) for condition, status, _ in found} >= {
+        ("sparing", "optimal"),
+        ("taking", "optimal"),
+    }

@@ -1,0 +1,106 @@
+"""Kueue's texts about a preemption, in every form it has given them."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.commands.explain.kueue.message import REASONS, parse_message, resolve
+from planner.errors import ParseError
+from tests.cluster import pending, queue, running, state_of
+
+# Texts as kueue ff69552e preemption_test.go and CHANGELOG-0.15.md show them.
+CONDITION = (
+    "Preempted to accommodate a workload (UID: wl-in, JobUID: job-in) due to reclamation within "
+    "the cohort; preemptor path: /r/c/q; preemptee path: /r/q_borrowing"
+)
+PRIORITIES = (
+    "; preemptor effective priority: 5 (base: 3, boost: 2); "
+    "preemptee effective priority: -1 (base: 0, boost: -1)"
+)
+UNKNOWN = (
+    "Preempted to accommodate a workload (UID: UNKNOWN, JobUID: UNKNOWN) due to UNKNOWN; "
+    "preemptor path: UNKNOWN; preemptee path: UNKNOWN"
+)
+OWN_EVENT = "Preempted workload ns/small (UID: uid-small) in ClusterQueue b" + PRIORITIES
+
+
+def test_condition() -> None:
+    found = parse_message(CONDITION)
+    assert found.kind == "Preempted"
+    assert found.reason == "InCohortReclamation"
+    assert found.law == "KQ-05/FS-04"
+    assert (found.preemptor.uid, found.preemptor.job_uid) == ("wl-in", "job-in")
+    assert found.preemptor.path == ("r", "c", "q")
+    assert found.preemptor.cluster_queue == "q"
+    assert found.victim.path == ("r", "q_borrowing")
+    assert found.victim.cluster_queue == "q_borrowing"
+    assert found.victim.uid is None
+    assert found.preemptor.effective_priority is None
+
+
+def test_event_adds_the_priorities() -> None:
+    found = parse_message(CONDITION + PRIORITIES)
+    mine, its = found.preemptor, found.victim
+    assert (mine.effective_priority, mine.base_priority, mine.boost) == (5, 3, 2)
+    assert (its.effective_priority, its.base_priority, its.boost) == (-1, 0, -1)
+    assert its.path == ("r", "q_borrowing")
+
+
+def test_event_of_the_preemptor() -> None:
+    found = parse_message(OWN_EVENT)
+    assert found.kind == "PreemptedWorkload"
+    assert found.reason is None
+    assert found.victim.workload == "ns/small"
+    assert found.victim.uid == "uid-small"
+    assert found.victim.cluster_queue == "b"
+    assert found.preemptor.effective_priority == 5
+    assert found.victim.boost == -1
+
+
+@pytest.mark.parametrize(("words", "code"), REASONS.items())
+def test_reasons(words: str, code: str) -> None:
+    found = parse_message(f"Preempted to accommodate a workload (UID: u, JobUID: j) due to {words}")
+    assert found.reason == code
+    assert found.law
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        UNKNOWN,
+        "Preempted to accommodate a higher priority Workload",
+        "Previously: Preempted to accommodate a workload",
+    ],
+)
+def test_what_a_text_does_not_say_is_none(text: str) -> None:
+    found = parse_message(text)
+    assert found.reason is None
+    assert found.preemptor.uid is None
+    assert found.preemptor.path == ()
+    assert found.victim.cluster_queue is None
+
+
+def test_text_around_it_may_stay() -> None:
+    broken = CONDITION.replace(" due to", "\n      due to")
+    pasted = f"  Normal  Preempted  5m  kueue  {broken}\n  Normal  Requeued  4m  kueue  back again"
+    assert parse_message(pasted) == parse_message(CONDITION)
+    brief = CONDITION.partition(";")[0]
+    assert parse_message(f"{brief}\n  Normal  Requeued").reason == "InCohortReclamation"
+    quoted = f'    message: "{CONDITION}"\n    reason: Preempted'
+    found = parse_message(quoted)
+    assert found.victim.path == ("r", "q_borrowing")
+
+
+@pytest.mark.parametrize("text", ["", "Evicted", "Preempted", "x" * 20_000])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ParseError):
+        parse_message(text)
+
+
+def test_uids_are_named_by_the_state() -> None:
+    state = state_of(queue("a", 1), running("small", "a", 1), pending("a", 1))
+    text = CONDITION.replace("wl-in", "uid-pending")
+    found = resolve(parse_message(text), state)
+    assert found.preemptor.workload == "ns/pending"
+    assert found.victim.workload is None
+    assert resolve(parse_message(CONDITION), state).preemptor.workload is None

@@ -1,0 +1,297 @@
+"""Every knob does what it says, and knobs that cannot be are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+
+import pytest
+
+import planner
+from planner.commands.generate import KueueKnobs, YuniKornKnobs, generate, knobs_of
+from planner.errors import InputError
+from planner.objective.annotation import PREFIX
+from planner.quota.snapshot import Admitted, take_snapshot
+from planner.state import State, Workload, YuniKornState
+from planner.state.yunikorn import QueueConfig
+from tests.commands.generate.consistency import complaints, yunikorn_complaints
+
+Measure = Callable[[State], float]
+YuniKornMeasure = Callable[[YuniKornState], float]
+GPU = "nvidia.com/gpu"
+
+
+def share(state: State, holds: Callable[[Workload], object]) -> float:
+    """Return the share of what runs for which something holds."""
+    running = [one for one in state.workloads if one.holds_quota]
+    return sum(bool(holds(one)) for one in running) / len(running)
+
+
+def used(state: State) -> float:
+    """Return how much of the GPUs is used, as a part of the quota."""
+    snapshot = take_snapshot(state)
+    gpu, root = snapshot.fr("h100", GPU), snapshot.tree.top_down[0]
+    return snapshot.usage.amount[root][gpu] / snapshot.tree.subtree[root][gpu]
+
+
+def borrowing(state: State) -> int:
+    """Count the queues that use more GPUs than is their quota."""
+    snapshot = take_snapshot(state)
+    gpu = snapshot.fr("h100", GPU)
+    return sum(
+        snapshot.usage.amount[n][gpu] > snapshot.tree.subtree[n][gpu] for n in snapshot.queues
+    )
+
+
+def asked(state: State) -> int:
+    """Return the GPUs of the pending workload."""
+    (pods,) = next(one for one in state.workloads if one.is_pending).spec.pod_sets
+    requests = pods.template.spec.containers[0].resources.requests
+    return pods.count * requests[GPU] // 10**9
+
+
+def beyond(state: State) -> int:
+    """Return by how much the preemptor exceeds the quota of its queue."""
+    snapshot = take_snapshot(state)
+    gpu, node = snapshot.fr("h100", GPU), snapshot.node_of[state.cluster_queues[0].name]
+    return snapshot.usage.amount[node][gpu] + asked(state) - snapshot.tree.subtree[node][gpu]
+
+
+def distinct(state: State) -> int:
+    """Count the shapes of what runs."""
+    return len({tuple(sorted(w.usage.items())) for h in _held(state) for w in h})
+
+
+def _held(state: State) -> list[list[Admitted]]:
+    return [list(held) for held in take_snapshot(state).admitted.values()]
+
+
+def oldest(state: State) -> int:
+    """Return the run time of the oldest in hours."""
+    return max(one.running_s for held in _held(state) for one in held) // 3600
+
+
+def policy(name: str, value: str) -> Measure:
+    return lambda state: getattr(state.cluster_queues[0].spec.preemption, name) == value
+
+
+KUEUE: dict[str, tuple[object, Measure]] = {
+    "queues": (9, lambda s: len(s.cluster_queues)),
+    "cohorts": (3, lambda s: len(s.cohorts)),
+    "depth": (3, lambda s: len({c.spec.parent_name for c in s.cohorts})),
+    "workloads": (150, lambda s: len(s.workloads)),
+    "pending": (5, lambda s: sum(one.is_pending for one in s.workloads)),
+    "flavors": (3, lambda s: len(s.resource_flavors)),
+    "shapes": ("distinct", distinct),
+    "gangs": (100, lambda s: share(s, lambda one: one.spec.pod_sets[0].count > 1)),
+    "priorities": (8, lambda s: len({one.spec.priority for one in s.workloads})),
+    "victims": (9, asked),
+    "fits": (True, lambda s: not any(one.contested for one in planner.greedy(s).demand)),
+    "beyond": (80, beyond),
+    "fill": (130, used),
+    "borrowers": (100, borrowing),
+    "pool": (30, lambda s: sum(bool(c.spec.resource_groups) for c in s.cohorts)),
+    "fair": (True, lambda s: s.configuration.fair_sharing_on),
+    "weights": (100, lambda s: len({cq.spec.fair_sharing.weight for cq in s.cluster_queues})),
+    "within": ("Never", policy("within_cluster_queue", "Never")),
+    "reclaim": ("LowerPriority", policy("reclaim_within_cohort", "LowerPriority")),
+    "age": (1000, oldest),
+    "checkpoints": (
+        100, lambda s: share(s, lambda one: f"{PREFIX}last-checkpoint" in one.metadata.annotations)
+    ),
+    "last_tier": (
+        50, lambda s: share(s, lambda one: f"{PREFIX}tier" in one.metadata.annotations)
+    ),
+    "evicted": (50, lambda s: share(s, lambda one: one.is_true("Evicted"))),
+    "hard": (100, lambda s: len(planner.greedy(s).victims)),
+    "limits": (
+        100,
+        lambda s: sum(
+            quota.lending_limit is not None
+            for cq in s.cluster_queues
+            for quota in cq.spec.resource_groups[0].flavors[0].resources
+        ),
+    ),
+}  # fmt: skip
+"""Another value of each knob, and what is then greater."""
+
+
+def kueue(**knobs: object) -> State:
+    state = generate("flat", 1, **knobs)
+    assert isinstance(state, State)
+    fill = knobs.get("fill", 100)
+    assert complaints(state, overfull=isinstance(fill, int) and fill > 100) == []
+    return state
+
+
+@pytest.mark.parametrize("knob", KUEUE)
+def test_knob_of_kueue(knob: str) -> None:
+    value, measure = KUEUE[knob]
+    assert measure(kueue(**{knob: value})) > measure(kueue())
+
+
+def test_knobs_that_need_others() -> None:
+    assert len(kueue(depth=3, queues=20, branches=4).cohorts) > len(
+        kueue(depth=3, queues=20, branches=2).cohorts
+    )
+    assert kueue(fair=True).configuration.strategies == (
+        "LessThanOrEqualToFinalShare",
+        "LessThanInitialShare",
+    )
+    assert kueue(fair=True, strategies="initial-share").configuration.strategies == (
+        "LessThanInitialShare",
+    )
+    spec = kueue(borrow="Never").cluster_queues[0].spec
+    assert spec.preemption.borrow_within_cohort.policy == "Never"
+
+
+def test_a_knob_leaves_the_rest_alone() -> None:
+    """Studies compare the same cluster under other knobs: what is not asked for stays."""
+    plain, saved = kueue(checkpoints=0), kueue(checkpoints=100, evicted=100, last_tier=100)
+    assert plain.cluster_queues == saved.cluster_queues
+    for one, other in zip(plain.workloads, saved.workloads, strict=True):
+        assert one.metadata.model_copy(update={"annotations": {}}) == other.metadata.model_copy(
+            update={"annotations": {}}
+        )
+        assert one.spec == other.spec
+        assert one.status.admission == other.status.admission
+        assert one.reserved_at == other.reserved_at
+    fair = kueue(fair=True, strategies="final-share", reclaim="LowerPriority")
+    assert fair.workloads == kueue().workloads
+
+
+def leaves(queue: QueueConfig) -> list[QueueConfig]:
+    """Return the queues without others below them."""
+    return [leaf for one in queue.queues for leaf in leaves(one)] if queue.queues else [queue]
+
+
+def queues(state: YuniKornState) -> list[QueueConfig]:
+    """Return all leaf queues."""
+    return leaves(state.partitions[0].root)
+
+
+def depth(queue: QueueConfig) -> int:
+    """Count the levels below a queue."""
+    return 1 + max(map(depth, queue.queues)) if queue.queues else 0
+
+
+def parents(queue: QueueConfig) -> int:
+    """Count the parent queues below a queue."""
+    return sum(1 + parents(one) for one in queue.queues if one.queues)
+
+
+def fences(queue: QueueConfig) -> int:
+    """Count the fences below a queue, itself one of them."""
+    return (queue.properties.get("preemption.policy") == "fence") + sum(map(fences, queue.queues))
+
+
+def allocations(state: YuniKornState) -> list[tuple[int, int, bool, int]]:
+    """Return cores, priority, opt-out and age in hours of what runs."""
+    return [
+        (
+            one.resource["vcore"],
+            one.priority,
+            one.opted_out,
+            (state.now - one.request_time) // (3600 * 10**9),
+        )
+        for app in state.partitions[0].applications
+        for one in app.allocations
+    ]
+
+
+def cores_asked(state: YuniKornState) -> int:
+    """Return what the ask asks for, in milli-cores."""
+    ((_, ask),) = state.partitions[0].asks
+    return ask.resource["vcore"]
+
+
+def beyond_guaranteed(state: YuniKornState) -> int:
+    """Count the leaf queues that use more than guaranteed."""
+    held: dict[str, int] = {}
+    for app in state.partitions[0].applications:
+        name = app.queue_name.rpartition(".")[2]
+        held[name] = held.get(name, 0) + sum(one.resource["vcore"] for one in app.allocations)
+    return sum(
+        held.get(leaf.name, 0) > leaf.resources.guaranteed["vcore"] for leaf in queues(state)
+    )
+
+
+YUNIKORN: dict[str, tuple[object, YuniKornMeasure]] = {
+    "queues": (9, lambda s: len(queues(s))),
+    "depth": (4, lambda s: depth(s.partitions[0].root)),
+    "branches": (3, lambda s: parents(s.partitions[0].root)),
+    "nodes": (12, lambda s: len(s.partitions[0].nodes)),
+    "cores": (64, lambda s: s.partitions[0].nodes[0].capacity["vcore"]),
+    "shapes": ("distinct", lambda s: len({one[0] for one in allocations(s)})),
+    "priorities": (8, lambda s: len({one[1] for one in allocations(s)})),
+    "victims": (6, cores_asked),
+    "fill": (70, lambda s: -sum(one[0] for one in allocations(s))),
+    "count_pods": (False, lambda s: -len(s.partitions[0].nodes[0].capacity)),
+    "over": (100, beyond_guaranteed),
+    "maxima": (100, lambda s: sum(bool(leaf.resources.max) for leaf in queues(s))),
+    "fences": (100, lambda s: fences(s.partitions[0].root)),
+    "offsets": (100, lambda s: sum("priority.offset" in leaf.properties for leaf in queues(s))),
+    "opted_out": (80, lambda s: sum(one[2] for one in allocations(s))),
+    "age": (1000, lambda s: max(one[3] for one in allocations(s))),
+    "hard": (100, lambda s: sum(one[0] == 1000 and one[3] < 1 for one in allocations(s))),
+}
+
+
+def yunikorn(**knobs: object) -> YuniKornState:
+    state = generate("yunikorn", 1, **knobs)
+    assert isinstance(state, YuniKornState)
+    assert yunikorn_complaints(state) == []
+    return state
+
+
+@pytest.mark.parametrize("knob", YUNIKORN)
+def test_knob_of_yunikorn(knob: str) -> None:
+    value, measure = YUNIKORN[knob]
+    assert measure(yunikorn(**{knob: value})) > measure(yunikorn())
+
+
+def test_an_ask_that_fits() -> None:
+    state = yunikorn(fits=True, fill=70)
+    free = max(node.available["vcore"] for node in state.partitions[0].nodes if node.available)
+    assert cores_asked(state) <= free
+
+
+def test_every_knob_is_tried() -> None:
+    others = {"branches", "strategies", "borrow"}
+    assert {field.name for field in fields(KueueKnobs)} == {*KUEUE, *others}
+    assert {field.name for field in fields(YuniKornKnobs)} == {*YUNIKORN, "fits"}
+
+
+@pytest.mark.parametrize("record", [KueueKnobs, YuniKornKnobs])
+def test_limits_are_kept(record: type[KueueKnobs | YuniKornKnobs]) -> None:
+    for told in knobs_of(record):
+        wrong: list[object] = ["nonesuch", 3.5]
+        if told.kind is int:
+            wrong += [told.knob.least - 1, told.knob.most + 1, True]
+        for value in wrong:
+            with pytest.raises(InputError, match=f"--{told.name}".replace("_", "-")):
+                record(**{told.name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("preset", "knobs", "message"),
+    [
+        ("flat", {"cohorts": 7}, "--cohorts: 7 root cohorts for 6 queues"),
+        ("flat", {"depth": 6, "branches": 5}, "--branches: 6 levels with 5 branches"),
+        ("flat", {"depth": 0, "limits": 10}, "--depth: limits and pools need a cohort"),
+        ("flat", {"flavors": 5, "workloads": 3}, "--flavors: 3 workloads for 5 flavors"),
+        ("flat", {"fits": True, "beyond": 10}, "--fits"),
+        ("flat", {"hard": 10, "evicted": 10}, "--hard"),
+        ("flat", {"hard": 10, "reclaim": "Never"}, "--hard: .* reclaim Never permits none"),
+        ("no-cohort", {"hard": 10, "within": "Never"}, "--hard: .* within Never permits none"),
+        ("small", {"workloads": 2, "pool": 50, "fill": 50}, "--victims: the preemptor fits"),
+        ("flat", {"fences": 10}, "--fences: there is no such knob for Kueue"),
+        ("yunikorn", {"flavors": 2}, "--flavors: there is no such knob for YuniKorn"),
+        ("yunikorn", {"hard": 10, "fill": 90}, "--hard: hard states need full nodes"),
+        ("yunikorn", {"hard": 10, "victims": 20}, "--hard: 20 small pods"),
+        ("nonesuch", {}, "there is no preset 'nonesuch'"),
+    ],
+)
+def test_knobs_that_cannot_be(preset: str, knobs: Mapping[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        generate(preset, 0, **knobs)

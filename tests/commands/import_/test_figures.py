@@ -1,0 +1,112 @@
+"""The table of figures about traces, against cases that are written by hand."""
+
+import importlib.util
+from typing import Any
+
+import pytest
+
+from planner.commands.audit import Audit, Case
+from planner.commands.audit.record import FindingCode, Judgement, Summary
+from planner.commands.compare.confidence import mean, share
+from tests.commands.import_.files import SMALL
+
+
+@pytest.fixture(scope="module")
+def script() -> Any:
+    """Give the script as a module."""
+    spec = importlib.util.spec_from_file_location("figures", SMALL / "figures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def case(
+    victims: int,
+    fewest: int,
+    regret: int,
+    lost_s: int,
+    *findings: FindingCode,
+    state: str = "s",
+) -> Case:
+    """Return a case with so many victims, of the optima too, and seconds lost without need."""
+    gaps = {
+        "min-count": {"count": victims - fewest, "D2": 0, "D4": 0},
+        "no-regret": {"count": 0, "D2": victims - regret, "D4": lost_s},
+    }
+    return Case(
+        state=state,
+        pending="p",
+        rules="kueue-classical",
+        status="feasible" if victims else "infeasible",
+        victims=tuple(map(str, range(victims))),
+        terms={"D4": 2 * lost_s, "time": 7200 * victims} if victims else {},
+        judgements=tuple(
+            Judgement(objective=name, status="optimal", victims=(), terms={}, gaps=gap, best=None)
+            for name, gap in gaps.items()
+        ),
+        findings=findings,
+        proved=True,
+    )
+
+
+def audit_of(*cases: Case) -> Audit:
+    """Return an audit of some cases."""
+    counts: dict[str, Any] = {"states": 4, "cases": 4, "with_victims": 3}
+    counts |= {"infeasible": 1, "clean": 2}
+    summary = Summary(**counts, unproved=0, failures=0, findings={}, verdicts=(), gaps=())
+    return Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
+
+
+def test_figures(script: Any) -> None:
+    audit = audit_of(
+        case(5, 1, 5, 3600, "count", "disruption"),
+        case(3, 2, 2, 0, "count"),
+        case(1, 1, 1, 0),
+        case(0, 0, 0, 0),
+    )
+    header, _, *lines = script.figures({"small": audit}).splitlines()
+    assert header == "|  | small |"
+    found = dict(line.strip("| ").split(" | ") for line in lines)
+    low, high = (f"{100 * bound:.1f}" for bound in share(2, 3)[1:])
+    counted = [found[name] for name in list(found)[:4]]
+    assert counted == ["4", "3", "1", "0"]
+    assert found["fewer would do"] == f"66.7% ({low} to {high})"
+    assert found["fewer, and no regret"].startswith("33.3% (")
+    assert found["less disruptive possible"].startswith("33.3% (")
+    assert found["victims, mean"] == "3.00 ({:.2f} to {:.2f})".format(*mean([5, 3, 1])[1:])
+    assert found["victims, median"] == "3.00 (1.00 to 5.00)"
+    assert found["too many, mean"].startswith("1.67 (")  # 4, 1 and none
+    assert found["too many, median"].startswith("1.00 (")
+    assert found["accelerator-hours lost, mean"].startswith("0.67 (")  # 2 h, none and none
+    assert found["accelerator-hours lost, median"].startswith("0.00 (")
+    assert found["hours that a victim ran, mean"] == "2.00 (2.00 to 2.00)"
+    assert found["of these avoidable, mean"].startswith("0.33 (")
+
+
+def test_shares_alone_and_where_nobody_is_evicted(script: Any) -> None:
+    some, nobody = audit_of(case(3, 2, 2, 0, "count")), audit_of(case(0, 0, 0, 0))
+    header, _, first, second = script.shares({"some": some, "nobody": nobody}).splitlines()
+    titles = header.strip("| ").split(" | ")
+    assert titles[-3:] == ["fewer would do", "fewer, and no regret", "less disruptive possible"]
+    assert first.startswith("| some | 4 | 1 | 1 | 0 | 100.0% (")
+    assert second == "| nobody | 4 | 0 | 1 | 0 | - | - | - |"
+
+
+def test_differences_are_of_the_same_state(script: Any) -> None:
+    """Two cases are in both: 3 - 1 and 2 - 2 victims more, 2 h and none lost more."""
+    first = audit_of(
+        case(1, 1, 1, 0, state="a/x.jsonl: line 1"),
+        case(2, 1, 1, 900, state="a/x.jsonl: line 2"),
+        case(9, 1, 1, 900, state="a/x.jsonl: line 3"),
+    )
+    second = audit_of(
+        case(2, 1, 1, 900, state="b/y.jsonl: line 2"),
+        case(3, 1, 1, 3600, state="b/y.jsonl: line 1"),
+        case(0, 0, 0, 0, state="b/y.jsonl: line 3"),
+    )
+    pairs, victims, lost = script.differences(first, second).splitlines()
+    assert pairs.split() == ["both", "evict", "2"]
+    assert victims.startswith("victims                1.00 (")
+    assert lost.startswith("accelerator-hours lost 1.00 (")

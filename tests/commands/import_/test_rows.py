@@ -1,0 +1,177 @@
+"""Rows are read one at a time, and whatever is wrong with one is said with its place."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from planner.commands.import_ import Philly, read_nodes, read_outline
+from planner.commands.import_.rows import MAX_LINE, usable
+from planner.commands.import_.sample import Outline
+from planner.errors import InputError, SchemaError
+from tests.commands.import_.files import PHILLY_HEADER, PODS_HEADER, openb, write
+
+GOOD = "2017-10-09 07:01:55,66.0,1,11cb48"
+
+
+def outline(path: str, **more: object) -> Outline:
+    """Read a file of the Philly form as a whole."""
+    return read_outline(Philly(), path, arrivals=1, seed=0, **more)  # type: ignore[arg-type]
+
+
+def rows(path: str, *columns: str) -> list[dict[str, str]]:
+    """Return the fields of all rows."""
+    return [fields for fields in usable(path, columns, lambda row: row.fields) if fields]
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path, "b,unused,a", '1,"x, y",2', "", "3,,4")
+    assert rows(path, "a", "b") == [{"a": "2", "b": "1"}, {"a": "4", "b": "3"}]
+
+
+def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbfa,b\r\n1,2\r\n"))
+    assert rows(str(path), "a", "b") == [{"a": "1", "b": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "place", "found", "expected"),
+    [
+        ("2017-10-09 07:01:55,x,1,a", "column duration", '"x" stands', "a number of seconds"),
+        ("2017-10-09 07:01:55,-1,1,a", "column duration", '"-1" stands', "a number of seconds"),
+        ("2017-10-09 07:01:55,nan,1,a", "column duration", '"nan"', "a number of seconds"),
+        ("2017-10-09 07:01:55,1e9,1,a", "column duration", '"1e9"', "a number of seconds"),
+        ("2017-10-09 07:01:55,99999999999,1,a", "column duration", '"99999', "to 10000000000"),
+        ("2017-10-09 07:01:55,66.0,0,a", "column num_gpus", '"0" stands', "1 or more"),
+        ("2017-10-09 07:01:55,66.0,1.0,a", "column num_gpus", '"1.0"', "a whole number"),
+        ("2017-10-09 07:01:55,66.0,100001,a", "column num_gpus", '"100001"', "0 to 100000"),
+        ("2017-10-09 07:01:55,66.0,1,", "column cluster", '""', "letters, digits and dashes"),
+        ("2017-10-09 07:01:55,66.0,1,A/b", "column cluster", '"A/b"', "small letters"),
+        (f"2017-10-09 07:01:55,66.0,1,{'a' * 54}", "column cluster", '"aaaa', "at most 53"),
+        ("yesterday,66.0,1,a", "column timestamp", '"yesterday"', "such as 2017-10-09 07:01:55"),
+        ("1969-12-31 07:01:55,66.0,1,a", "column timestamp", '"1969', "since 1970"),
+        ("0001-01-01 00:00:00+14:00,6,1,a", "column timestamp", '"0001', "since 1970"),
+        ("2017-10-09 07:01:55,66.0,1", "line 3", "3 fields stand here", "4 fields"),
+        ('2017-10-09 07:01:55,66.0,1,"a', "line 3", "is not a row of CSV", "4 fields"),
+    ],
+)
+def test_bad_row(tmp_path: Path, row: str, place: str, found: str, expected: str) -> None:
+    path = write(tmp_path, PHILLY_HEADER, GOOD, row)
+    with pytest.raises(SchemaError) as caught:
+        outline(path)
+    assert caught.value.where.startswith(f"{path}: line 3")
+    assert caught.value.where.endswith(place)
+    assert found in caught.value.found
+    assert expected in caught.value.expected
+
+
+def test_value_in_a_message_is_cut_short(tmp_path: Path) -> None:
+    path = write(tmp_path, PHILLY_HEADER, f"2017-10-09 07:01:55,66.0,{'9' * 60_000},a")
+    with pytest.raises(SchemaError) as caught:
+        outline(path)
+    assert len(str(caught.value)) < 300 + len(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "found", "expected"),
+    [
+        (b"", "the file is empty", PHILLY_HEADER.replace(",", ", ")),
+        (b"timestamp,num_gpus\n", "there is no column duration, cluster", "a header with"),
+        (b"\xff\xfe\n", "there is no column timestamp", "a header with"),
+        (PHILLY_HEADER.encode() + b"\n", "no row", "a trace with jobs"),
+        (b"x" * (MAX_LINE + 1), f"is longer than {MAX_LINE} bytes", ""),
+        (gzip.compress(f"{PHILLY_HEADER}\n".encode(), mtime=0)[:-6], "is damaged", ""),
+    ],
+    ids=["empty", "columns missing", "not UTF-8", "header only", "long line", "damaged"],
+)
+def test_bad_file(tmp_path: Path, content: bytes, found: str, expected: str) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        outline(str(path))
+    assert caught.value.where.startswith(str(path))
+    assert found in caught.value.found
+    assert expected in caught.value.expected
+
+
+def test_one_endless_field_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """A gigabyte of zeros, packed small."""
+    path = tmp_path / "trace.csv"
+    with gzip.open(path, "wb", 1) as file:
+        file.write(f"{PHILLY_HEADER}\n".encode())
+        for _ in range(64):
+            file.write(bytes(2**20))
+    with pytest.raises(InputError, match="line 2: is longer than"):
+        outline(str(path))
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    """A device or a pipe may be endless, and is not the same when it is read again."""
+    for path in (str(tmp_path), "/dev/zero"):
+        with pytest.raises(InputError, match="is not a file"):
+            outline(path)
+
+
+def test_no_file() -> None:
+    with pytest.raises(InputError, match=r"missing\.csv: cannot be read: No such file"):
+        outline("missing.csv")
+
+
+def test_rows_that_are_passed_over_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, PHILLY_HEADER, GOOD, "x,1,1,a", "short", GOOD)
+    told: list[SchemaError] = []
+    whole = outline(path, on_bad=told.append)
+    assert (whole.rows, whole.jobs) == (4, 2)
+    assert [error.where for error in told] == [
+        f"{path}: line 3, column timestamp",
+        f"{path}: line 4",
+    ]
+
+
+def test_too_many_queues(tmp_path: Path) -> None:
+    many = (f"2017-10-09 07:01:55,66.0,1,vc{number}" for number in range(1001))
+    with pytest.raises(InputError, match=r"line 1002: there are more than 1000 pairs of a queue"):
+        outline(write(tmp_path, PHILLY_HEADER, *many))
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "expected"),
+    [
+        ("a,1,1,1,,SOON,5,1", "qos", "one of Guaranteed, LS, Burstable, BE"),
+        ("a,1,1,1,,LS,1,5", "deletion_time", "a time not before scheduled_time"),
+        ("a,1,1,1,H100,LS,5,1", "gpu_spec", "models of the nodes: g2, t4, p100"),
+        ("../a,1,1,1,,LS,5,1", "name", "at most 53 small letters"),
+        ("a,x,1,1,,LS,5,1", "cpu_milli", "a whole number from 0 to"),
+        ("a,1,-1,1,,LS,5,1", "memory_mib", "a whole number from 0 to"),
+    ],
+)
+def test_bad_pod(tmp_path: Path, row: str, column: str, expected: str) -> None:
+    path = write(tmp_path, PODS_HEADER, row)
+    with pytest.raises(SchemaError) as caught:
+        read_outline(openb(), path, arrivals=1, seed=0)
+    assert caught.value.where == f"{path}: line 2, column {column}"
+    assert expected in caught.value.expected
+
+
+def test_bad_node(tmp_path: Path) -> None:
+    path = write(tmp_path, "cpu_milli,memory_mib,gpu,model", "1,1,two,T4", "1000,1024,2,T4")
+    with pytest.raises(SchemaError, match=r'line 2, column gpu: "two" stands here'):
+        read_nodes(path)
+    told: list[SchemaError] = []
+    (model,) = read_nodes(path, told.append).values()
+    assert (model.gpus, model.cpu_milli, model.memory) == (2, 1000, 2**30)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("nodes", "found"),
+    [
+        (["1,1,0,T4"], "no node has a GPU"),
+        ([f"1,1,1,m{n}" for n in range(101)], "there are more than 100 models"),
+    ],
+)
+def test_nodes_of_no_use(tmp_path: Path, nodes: list[str], found: str) -> None:
+    path = write(tmp_path, "cpu_milli,memory_mib,gpu,model", *nodes)
+    with pytest.raises(InputError, match=found):
+        read_nodes(path)

@@ -1,0 +1,235 @@
+"""Kueue: every finding where it must be and where it must not, and what its example does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from planner.api import pending_workloads
+from planner.commands.lint import Finding
+from planner.commands.lint.catalogue import KINDS
+from planner.commands.lint.example import files_of
+from planner.commands.lint.kueue.facts import Facts
+from planner.commands.lint.kueue.trial import AT_REST, loop
+from planner.commands.simulate import simulate
+from planner.reader import read_kueue_objects
+from tests.cluster import NOW, cohort, dump_of, queue, running
+from tests.commands.lint.film import Dump, evictions, head_of
+from tests.commands.lint.kueue_cases import CASES, TWO, Case
+from tests.conftest import ROOT
+
+PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
+CYCLES = 24
+
+
+def found_in(dump: Dump) -> list[Finding]:
+    return list(planner.lint(read_kueue_objects(dump, where="test", now=NOW)).findings)
+
+
+@cache
+def finding_of(code: str) -> Finding:
+    case = next(case for case in CASES if case.code == code)
+    (found,) = (one for one in found_in(case.found) if one.code == code)
+    return found
+
+
+def family(name: str) -> list[Any]:
+    return [pytest.param(c, id=c.code) for c in CASES if KINDS[c.code].family == name]
+
+
+def read_back(found: Finding, folder: Path) -> Dump:
+    """Write the example as `--examples` does, read the file as a state, and return its objects."""
+    ((name, text),) = files_of([found])
+    path = folder / name
+    path.write_text(text, encoding="ascii")
+    assert found.example.pending in pending_workloads(planner.read(path, now=NOW))
+    value: Dump = json.loads(text)
+    return value
+
+
+def with_priority(dump: Dump, priority: int) -> Dump:
+    dump = deepcopy(dump)
+    for item in dump["items"]:
+        if item["kind"] == "Workload" and "status" not in item:
+            item["spec"]["priority"] = priority
+    return dump
+
+
+def edited(dump: Dump, edit: Callable[[Dump], None]) -> Dump:
+    dump = deepcopy(dump)
+    edit(dump)
+    return dump
+
+
+def test_every_kind_of_kueue_has_a_case() -> None:
+    assert [case.code for case in CASES] == [code for code in KINDS if code.startswith("KL")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
+def test_found_here_and_not_nearby(case: Case) -> None:
+    found = finding_of(case.code)
+    assert found.objects
+    assert case.code not in {one.code for one in found_in(case.clean)}
+
+
+@pytest.mark.parametrize("case", family("ping-pong"))
+def test_ping_pong_goes_on_for_ever_until_cured(case: Case, tmp_path: Path) -> None:
+    found = finding_of(case.code)
+    dump = read_back(found, tmp_path)
+    counts = evictions(dump, CYCLES)
+    assert max(counts.values()) >= CYCLES // 4
+    assert evictions(dump, 2 * CYCLES).total() >= 2 * counts.total() - 2
+    cured = evictions(edited(dump, case.edit), CYCLES)
+    assert max(cured.values(), default=0) <= 1
+
+
+@pytest.mark.parametrize("eviction_s", [1, 5])
+@pytest.mark.parametrize("case", family("ping-pong"))
+def test_the_simulation_says_the_same_of_a_ping_pong(case: Case, eviction_s: int) -> None:
+    """Of the example as it is, unless it says that it rests until something else changes."""
+    found = finding_of(case.code)
+    state = read_kueue_objects(found.example.state, where="test", now=NOW)
+    assert AT_REST not in found.example.shows
+    answer = simulate(state, eviction_s=eviction_s)
+    assert answer.ended == "loop"
+    assert answer.loops[0].endless
+
+
+def test_the_example_of_the_guide_goes_round() -> None:
+    """What was shown here once forgot that whoever preempted stays the head of its queue."""
+    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
+    (found,) = (one for one in planner.lint(state).findings if one.code == "KL-01")
+    example = read_kueue_objects(found.example.state, where="test", now=NOW)
+    assert simulate(example).ended == "loop"
+
+
+@pytest.mark.parametrize("case", family("impossible"))
+def test_impossible_finds_nobody_whatever_the_priority(case: Case, tmp_path: Path) -> None:
+    found = finding_of(case.code)
+    dump = read_back(found, tmp_path)
+    priorities = (7,) if case.code == "KL-06" else PRIORITIES
+    for priority in priorities:
+        entry = head_of(with_priority(dump, priority))
+        assert entry.outcome in {"noCandidates", "noFit"}
+        assert not entry.targets
+    solved = planner.greedy(read_kueue_objects(dump, where="test", now=NOW), found.example.pending)
+    assert not solved.victims
+
+
+@pytest.mark.parametrize("case", family("impossible"))
+def test_impossible_is_possible_once_cured(case: Case) -> None:
+    dump = finding_of(case.code).example.state
+    if case.code == "KL-06":  # another priority
+        assert head_of(with_priority(dump, 8)).outcome == "preempting"
+    elif case.code == "KL-10":
+        for item in dump["items"]:
+            assert "status" not in item
+    else:
+        assert head_of(edited(dump, case.edit)).outcome == "preempting"
+
+
+@pytest.mark.parametrize("case", family("useless"))
+def test_useless_changes_nothing(case: Case, tmp_path: Path) -> None:
+    dump = read_back(finding_of(case.code), tmp_path)
+    without = edited(dump, case.edit)
+    assert without != dump
+    for priority in PRIORITIES:
+        entries = [head_of(with_priority(one, priority)) for one in (dump, without)]
+        told = [(one.outcome, [t.workload.key for t in one.targets]) for one in entries]
+        assert told[0] == told[1]
+
+
+def test_alike_queues_are_one_finding() -> None:
+    dump = dump_of(*(queue(f"q{number}", 4 + number, "org") for number in range(30)), *TWO)
+    (found,) = found_in(dump)
+    assert found.code == "KL-03"
+    assert found.objects == tuple(f"clusterqueue/q{number}" for number in range(30))
+    assert "clusterqueue/q0 (and 29 more like it)" in found.reason
+
+
+def test_examples_are_small_and_hold_nothing_of_the_workloads() -> None:
+    dump = dump_of(
+        queue("a", 4, "org"),
+        queue("b", 4, "org"),
+        cohort("org", "top"),
+        running("secret", "b", 5),
+        *TWO,
+    )
+    (found,) = found_in(dump)
+    assert "secret" not in json.dumps(found.example.state)
+    kinds = [item["kind"] for item in found.example.state["items"]]
+    assert kinds.count("Workload") == 2
+    assert kinds.count("ClusterQueue") == 2
+    assert len(kinds) <= 10
+
+
+def test_a_sound_configuration_has_no_findings() -> None:
+    lower: dict[str, Any] = {"within": "LowerPriority", "reclaim": "LowerPriority"}
+    assert (
+        found_in(dump_of(queue("a", 4, "org", **lower), queue("b", 4, "org", **lower), *TWO)) == []
+    )
+
+
+def test_an_empty_state_has_no_findings() -> None:
+    assert found_in(dump_of()) == []
+
+
+def test_unlimited_and_zero_quotas_are_no_trouble() -> None:
+    dump = dump_of(queue("a", 0, "org"), queue("b", 2**63, "org", reclaim="Any"))
+    assert {one.code for one in found_in(dump)} <= {"KL-06"}
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount"), [("cpu", 4), ("memory", 8 * 2**30), ("nvidia.com/gpu", 3)]
+)
+def test_every_resource_makes_examples(resource: str, amount: int) -> None:
+    dump = dump_of(
+        queue("a", {resource: amount}, "org"), queue("b", {resource: amount}, "org"), *TWO
+    )
+    (found,) = found_in(dump)
+    assert found.code == "KL-03"
+    assert head_of(found.example.state).outcome == "noCandidates"
+
+
+def test_priorities_of_kubernetes_itself_do_not_count() -> None:
+    system = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 2_000_000_000}
+    system["metadata"] = {"name": "system-cluster-critical"}
+    dump = dump_of(queue("a", 4, within="LowerPriority"), [system])
+    state = read_kueue_objects(dump, where="test", now=NOW)
+    assert Facts(state).priorities == []
+    assert [one.code for one in planner.lint(state).findings] == ["KL-06"]
+
+
+@pytest.mark.parametrize("within", ["LowerPriority", "LowerOrNewerEqualPriority"])
+@pytest.mark.parametrize("priority", [0, 10])
+@pytest.mark.parametrize("borrow", ["Never", "LowerPriority"])
+def test_by_priority_alone_nobody_evicts_back(within: str, priority: int, borrow: str) -> None:
+    """Sizes of two against one; both queues preempt within and among themselves, never by Any.
+
+    Who borrows may be overtaken by its victims, once; they never preempt it.
+    """
+    by_priority: dict[str, Any] = {"reclaim": "LowerPriority", "borrow": borrow}
+    for first in (1, 2, 4):
+        for asked in (1, 3, 6):
+            for created in (1, 50):
+                dump = dump_of(
+                    queue("a", 2, "org", within=within, **by_priority),
+                    queue("b", 4, "org", within=within, **by_priority),
+                    running("first", "b", first, 0, created=2),
+                    running("second", "b", 6 - first, 0, created=3),
+                    asking("a", asked, priority, created),
+                )
+                assert loop(dump) == ()
+
+
+def asking(queue_name: str, amount: int, priority: int, created: int) -> list[Any]:
+    (workload,) = running("asks", queue_name, amount, priority, created=created)
+    del workload["status"]
+    return [workload]

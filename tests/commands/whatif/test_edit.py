@@ -1,0 +1,158 @@
+"""Edits of a state: each field that can be set, and each way to get it wrong."""
+
+import pytest
+
+from planner.commands.whatif.edit import edit
+from planner.errors import SchemaError
+from planner.state import State
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
+
+GIGA = 10**9
+"""Nano-units in a unit: quantities are kept exactly."""
+
+
+@pytest.fixture
+def state() -> State:
+    return state_of(
+        cohort("all", nominal=4),
+        queue("team", 8, "all", borrowing=2, reclaim="Any", borrow="LowerPriority", threshold=5),
+        queue("team.a", 3, "all"),
+        running("job", "team", 4, 7),
+        running("job.v1", "team", 4, 8),
+        pending("team", 4),
+    )
+
+
+def edited_queue(state: State, *texts: str, name: str = "team") -> object:
+    queues = edit(state, texts).cluster_queues
+    return next(one.spec for one in queues if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "value"),
+    [
+        ("preemption.withinClusterQueue=LowerPriority", "preemption.within_cluster_queue",
+         "LowerPriority"),
+        ("preemption.reclaimWithinCohort=Never", "preemption.reclaim_within_cohort", "Never"),
+        ("preemption.borrowWithinCohort.policy=Never", "preemption.borrow_within_cohort.policy",
+         "Never"),
+        ("preemption.borrowWithinCohort.maxPriorityThreshold=-3",
+         "preemption.borrow_within_cohort.max_priority_threshold", -3),
+        ("preemption.borrowWithinCohort.maxPriorityThreshold=none",
+         "preemption.borrow_within_cohort.max_priority_threshold", None),
+        ("fairSharing.weight=1.5", "fair_sharing.weight", 3 * GIGA // 2),
+    ],
+)  # fmt: skip
+def test_field_of_a_queue(state: State, text: str, steps: str, value: object) -> None:
+    found = edited_queue(state, f"clusterqueue/team.{text}")
+    for step in steps.split("."):
+        found = getattr(found, step)
+    assert found == value
+
+
+def test_the_rest_of_a_queue_stays(state: State) -> None:
+    before = state.cluster_queues[0]
+    text = "clusterqueue/team.preemption.borrowWithinCohort.policy=Never"
+    after = edit(state, [text]).cluster_queues[0]
+    assert after.spec.resource_groups == before.spec.resource_groups
+    assert after.spec.preemption.reclaim_within_cohort == "Any"
+    assert after.spec.preemption.borrow_within_cohort.max_priority_threshold == 5
+    assert before.spec.preemption.borrow_within_cohort.policy == "LowerPriority"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("nominal=40", (40 * GIGA, 2 * GIGA, None)),
+        ("nominal=500m", (GIGA // 2, 2 * GIGA, None)),
+        ("borrowingLimit=none", (8 * GIGA, None, None)),
+        ("borrowingLimit=0", (8 * GIGA, 0, None)),
+        ("lendingLimit=1", (8 * GIGA, 2 * GIGA, GIGA)),
+    ],
+)
+def test_quota(state: State, text: str, expected: tuple[int | None, ...]) -> None:
+    edited = edit(state, [f"clusterqueue/team.quota.default/gpu.{text}"])
+    quota = edited.cluster_queues[0].spec.resource_groups[0].flavors[0].resources[0]
+    assert (quota.name, quota.nominal_quota, quota.borrowing_limit, quota.lending_limit) == (
+        "gpu",
+        *expected,
+    )
+
+
+def test_cohort(state: State) -> None:
+    edited = edit(
+        state, ["cohort/all.quota.default/gpu.nominal=9", "cohort/all.fairSharing.weight=0"]
+    )
+    spec = edited.cohorts[0].spec
+    assert spec.resource_groups[0].flavors[0].resources[0].nominal_quota == 9 * GIGA
+    assert spec.fair_sharing.weight == 0
+
+
+def test_names_may_hold_points(state: State) -> None:
+    texts = ["clusterqueue/team.a.quota.default/gpu.nominal=1", "workload/ns/job.v1.priority=-1"]
+    edited = edit(state, texts)
+    assert [
+        one.spec.resource_groups[0].flavors[0].resources[0].nominal_quota
+        for one in edited.cluster_queues
+    ] == [8 * GIGA, GIGA]
+    assert [one.spec.priority for one in edited.workloads] == [7, -1, 10]
+
+
+def test_configuration(state: State) -> None:
+    assert not state.configuration.gate("PriorityBoost")
+    texts = [
+        "configuration.featureGates.PriorityBoost=true",
+        "configuration.fairSharing.enable=true",
+    ]
+    configuration = edit(state, texts).configuration
+    assert configuration.gate("PriorityBoost")
+    assert configuration.fair_sharing_on
+    kept = fair_sharing("LessThanInitialShare")
+    off = edit(state_of(kept), ["configuration.fairSharing.enable=false"]).configuration
+    assert not off.fair_sharing_on
+    assert off.strategies == ("LessThanInitialShare",)
+
+
+def test_later_edits_win_and_the_digest_tells_states_apart(state: State) -> None:
+    once = edit(state, ["workload/ns/job.priority=1"])
+    twice = edit(state, ["workload/ns/job.priority=1", "workload/ns/job.priority=2"])
+    assert twice.workloads[0].spec.priority == 2
+    assert len({state.digest, once.digest, twice.digest}) == 3
+    assert edit(state, []) == state
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nonsense", ["is not an edit", "OBJECT.FIELD=VALUE"]),
+        ("clusterqueue/team.fairSharing.weight=", ["is not an edit"]),
+        ("pod/a.priority=1", ['"pod"', "clusterqueue, cohort, workload, configuration"]),
+        ("clusterqueue/taem.fairSharing.weight=1", ['ClusterQueue "taem"', "team, team.a",
+                                                    'did you mean "team"?']),
+        ("clusterqueue/team=1", ['ClusterQueue "team"']),
+        ("clusterqueue/team.preemption.reclaim=Any", ["preemption.reclaimWithinCohort"]),
+        ("clusterqueue/team.preemption.reclaimWithinCohort=Lower",
+         ['"Lower"', "Never, LowerPriority, Any"]),
+        ("clusterqueue/team.preemption.borrowWithinCohort.maxPriorityThreshold=high",
+         ['"high"', "a whole number"]),
+        ("clusterqueue/team.quota.gpu.nominal=1", ["quota.default/gpu.nominal"]),
+        ("clusterqueue/team.quota.default/gpu.nominal=-1", ["-1", "0 or more"]),
+        ("clusterqueue/team.quota.default/gpu.nominal=none", ["null"]),
+        ("clusterqueue/team.quota.default/gpu.nominal=lots", ['"lots"', "quantity"]),
+        ("workload/ns/jbo.priority=1", ['Workload "ns/jbo"', "ns/job"]),
+        ("workload/ns/job.size=1", ["size", "priority"]),
+        ("workload/ns/job.priority=99999999999", ["too large"]),
+        ("configuration.featureGates.Nonsense=true", ["featureGates.PriorityBoost"]),
+        ("configuration.featureGates.PriorityBoost=yes", ["yes", "true, false"]),
+        ("configuration.fairSharing.enable=maybe", ["maybe", "true or false"]),
+        ("configuration=1", ["fairSharing.enable"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(state: State, text: str, said: list[str]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        edit(state, [text])
+    message = str(caught.value)
+    assert message.startswith(f"edit {text}")
+    for part in said:
+        assert part in message
+    assert caught.value.exit_code == 2
