@@ -106,7 +106,8 @@ def room_at(parts: Sequence[str]) -> str:
     first = parts[0].removesuffix(".py")
     if first == "__init__":
         return FACE
-    return f"commands/{parts[1]}" if first == "commands" and len(parts) > 1 else first
+    inside = first == "commands" and list(parts[1:2]) not in ([], ["__init__.py"])
+    return f"commands/{parts[1]}" if inside else first
 
 
 @cache
