@@ -6,6 +6,7 @@ share.py      dominant resource shares
 activity.py   which queues and cohorts take part
 request.py    what a pending workload asks for
 holding.py    what an admitted workload holds
+past_use.py   what LocalQueues used, by which admission fair sharing orders
 shape.py      the same, told once for all that hold the same
 snapshot.py   state -> tree + admitted workloads
 preemptor.py  the pending workload that wants in

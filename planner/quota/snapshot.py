@@ -22,6 +22,7 @@ from planner.quota.holding import (
     seconds_since,
     started_at,
 )
+from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
 from planner.quota.shape import Shape, Shapes
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
@@ -44,7 +45,7 @@ class Admitted(NamedTuple):
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
     effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``running_s`` is
     for how many whole seconds it has been running. ``remarked`` says that it has annotations or
-    was evicted before.
+    was evicted before. ``past`` is what its LocalQueue used, where its ClusterQueue orders by that.
     """
 
     workload: Workload
@@ -62,6 +63,12 @@ class Admitted(NamedTuple):
     running_s: int
     evicted: bool
     remarked: bool
+    past: float | None = None
+
+    @property
+    def door(self) -> str:
+        """The name of its LocalQueue."""
+        return self.workload.spec.queue_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,12 @@ class Snapshot:
     inactive: Mapping[str, str]
     notes: Sequence[str]
     budgets: Sequence[PodDisruptionBudget]
+    past_use: PastUse
+
+    def past_of(self, queue: int, workload: Workload) -> float | None:
+        """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
+        orders = self.past_use.orders(self.queues[queue])
+        return self.past_use.of(workload) if orders else None
 
     def queue_name(self, node: int) -> str:
         """Return the name of a ClusterQueue or cohort node."""
@@ -199,7 +212,8 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     nodes = _nodes(state, activity, index)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
-    shapes = Shapes(configuration)
+    shapes, past_use = Shapes(configuration), PastUse(state)
+    by_past_use = {node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)}
     waiting: dict[str, Workload] = {}
     for workload in state.workloads:
         if not workload.holds_quota:
@@ -209,7 +223,10 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         node = node_of.get(workload.admitted_by)
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
-            admitted[node].append(_admitted(configuration, clock, node, workload, shape))
+            one = _admitted(configuration, clock, node, workload, shape)
+            if node in by_past_use:
+                one = one._replace(past=past_use.of(workload))
+            admitted[node].append(one)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -232,6 +249,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         inactive=activity.inactive,
         notes=notes_on(state, activity),
         budgets=state.pod_disruption_budgets,
+        past_use=past_use,
     )
 
 

@@ -33,6 +33,9 @@ _FIELDS: Final = {
     "RuntimeClass": "runtime_classes",
     "Namespace": "namespaces",
     "PodDisruptionBudget": "pod_disruption_budgets",
+    "DeviceClass": "device_classes",
+    "ResourceClaimTemplate": "resource_claim_templates",
+    "ResourceSlice": "resource_slices",
 }
 """Kinds and where the state holds them."""
 

@@ -8,6 +8,7 @@ bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 workload.py           a Workload: what it asks for, where it waits, what it holds
+devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
 pods.py               the parts of a pod template that matter
 configuration.py      Kueue's Configuration
@@ -26,6 +27,7 @@ from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
+from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.disruption import PodDisruptionBudget
 from planner.state.queues import (
     AdmissionCheck,
@@ -48,12 +50,15 @@ __all__ = [
     "ClusterQueue",
     "Cohort",
     "Configuration",
+    "DeviceClass",
     "LimitRange",
     "LocalQueue",
     "Namespace",
     "PodDisruptionBudget",
     "PriorityClass",
+    "ResourceClaimTemplate",
     "ResourceFlavor",
+    "ResourceSlice",
     "RuntimeClass",
     "State",
     "Workload",
@@ -87,6 +92,9 @@ class State(Schema):
     runtime_classes: tuple[RuntimeClass, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
+    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
     configuration: Configuration = Field(default=Configuration())
 
     @property

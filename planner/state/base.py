@@ -139,6 +139,16 @@ _QUANTITY_SCHEMA = WithJsonSchema(
 _AS_TEXT = PlainSerializer(format_quantity, return_type=str)
 """A number would be read as whole units."""
 
+
+def _quantity_text(value: object) -> str:
+    # A number stands for its text, as where the API server reads it.
+    _read_quantity(value)
+    return value if isinstance(value, str) else repr(value)
+
+
+QuantityText = Annotated[str, BeforeValidator(_quantity_text), _QUANTITY_SCHEMA]
+"""A quantity as it is written: doubles made of it depend on that."""
+
 Quantity = Annotated[int, BeforeValidator(_read_quantity), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units; any sign."""
 

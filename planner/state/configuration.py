@@ -7,13 +7,21 @@ from typing import Any, Final, Literal
 from pydantic import Field, field_validator, model_validator
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
+from planner.state.devices import DeviceSelector
 
 FEATURE_GATES: Final[dict[str, bool]] = {
+    "AdmissionFairSharing": True,
     "AdmissionGatedBy": True,
+    "ElasticJobsViaWorkloadSlices": True,
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
     "FlavorFungibility": True,
     "FlavorFungibilityPreserveScanProgress": True,
+    "KueueDRAIntegration": True,
+    "KueueDRAIntegrationConsumableCapacity": False,
+    "KueueDRAIntegrationExtendedResource": True,
+    "KueueDRAIntegrationPartitionableDevices": True,
+    "KueueDRARejectWorkloadsWhenDRADisabled": True,
     "MultiKueueOrchestratedPreemption": False,
     "PartialAdmission": True,
     "PrioritizePreemptorWorkloads": False,
@@ -54,6 +62,12 @@ class FairSharing(Schema):
         return value
 
 
+class AdmissionFairSharing(Schema):
+    """Admission fair sharing; its presence means on. Resources without a weight weigh 1."""
+
+    resource_weights: dict[str, float] = Field(default_factory=dict, alias="resourceWeights")
+
+
 class RequeuingStrategy(Schema):
     """Which timestamp orders a workload that was evicted for PodsReadyTimeout."""
 
@@ -77,6 +91,36 @@ class Transformation(Schema):
     outputs: dict[str, Quantity] = Field(default_factory=dict)
 
 
+class CounterSource(Schema):
+    """A counter of the devices of a driver that is charged instead of their number."""
+
+    driver: str = ""
+    name: str = ""
+    device_selector: DeviceSelector = Field(default=DeviceSelector(), alias="deviceSelector")
+
+
+class CapacitySource(Schema):
+    """A capacity of the devices of a driver that is charged instead of their number."""
+
+    driver: str = ""
+    resource_name: str = Field(default="", alias="resourceName")
+
+
+class DeviceSource(Schema):
+    """What of the devices of a class is charged."""
+
+    counter: CounterSource | None = None
+    capacity: CapacitySource | None = None
+
+
+class DeviceClassMapping(Schema):
+    """The name under which devices of some classes count as a resource."""
+
+    name: str
+    device_class_names: tuple[str, ...] = Field(default=(), alias="deviceClassNames")
+    sources: tuple[DeviceSource, ...] = ()
+
+
 class ResourceSettings(Schema):
     """How requests are read before quota is checked."""
 
@@ -84,6 +128,9 @@ class ResourceSettings(Schema):
     transformations: tuple[Transformation, ...] = ()
     quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = Field(
         default="BlockUndeclared", alias="quotaCheckStrategy"
+    )
+    device_class_mappings: tuple[DeviceClassMapping, ...] = Field(
+        default=(), alias="deviceClassMappings"
     )
 
 
@@ -100,6 +147,9 @@ class Configuration(KubernetesObject):
     feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
     wait_for_pods_ready: WaitForPodsReady | None = Field(default=None, alias="waitForPodsReady")
     resources: ResourceSettings = ResourceSettings()
+    admission_fair_sharing: AdmissionFairSharing | None = Field(
+        default=None, alias="admissionFairSharing"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -124,6 +174,11 @@ class Configuration(KubernetesObject):
     def fair_sharing_on(self) -> bool:
         """Whether preemption follows fair sharing instead of the classical rules."""
         return self.fair_sharing is not None and self.fair_sharing.enable
+
+    @property
+    def admission_fair_sharing_on(self) -> bool:
+        """Whether ClusterQueues may order by what their LocalQueues used."""
+        return self.admission_fair_sharing is not None and self.gate("AdmissionFairSharing")
 
     @property
     def strategies(self) -> tuple[Strategy, ...]:

@@ -13,7 +13,9 @@ from planner.state.base import (
     KubernetesObject,
     Metadata,
     Name,
+    QuantityText,
     Schema,
+    Time,
 )
 from planner.state.pods import LabelSelector, ResourceList, Taint, Toleration
 
@@ -110,6 +112,12 @@ class ConditionsStatus(Schema):
         return next((item for item in self.conditions if item.type == kind), None)
 
 
+class AdmissionScope(Schema):
+    """How a ClusterQueue admits: with ``UsageBasedAdmissionFairSharing``, by past usage first."""
+
+    admission_mode: str = Field(default="NoAdmissionFairSharing", alias="admissionMode")
+
+
 class ClusterQueueSpec(Schema):
     """Quota, cohort and policies of a ClusterQueue."""
 
@@ -133,6 +141,7 @@ class ClusterQueueSpec(Schema):
         default=AdmissionChecksStrategy(), alias="admissionChecksStrategy"
     )
     admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
+    admission_scope: AdmissionScope | None = Field(default=None, alias="admissionScope")
 
 
 class ClusterQueue(KubernetesObject):
@@ -178,11 +187,41 @@ class Cohort(KubernetesObject):
         return self.metadata.name
 
 
+class LocalQueueWeight(Schema):
+    """The weight of a LocalQueue under admission fair sharing."""
+
+    weight: QuantityText = "1"
+
+
 class LocalQueueSpec(Schema):
     """Where a LocalQueue sends its workloads."""
 
     cluster_queue: str = Field(default="", alias="clusterQueue")
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
+    fair_sharing: LocalQueueWeight = Field(default=LocalQueueWeight(), alias="fairSharing")
+
+
+class AdmissionFairSharingStatus(Schema):
+    """What a LocalQueue used in the past, decayed, when it was last sampled."""
+
+    consumed: dict[str, QuantityText] = Field(default_factory=dict, alias="consumedResources")
+    last_update: Time | None = Field(default=None, alias="lastUpdate")
+
+
+class LocalQueueFairSharingStatus(Schema):
+    """The fair sharing status of a LocalQueue; its ``weightedShare`` decides nothing."""
+
+    admission: AdmissionFairSharingStatus = Field(
+        default=AdmissionFairSharingStatus(), alias="admissionFairSharingStatus"
+    )
+
+
+class LocalQueueStatus(ConditionsStatus):
+    """The status of a LocalQueue."""
+
+    fair_sharing: LocalQueueFairSharingStatus = Field(
+        default=LocalQueueFairSharingStatus(), alias="fairSharing"
+    )
 
 
 class LocalQueue(KubernetesObject):
@@ -190,6 +229,7 @@ class LocalQueue(KubernetesObject):
 
     metadata: Metadata
     spec: LocalQueueSpec = LocalQueueSpec()
+    status: LocalQueueStatus = LocalQueueStatus()
 
 
 class ResourceFlavorSpec(Schema):

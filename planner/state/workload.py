@@ -21,7 +21,7 @@ from planner.state.base import (
     Time,
     forget_what_was_said,
 )
-from planner.state.pods import PodTemplate
+from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
 
 
@@ -122,6 +122,13 @@ class CheckState(Schema):
     state: str = "Pending"
 
 
+class PodSetResources(Schema):
+    """What Kueue itself counted for a podset, all pods together, when it last looked at it."""
+
+    name: Name = "main"
+    resources: ResourceList = Field(default_factory=dict)
+
+
 class RequeueState(Schema):
     """Until when the workload stays out of its queue after an eviction."""
 
@@ -138,6 +145,9 @@ class WorkloadStatus(Schema):
     admission_checks: tuple[CheckState, ...] = Field(default=(), alias="admissionChecks")
     preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
     requeue_state: RequeueState | None = Field(default=None, alias="requeueState")
+    resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = Field(
+        default=(), alias="resourceRequests"
+    )
 
 
 class Workload(KubernetesObject):

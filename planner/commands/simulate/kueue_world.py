@@ -229,7 +229,7 @@ class KueueWorld:
         self._waiting[workload.key] = workload
         node = self._node(workload)
         if node is not None and is_queued(workload, self.state.configuration):
-            pending = Pending(self.state, self._snapshot, workload)
+            pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 
     def wake(self, root: int, at_s: int) -> None:

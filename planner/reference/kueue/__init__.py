@@ -6,6 +6,7 @@ no_fit.py        why an assignment does not fit, in Kueue's words
 assignment.py    flavor assignment of all podsets
 permitted.py     every assignment that the rules permit, whichever Kueue would choose
 context.py       what every step of a search looks at
+chance.py        what Kueue leaves to chance
 candidates.py    who may be preempted, in Kueue's order
 target.py        what a search finds, and the fill-back at its end
 classical.py     the preemption search without fair sharing

@@ -16,6 +16,7 @@ from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.eligibility import InvalidSelectorError, is_eligible
 from planner.reference.kueue.no_fit import (
@@ -98,6 +99,7 @@ class FlavorAssigner:
     preemptor: Preemptor
     nominated: Assignment | None = None
     tried: Tried = ()
+    chance: Chance = field(default_factory=Chance)
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
@@ -346,7 +348,7 @@ class FlavorAssigner:
         """Search targets for a request; the same is not searched twice, nothing changes between."""
         key = (tuple(request.items()), frs)
         if key not in self._searches:
-            context = Context(self.snapshot, self.usage, self.preemptor, request, frs)
+            context = Context(self.snapshot, self.usage, self.preemptor, request, frs, self.chance)
             self._searches[key] = search(context)
         return self._searches[key]
 

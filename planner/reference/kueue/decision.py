@@ -6,22 +6,30 @@ Source: docs/semantics/kueue.md §4.8 and §5; kueue ff69552e pkg/scheduler/sche
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from planner.assignment import Assignment, contested, total_request
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import Assigned, FlavorAssigner, Tried
+from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.target import Search
 
 _NOTHING = Search((), ())
+TRIES: Final = 40
+"""How many orders are tried of candidates that have none in Kueue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was assigned, and what the preemption search found for it."""
+    """What was assigned, and what the preemption search found for it.
+
+    ``undetermined`` says that candidates were put in an order where Kueue itself has none.
+    """
 
     assigned: Assigned
     search: Search
+    undetermined: bool = False
 
     @property
     def assignment(self) -> Assignment:
@@ -36,16 +44,47 @@ def decide(
     *,
     nominated: Assignment | None = None,
     tried: Tried = (),
+    chance: Chance | None = None,
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
     restricts flavor assignment to the flavors of an earlier one (docs/semantics/kueue.md §7.4);
-    with ``tried`` it goes on where the one of an earlier cycle stopped.
+    with ``tried`` it goes on where the one of an earlier cycle stopped. ``chance`` decides where
+    Kueue's own order of candidates does not.
     """
+    run = chance or Chance()
+    found = _decide(snapshot, preemptor, assignment, nominated, tried, run)
+    return replace(found, undetermined=True) if run.met else found
+
+
+def outcomes(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
+) -> tuple[Decision, ...]:
+    """Return the different decisions that Kueue may come to, of some orders that are tried.
+
+    Where its order of candidates is determined that is one.
+    """
+    first = decide(snapshot, preemptor, assignment)
+    found = {(first.assignment, first.search.targets): first}
+    for seed in range(TRIES if first.undetermined else 0):
+        other = decide(snapshot, preemptor, assignment, chance=Chance(seed))
+        found.setdefault((other.assignment, other.search.targets), other)
+    return tuple(found.values())
+
+
+def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment | None,
+    nominated: Assignment | None,
+    tried: Tried,
+    chance: Chance,
+) -> Decision:
     if not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
-    assigner = FlavorAssigner(snapshot, snapshot.usage.copy(), preemptor, nominated, tried)
+    usage = snapshot.usage.copy()
+    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried, chance)
     if assignment is not None:
         return Decision(Assigned(assignment), _search(assigner, assignment))
     full = assigner.assign()

@@ -21,7 +21,7 @@ from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
 from planner.reference.kueue.candidates import permitted
 from planner.reference.kueue.context import Context
-from planner.reference.kueue.queue_order import QueueOrder, candidate_order
+from planner.reference.kueue.queue_order import QueueOrder, in_candidate_order
 from planner.reference.kueue.target import Search, Target, fill_back, restore
 from planner.reference.laws import keeps
 from planner.state.configuration import Strategy
@@ -33,7 +33,7 @@ FAIR = "InCohortFairSharing"
 
 def search_fair_sharing(context: Context) -> Search:
     """Run the preemption search of a cluster with fair sharing."""
-    candidates = sorted(_candidates(context), key=candidate_order(context))
+    candidates = in_candidate_order(context, _candidates(context))
     if not candidates:
         return Search((), (True,))
     context.usage.add(context.queue, context.request)

@@ -95,7 +95,8 @@ def admit(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> A
         clusterQueue=snapshot.queue_name(preemptor.queue), podSetAssignments=tuple(pod_sets)
     )
     workload = _with(preemptor.workload, changed, admission)
-    return as_admitted(configuration, now, snapshot.fr_index, preemptor.queue, workload)
+    held = as_admitted(configuration, now, snapshot.fr_index, preemptor.queue, workload)
+    return held._replace(past=snapshot.past_of(preemptor.queue, workload))
 
 
 def _condition(kind: str, status: str, reason: str, now: datetime) -> Condition:

@@ -50,11 +50,15 @@ class Progress:
 
 
 class Pending:
-    """A workload in a queue, and what the scheduler remembers of it from cycle to cycle."""
+    """A workload in a queue, and what the scheduler remembers of it from cycle to cycle.
 
-    def __init__(self, state: State, snapshot: Snapshot, workload: Workload) -> None:
+    ``past`` is what its LocalQueue used, 0 where its ClusterQueue does not order by that.
+    """
+
+    def __init__(self, state: State, snapshot: Snapshot, workload: Workload, queue: int) -> None:
         self.workload: Final = workload
         self.key: Final = workload.key
+        self.past: Final = snapshot.past_of(queue, workload) or 0.0
         self.order: Final = _queue_order(workload, state.configuration)
         self.progress: Progress | None = None
         self._state = state
@@ -97,16 +101,19 @@ class Waiting:
 
     @property
     def head(self) -> Pending | None:
-        """The first active workload."""
+        """The first active workload.
+
+        Admission fair sharing comes first: less past use is before the sticky preemptor.
+        """
         if self.sticky is not None:
             for pending in self.active:
-                if pending.key == self.sticky:
+                if pending.key == self.sticky and pending.past <= self.active[0].past:
                     return pending
         return self.active[0] if self.active else None
 
     def put(self, pending: Pending) -> None:
         """Put a workload among the active ones, where it belongs."""
-        insort(self.active, pending, key=lambda one: one.order)
+        insort(self.active, pending, key=lambda one: (one.past, one.order))
 
     def enqueue(self, pending: Pending, now: datetime) -> None:
         """Take in a workload that was not in the queue before."""
@@ -128,7 +135,10 @@ class Waiting:
 
     def in_order(self) -> list[Pending]:
         """Return the active workloads as they come to be heads."""
-        return sorted(self.active, key=lambda pending: (pending.key != self.sticky, pending.order))
+        return sorted(
+            self.active,
+            key=lambda pending: (pending.past, pending.key != self.sticky, pending.order),
+        )
 
 
 def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
@@ -144,7 +154,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     for workload in state.workloads:
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
         if queue is not None and is_queued(workload, state.configuration):
-            queues[queue].enqueue(Pending(state, snapshot, workload), snapshot.now)
+            queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
 
 
