@@ -29,6 +29,15 @@ _MOVING = frozenset({"Evicted", "Preempted"})
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
 
+class PodSetHolding(NamedTuple):
+    """What the pods of one podset hold: per resource its flavor, where it has one, and amount."""
+
+    name: str
+    count: int
+    flavors: Mapping[str, str]
+    amounts: Mapping[str, int]
+
+
 class Holding(NamedTuple):
     """What an admitted workload holds.
 
@@ -76,6 +85,29 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
                 amount = multiply(amount // count, after)
             amounts[fr] = add(amounts[fr], amount) if fr in amounts else amount
     return Holding(amounts, named, pods)
+
+
+def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[PodSetHolding, ...]:
+    """Return what an admitted workload holds podset by podset, in the order of its admission.
+
+    Amounts are those of ``holding_of``, and those of resources without a flavor.
+    """
+    admission = workload.status.admission
+    left = counts_after_reclaim(workload, configuration)
+    spec = {one.name: one.count for one in workload.spec.pod_sets}
+    held = []
+    for assigned in admission.pod_set_assignments if admission else ():
+        count, after = assigned.count, left.get(assigned.name, 0)
+        if count is None:
+            count = spec.get(assigned.name, 0)
+        amounts = {
+            resource: to_units(nano, resource) for resource, nano in assigned.resource_usage.items()
+        }
+        if after < count:
+            amounts = {name: multiply(each // count, after) for name, each in amounts.items()}
+            count = after
+        held.append(PodSetHolding(assigned.name, count, assigned.flavors, amounts))
+    return tuple(held)
 
 
 @lru_cache(maxsize=4096)

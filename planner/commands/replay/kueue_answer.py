@@ -25,7 +25,7 @@ def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
     """Return a decision in the form in which answers are recorded."""
     return {
         "assignment": _assignment(decision.assignment),
-        "targets": [_target(target, snapshot) for target in decision.search.targets],
+        "targets": [_target(target, snapshot) for target in decision.targets],
     }
 
 
@@ -41,6 +41,7 @@ def cycle_answer(cycle: Cycle) -> Answer:
         "entries": [_entry(entry, snapshot) for entry in cycle.entries],
         "inadmissible": sorted(inadmissible, key=_workload),
         "evicted": sorted(evicted, key=_workload),
+        "finished": sorted(one.key for one in cycle.finished),
         "left": _sorted(cycle.left),
         "parked": _sorted(cycle.parked),
     }

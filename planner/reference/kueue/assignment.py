@@ -7,13 +7,14 @@ pkg/scheduler/preemption/preemption_oracle.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
 from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
+from planner.quota.slices import Replaced, replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.kueue.chance import Chance
@@ -100,9 +101,14 @@ class FlavorAssigner:
     nominated: Assignment | None = None
     tried: Tried = ()
     chance: Chance = field(default_factory=Chance)
+    replaced: Replaced | None = field(init=False)
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Look for the slice that the preemptor replaces."""
+        self.replaced = replaced_by(self.snapshot, self.preemptor)
 
     def assign(self, counts: Sequence[int] | None = None) -> Assigned:
         """Assign flavors to all podsets, at the given pod counts or their own.
@@ -121,8 +127,10 @@ class FlavorAssigner:
                     name: result.choices[name] for name in request.totals if name in result.choices
                 }
                 for name, choice in choices.items():
-                    fr = self.snapshot.fr(choice.flavor, name)
-                    self._assumed[fr] = add(self._assumed.get(fr, 0), request.totals[name])
+                    fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
+                    if self.replaced:
+                        amount = subtract(amount, self.replaced.named(request.name, name))
+                    self._assumed[fr] = add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
                 tried.append({name: result.tried[name] for name in choices})
                 done.append(_pod_set_flavors(request, choices))
@@ -195,9 +203,14 @@ class FlavorAssigner:
         first: int,
     ) -> _GroupResult | None:
         """Walk the flavors of a resource group; ``None`` if none is better than noFit (§4.2)."""
-        wanted = {
-            name: amount for name, amount in requests.items() if name in covering.covered_resources
-        }
+        wanted = self.lacking(
+            group,
+            {
+                name: amount
+                for name, amount in requests.items()
+                if name in covering.covered_resources
+            },
+        )
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
@@ -224,6 +237,34 @@ class FlavorAssigner:
             return None
         fits = best_offer.possibility is Possibility.FIT
         return _GroupResult(best, fits, dict.fromkeys(best, place))
+
+    def lacking(
+        self, group: Sequence[PodSetRequest], requests: Mapping[str, int]
+    ) -> Mapping[str, int]:
+        """Return what podsets ask for beyond what the slice holds that they replace."""
+        if self.replaced is None:
+            return requests
+        places = self.places(group)
+        return {
+            name: self.replaced.beyond(places, name, amount) for name, amount in requests.items()
+        }
+
+    def places(self, group: Sequence[PodSetRequest]) -> list[int]:
+        """Return the places of podsets in the spec."""
+        names = [request.name for request in self.preemptor.pod_sets]
+        return [names.index(request.name) for request in group]
+
+    def keeps_flavors(
+        self, group: Sequence[PodSetRequest], flavor: str, resources: Iterable[str]
+    ) -> bool:
+        """Say whether a flavor is the one of the slice that podsets replace, if they replace one.
+
+        A resource for which that has no flavor matches none.
+        """
+        if self.replaced is None:
+            return True
+        places = self.places(group)
+        return all(self.replaced.pins(places, name, flavor) for name in resources)
 
     def _first(self, group: Sequence[PodSetRequest], resource: str) -> int:
         """Return the place of the flavor with which the walk for a resource begins."""
@@ -257,6 +298,9 @@ class FlavorAssigner:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 raise
             if not eligible:
+                self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
+                continue
+            if not self.keeps_flavors(group, flavor.name, wanted):
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
             choices, offer = self._offer(flavor.name, wanted)
@@ -317,7 +361,7 @@ class FlavorAssigner:
     def _offer_of(self, fr: int | None, amount: int) -> Offer:
         """Return what one flavor-resource offers (§4.3)."""
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
-            return Offer(Possibility.FIT if amount == 0 else Possibility.NO_FIT, 0)
+            return Offer(Possibility.FIT if amount <= 0 else Possibility.NO_FIT, 0)
         value = add(self._assumed.get(fr, 0), amount)
         offer = self.offer_at_once(fr, value)
         return self._simulate(fr, value) if offer is None else offer

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from planner.assignment import Assignment, contested, total_request
+from planner.quota.slices import Replaced
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import Assigned, FlavorAssigner, Tried
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.target import Search
+from planner.reference.kueue.target import Search, Target
 
 _NOTHING = Search((), ())
 TRIES: Final = 40
@@ -25,16 +26,25 @@ class Decision:
     """What was assigned, and what the preemption search found for it.
 
     ``undetermined`` says that candidates were put in an order where Kueue itself has none.
+    ``replaced`` is the slice of an elastic workload that goes when this one is admitted; it may be
+    found by the search, too, as any other workload.
     """
 
     assigned: Assigned
     search: Search
     undetermined: bool = False
+    replaced: Replaced | None = None
 
     @property
     def assignment(self) -> Assignment:
         """The flavors of all podsets."""
         return self.assigned.assignment
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Kueue's targets: the slice that is replaced, without a reason, then whom it preempts."""
+        old = (Target(self.replaced.slice, ""),) if self.replaced else ()
+        return old + self.search.targets
 
 
 def decide(
@@ -44,18 +54,16 @@ def decide(
     *,
     nominated: Assignment | None = None,
     tried: Tried = (),
-    chance: Chance | None = None,
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
     restricts flavor assignment to the flavors of an earlier one (docs/semantics/kueue.md §7.4);
-    with ``tried`` it goes on where the one of an earlier cycle stopped. ``chance`` decides where
-    Kueue's own order of candidates does not.
+    with ``tried`` it goes on where the one of an earlier cycle stopped.
     """
-    run = chance or Chance()
-    found = _decide(snapshot, preemptor, assignment, nominated, tried, run)
-    return replace(found, undetermined=True) if run.met else found
+    chance = Chance()
+    found = _decide(snapshot, preemptor, assignment, nominated, tried, chance)
+    return replace(found, undetermined=True) if chance.met else found
 
 
 def outcomes(
@@ -68,7 +76,7 @@ def outcomes(
     first = decide(snapshot, preemptor, assignment)
     found = {(first.assignment, first.search.targets): first}
     for seed in range(TRIES if first.undetermined else 0):
-        other = decide(snapshot, preemptor, assignment, chance=Chance(seed))
+        other = _decide(snapshot, preemptor, assignment, None, (), Chance(seed))
         found.setdefault((other.assignment, other.search.targets), other)
     return tuple(found.values())
 
@@ -86,13 +94,19 @@ def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
     usage = snapshot.usage.copy()
     assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried, chance)
     if assignment is not None:
-        return Decision(Assigned(assignment), _search(assigner, assignment))
+        return _decided(assigner, Assigned(assignment), _search(assigner, assignment))
     full = assigner.assign()
     found = _search(assigner, full.assignment)
     fits = full.assignment.mode == "Fit"
     if fits or found.targets or not may_shrink(snapshot, preemptor):
-        return Decision(full, found)
+        return _decided(assigner, full, found)
     return _reduce(assigner) or Decision(full, _NOTHING)
+
+
+def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:
+    """Return a decision, in which an old slice goes only if the preemptor has, or gets, room."""
+    gets_room = assigned.assignment.mode == "Fit" or bool(found.targets)
+    return Decision(assigned, found, replaced=assigner.replaced if gets_room else None)
 
 
 def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
@@ -137,7 +151,7 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
         assigned = assigner.assign(counts)
         found = _search(assigner, assigned.assignment)
         if assigned.assignment.mode == "Fit" or found.targets:
-            working[middle] = Decision(assigned, found)
+            working[middle] = _decided(assigner, assigned, found)
             high = middle
         else:
             low = middle + 1

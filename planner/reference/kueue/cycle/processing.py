@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from planner.quota.amount import add, subtract
+from planner.quota.slices import names_replaced
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
@@ -27,7 +28,7 @@ class Processing:
 
     ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
     or wait; the usage of their targets stays in it. ``chosen`` are all targets so far, by key.
-    ``decider`` decides for an entry that is looked at again.
+    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked at again.
     """
 
     snapshot: Snapshot
@@ -35,6 +36,7 @@ class Processing:
     decider: Decider
     chosen: dict[str, Admitted] = field(default_factory=dict)
     evicted: list[Target] = field(default_factory=list)
+    finished: list[Admitted] = field(default_factory=list)
 
     def process(self, nominee: Nominee) -> Entry:
         """Decide what becomes of a nominee, and let it take what it takes."""
@@ -45,7 +47,7 @@ class Processing:
         if recomputed:
             decision = self._decide_again(preemptor, decision)
             overlaps = self._overlaps(decision)
-        mode, targets = decision.assignment.mode, decision.search.targets
+        mode, targets = decision.assignment.mode, decision.targets
         if mode == "NoFit":
             return Entry(preemptor, "noFit", decision, "NoFit", decision.assigned.reason)
         if mode == "Preempt" and not targets:
@@ -63,17 +65,24 @@ class Processing:
 
     def _take(self, preemptor: Preemptor, decision: Decision) -> Entry:
         """Admit, or preempt: the usage is taken either way."""
-        targets = decision.search.targets
+        targets = list(decision.targets)
         self.chosen |= {target.workload.key: target.workload for target in targets}
         self.usage.add(preemptor.queue, decision.assigned.usage)
+        # Kueue goes by the name alone: the first target of it is spared even where it is nobody
+        # that is replaced, but a candidate of another queue or namespace.
+        named = names_replaced(preemptor.workload, self.snapshot.configuration)
+        old = next((target for target in targets if target.workload.key == named), None)
+        if old is not None:
+            targets.remove(old)
         if decision.assignment.mode == "Fit":
+            self.finished += [old.workload] if old else []
             return Entry(preemptor, "admitted", decision)
         self.evicted += [target for target in targets if not target.workload.evicted]
         outcome: Outcome = "preempting"
         return Entry(preemptor, outcome, decision, "PendingPreemption", _PREEMPTING)
 
     def _overlaps(self, decision: Decision) -> bool:
-        return any(target.workload.key in self.chosen for target in decision.search.targets)
+        return any(target.workload.key in self.chosen for target in decision.targets)
 
     def _is_gated(self, workload: Workload) -> bool:
         gate = self.snapshot.configuration.gate
@@ -92,8 +101,12 @@ class Processing:
         return self.decider(gone, preemptor, nominated=before.assignment)
 
     def _fits(self, preemptor: Preemptor, decision: Decision) -> bool:
-        """Say whether the usage is available without all targets, each removed once."""
-        own = {target.workload.key: target.workload for target in decision.search.targets}
+        """Say whether the usage is available without all targets, each removed once.
+
+        A slice that is replaced goes with all it holds, although only what is asked for beyond
+        that is added: there seems to be more room than there is, as in Kueue.
+        """
+        own = {target.workload.key: target.workload for target in decision.targets}
         usage = self._without((self.chosen | own).values())
         return all(
             amount <= max(0, usage.available(preemptor.queue, fr))

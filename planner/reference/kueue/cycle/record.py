@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from planner.assignment import Assignment
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assignment import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target
@@ -87,8 +87,8 @@ class Entry:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Whom it would preempt, in Kueue's order."""
-        return self.decision.search.targets if self.decision else ()
+        """Kueue's targets in its order: the slice that is replaced, then whom it preempts."""
+        return self.decision.targets if self.decision else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +96,21 @@ class Schedule:
     """What became of the heads in one scheduling cycle.
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
-    ``evicted`` are the targets of those that preempt, without those already evicted before.
+    ``evicted`` are the targets of those that preempt, without those already evicted before;
+    ``finished`` are the slices of elastic workloads that were replaced.
     """
 
     entries: tuple[Entry, ...]
     inadmissible: tuple[Entry, ...]
     evicted: tuple[Target, ...]
+    finished: tuple[Admitted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
     """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
 
-    ``entries``, ``inadmissible`` and ``evicted`` are those of ``Schedule``. ``left`` and ``parked``
+    ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left`` and ``parked``
     have the keys of those that wait, by ClusterQueue: the first compete in the next cycle and
     stand in queue order, the others wait for something to change.
     """
@@ -119,3 +121,4 @@ class Cycle:
     evicted: tuple[Target, ...]
     left: Mapping[str, tuple[str, ...]]
     parked: Mapping[str, tuple[str, ...]]
+    finished: tuple[Admitted, ...] = ()

@@ -47,6 +47,7 @@ def run_cycle(state: State, now: datetime | None = None, decider: Decider = deci
         entries=ran.entries,
         inadmissible=ran.inadmissible,
         evicted=ran.evicted,
+        finished=ran.finished,
         left=_keys(snapshot, {queue: waiting.in_order() for queue, waiting in queues.items()}),
         parked=_keys(snapshot, {queue: waiting.parked for queue, waiting in queues.items()}),
     )
@@ -89,7 +90,12 @@ def schedule(
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
         waiting.active.remove(pending)
         requeue(state.configuration, waiting, pending, entry, cycle)
-    return Schedule(tuple(entries), tuple(inadmissible), tuple(processing.evicted))
+    return Schedule(
+        tuple(entries),
+        tuple(inadmissible),
+        tuple(processing.evicted),
+        tuple(processing.finished),
+    )
 
 
 def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:
