@@ -84,6 +84,8 @@ def assemble(
     fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
     fields["workloads"] = tuple(workloads)
     fields["configuration"] = next(iter(objects["Configuration"]), Configuration())
+    fields["configuration_given"] = bool(objects["Configuration"])
+    fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else []
     remarks = tuple(_counted(collection.notes) + notes + odd)
     return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
@@ -137,9 +139,8 @@ def _newest(objects: dict[str, list[Any]]) -> datetime | None:
     for kind, checked in objects.items():
         for each in checked if kind != "Configuration" else ():
             moments = [each.metadata.creation_timestamp]
-            status = getattr(each, "status", None)
-            if status is not None:
-                moments += [condition.last_transition_time for condition in status.conditions]
+            conditions = getattr(getattr(each, "status", None), "conditions", ())
+            moments += [condition.last_transition_time for condition in conditions]
             for moment in moments:
                 if moment is not None and (newest is None or moment > newest):
                     newest = moment
