@@ -10,6 +10,7 @@ from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 
 FEATURE_GATES: Final[dict[str, bool]] = {
     "AdmissionGatedBy": True,
+    "ConcurrentAdmission": False,
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
     "FlavorFungibility": True,
@@ -61,8 +62,9 @@ class RequeuingStrategy(Schema):
 
 
 class WaitForPodsReady(Schema):
-    """Only its requeuing timestamp matters here."""
+    """Whether admission waits until all that holds quota is ready, and how evicted ones requeue."""
 
+    block_admission: Bool = Field(default=False, alias="blockAdmission")
     requeuing_strategy: RequeuingStrategy = Field(
         default=RequeuingStrategy(), alias="requeuingStrategy"
     )
