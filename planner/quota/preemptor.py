@@ -19,14 +19,7 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     InputError
         If the workload does not wait: it holds quota, is finished or deactivated.
     """
-    workload = snapshot.waiting.get(key) or _find(state, key)
-    if workload is None:
-        waiting = [item.key for item in state.workloads if item.is_pending]
-        raise LookupFailed(
-            state.source,
-            f"there is no workload {key}",
-            "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
-        )
+    workload = snapshot.waiting.get(key) or find_workload(state, key)
     if not workload.is_pending:
         reason = (
             "already holds quota"
@@ -39,8 +32,23 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     return as_preemptor(state, snapshot, workload)
 
 
-def _find(state: State, key: str) -> Workload | None:
-    return next((workload for workload in state.workloads if workload.key == key), None)
+def find_workload(state: State, key: str) -> Workload:
+    """Look up a workload ``namespace/name``.
+
+    Raises
+    ------
+    LookupFailed
+        If it is not in the dump.
+    """
+    for workload in state.workloads:
+        if workload.key == key:
+            return workload
+    waiting = [item.key for item in state.workloads if item.is_pending]
+    raise LookupFailed(
+        state.source,
+        f"there is no workload {key}",
+        "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
+    )
 
 
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:

@@ -18,6 +18,7 @@ from planner.quota.activity import Activity, notes_on
 from planner.quota.holding import (
     effective_priority,
     holding_of,
+    is_concurrent,
     queue_order_time,
     seconds_since,
     started_at,
@@ -215,10 +216,13 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     shapes, past_use = Shapes(configuration), PastUse(state)
     by_past_use = {node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)}
     waiting: dict[str, Workload] = {}
+    variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
     for workload in state.workloads:
         if not workload.holds_quota:
             waiting.setdefault(workload.key, workload)
             continue
+        if workload.admitted_by in variants_only and not workload.parent_uid:
+            continue  # such a queue counts what its variants hold, and nothing else
         shape = shapes.of(workload)
         node = node_of.get(workload.admitted_by)
         if node is not None:

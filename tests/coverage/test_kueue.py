@@ -42,7 +42,9 @@ NOW = "2026-05-01T13:00:00Z"
 
 def solved(state: State, **more: Any) -> Plan:
     """Solve for the pending workload."""
-    return planner.solve(state, PENDING, **more)
+    plan = planner.solve(state, PENDING, **more)
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def test_a_state_of_quota_alone_is_covered() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from planner.commands.replay.comparison import Outcome
 from planner.coverage.kueue import KueueCoverage
@@ -74,7 +74,7 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
         _compared(before, snapshot, known, preemptors.get(uid), uid, tuple(sorted(victims)))
         for uid, victims in _evicted(before, after).items()
     ]
-    counts = {name: sum(row.outcome == name for row in rows) for name in Outcome.__args__}
+    counts = {name: sum(row.outcome == name for row in rows) for name in get_args(Outcome)}
     return LiveReplay(before=before.source, after=after.source, preemptors=tuple(rows), **counts)
 
 
