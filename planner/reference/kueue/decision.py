@@ -57,9 +57,10 @@ def decide(
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
-    A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
-    restricts flavor assignment to the flavors of an earlier one (docs/semantics/kueue.md §7.4);
-    with ``tried`` it goes on where the one of an earlier cycle stopped.
+    A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
+    targets. ``nominated`` restricts flavor assignment to the flavors of an earlier one
+    (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an earlier cycle
+    stopped.
     """
     chance = Chance()
     found = _decide(snapshot, preemptor, assignment, nominated, tried, chance)
@@ -89,7 +90,7 @@ def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
     tried: Tried,
     chance: Chance,
 ) -> Decision:
-    if not snapshot.is_active(preemptor.queue):
+    if preemptor.rejection or not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
     usage = snapshot.usage.copy()
     assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried, chance)

@@ -28,7 +28,8 @@ class Processing:
 
     ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
     or wait; the usage of their targets stays in it. ``chosen`` are all targets so far, by key.
-    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked at again.
+    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked
+    at again.
     """
 
     snapshot: Snapshot

@@ -110,9 +110,9 @@ class Schedule:
 class Cycle:
     """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
 
-    ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left`` and ``parked``
-    have the keys of those that wait, by ClusterQueue: the first compete in the next cycle and
-    stand in queue order, the others wait for something to change.
+    ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left``
+    and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in the next
+    cycle and stand in queue order, the others wait for something to change.
     """
 
     snapshot: Snapshot

@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from planner.quota.devices import charges_for
 from planner.quota.holding import effective_priority, queue_order_time
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
@@ -153,7 +154,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     door = doors(state, snapshot)
     for workload in state.workloads:
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(workload, state.configuration):
+        if queue is not None and is_queued(state, workload):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
 
@@ -175,14 +176,18 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(workload: Workload, configuration: Configuration) -> bool:
+def is_queued(state: State, workload: Workload) -> bool:
     """Say whether a workload may stand in a queue at all."""
+    configuration = state.configuration
     if not workload.is_pending or workload.is_true("QuotaReserved"):
         return False
     reserved = workload.condition("QuotaReserved")
     on_hold = reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
     gated = configuration.gate("AdmissionGatedBy") and workload.metadata.annotations.get(GATED_BY)
-    return not (on_hold or gated or workload.is_true("WaitingForReplacementPods"))
+    if on_hold or gated or workload.is_true("WaitingForReplacementPods"):
+        return False
+    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
+    return not charges_for(state, workload, defaults).rejection
 
 
 def backoff_expired(workload: Workload, now: datetime) -> bool:
