@@ -46,6 +46,18 @@ class Decision:
         old = (Target(self.replaced.slice, ""),) if self.replaced else ()
         return old + self.search.targets
 
+    def victims(self, named: str) -> tuple[Target, ...]:
+        """Return whom Kueue evicts: not the first target that the workload says it replaces.
+
+        Kueue goes by that name alone: the first target of it is spared even where it is nobody
+        that is replaced, but a candidate of another queue or namespace.
+        """
+        targets = list(self.targets)
+        spared = next((one for one in targets if one.workload.key == named), None)
+        if spared is not None:
+            targets.remove(spared)
+        return tuple(targets)
+
 
 def decide(
     snapshot: Snapshot,
