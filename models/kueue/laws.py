@@ -44,7 +44,7 @@ def fits(formulation: Formulation) -> None:
     Source: kueue ff69552e resource_node.go ``available``, preemption.go ``workloadFits``.
     """
     problem, usage = formulation.problem, formulation.usage
-    for fr in problem.requested:
+    for fr in problem.needed:
         for row, most in fit_rows(problem, usage, fr, problem.request[fr]):
             formulation.builder.at_most(row, most)
 

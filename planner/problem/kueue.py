@@ -19,6 +19,7 @@ from planner.errors import UnsupportedError
 from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
 from planner.quantity import UNLIMITED
+from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT, FlavorResource
@@ -127,6 +128,14 @@ class Problem:
         return tuple(fr for fr, amount in enumerate(self.request) if amount)
 
     @property
+    def needed(self) -> tuple[int, ...]:
+        """Positions of the fr of which more than nothing is asked for.
+
+        A slice of an elastic workload may ask for less than nothing: that fits in any case.
+        """
+        return tuple(fr for fr, amount in enumerate(self.request) if amount > 0)
+
+    @property
     def from_own_queue(self) -> BoolArray:
         """(W,) whether a workload holds its quota in the preemptor's queue."""
         own: BoolArray = self.queue == self.own_queue
@@ -149,10 +158,12 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     Raises
     ------
     UnsupportedError
-        If usage has saturated 64 bits: removals would no longer lower it.
+        If usage has saturated 64 bits: removals would no longer lower it. Or if a slice of an
+        elastic workload gives back quota of its cohort under fair sharing.
     """
     tree, usage = snapshot.tree, snapshot.usage
     request = total_request(assignment, preemptor, snapshot)
+    _refuse_given_back(snapshot, preemptor, request)
     wanted = contested(assignment, snapshot)
     frs = _relevant(snapshot, preemptor, {*request, *wanted})
     nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
@@ -187,9 +198,29 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
-        order=_scheduler_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
+        order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),
     )
+
+
+def _refuse_given_back(
+    snapshot: Snapshot, preemptor: Preemptor, request: Mapping[int, int]
+) -> None:
+    """Refuse a request below zero where fair sharing counts it as used: Kueue's sums go wrong.
+
+    Counted, it leaves the usage of the cohorts as it is; taken out for each test whether the
+    preemptor fits, it raises that, so that every test makes the next one harder.
+    """
+    tree, usage, queue = snapshot.tree, snapshot.usage, preemptor.queue
+    if not snapshot.configuration.fair_sharing_on or tree.nodes[queue].parent == NO_PARENT:
+        return
+    for fr, amount in request.items():
+        if amount < 0 and usage.amount[queue][fr] > tree.kept[queue][fr]:
+            raise UnsupportedError(
+                preemptor.key,
+                f"it gives back {tree.frs[fr]} of the slice that it replaces while it asks for "
+                "other resources: under fair sharing Kueue's own sums go wrong on that",
+            )
 
 
 def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
@@ -290,7 +321,7 @@ def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list
     return lca
 
 
-def _scheduler_order(
+def _candidate_order(
     workloads: Sequence[Admitted],
     queue: IntArray,
     lca: Sequence[int],
@@ -298,8 +329,38 @@ def _scheduler_order(
 ) -> IntArray:
     """Rank all workloads as the scheduler would order them as candidates.
 
-    Source: docs/semantics/kueue.md §5.4.
+    Where ClusterQueues look at the past use of LocalQueues, that comes before priority; among
+    workloads that it puts in a circle, whoever precedes more others comes first.
+
+    Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md, section 3.4.
     """
+    places = _scheduler_order(workloads, queue, lca, advantage)
+    if all(one.past is None for one in workloads):
+        return places
+    own_queue = next(iter(advantage))
+    groups: dict[tuple[bool, int], list[int]] = {}
+    for position in np.argsort(places).tolist():
+        one, node = workloads[position], int(queue[position])
+        kind = 2 if node == own_queue else 0 if advantage[lca[node]] else 1
+        groups.setdefault((not one.evicted, kind), []).append(position)
+    arranged: list[int] = []
+    for key in sorted(groups):
+        group = groups[key]
+        some = ((workloads[p], (int(places[p]),)) for p in group)
+        contest = Contest([Contender(base, w.queue, w.door, w.past) for w, base in some])
+        arranged += [group[position] for position in contest.order()]
+    order = np.empty(len(workloads), dtype=np.int64)
+    order[arranged] = np.arange(len(workloads))
+    return order
+
+
+def _scheduler_order(
+    workloads: Sequence[Admitted],
+    queue: IntArray,
+    lca: Sequence[int],
+    advantage: dict[int, bool],
+) -> IntArray:
+    """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
     groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     columns = (

@@ -4,6 +4,7 @@ amount.py     saturating 64-bit amounts with Kueue's Unlimited
 tree.py       the tree of cohorts and ClusterQueues, and its usage
 share.py      dominant resource shares
 activity.py   which queues and cohorts take part
+devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
 holding.py    what an admitted workload holds
 past_use.py   what LocalQueues used, by which admission fair sharing orders

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,7 +30,8 @@ _MOVING = frozenset({"Evicted", "Preempted"})
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
 
-class PodSetHolding(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PodSetHolding:
     """What the pods of one podset hold: per resource its flavor, where it has one, and amount."""
 
     name: str

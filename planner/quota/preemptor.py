@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.errors import InputError, LookupFailed
+from planner.quota.devices import charges_for
 from planner.quota.holding import effective_priority, queue_order_time
 from planner.quota.request import Defaults, pod_set_requests
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -59,16 +62,19 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
     LookupFailed
         If its LocalQueue or its ClusterQueue is not in the dump.
     """
+    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
+    charges = charges_for(state, workload, defaults)
+    pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     return Preemptor(
         workload=workload,
         queue=_queue_of(state, snapshot, workload),
         priority=effective_priority(workload, state.configuration),
         queued_at=queue_order_time(workload, state.configuration),
-        pod_sets=pod_set_requests(
-            workload,
-            state.configuration,
-            Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes),
+        pod_sets=tuple(
+            replace(one, totals=charges.recorded.get(one.name, one.totals)) for one in pod_sets
         ),
+        rejection=charges.rejection,
+        notes=charges.notes,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from planner.quantity import NANO, to_units
 from planner.quota.amount import multiply
@@ -89,6 +90,17 @@ class Defaults:
         return cls(by_type["Container"], by_type["Pod"], overheads)
 
 
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one pod takes for devices: resources that this replaces, and amounts in nano-units."""
+
+    replaced: frozenset[str] = frozenset()
+    amounts: Mapping[str, int] = field(default_factory=dict)
+
+
+NO_CHARGE: Final = Charge()
+
+
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
     """Return the pod count of each podset without its reclaimable pods, never below zero."""
     reclaimed = workload.status.reclaimable_pods
@@ -102,9 +114,16 @@ def counts_after_reclaim(workload: Workload, configuration: Configuration) -> di
 
 
 def pod_set_requests(
-    workload: Workload, configuration: Configuration, defaults: Defaults
+    workload: Workload,
+    configuration: Configuration,
+    defaults: Defaults,
+    charges: Mapping[str, Charge] | None = None,
 ) -> tuple[PodSetRequest, ...]:
-    """Return the requests of every podset of a pending workload, in the order of its spec."""
+    """Return the requests of every podset of a pending workload, in the order of its spec.
+
+    ``charges`` is what its pods take for devices, per podset: neither prefixes nor transformations
+    see it.
+    """
     counts = counts_after_reclaim(workload, configuration)
     settings = configuration.resources
     requests = []
@@ -115,7 +134,11 @@ def pod_set_requests(
             for name, amount in exact.items()
             if not name.startswith(settings.exclude_prefixes)
         }
-        per_pod = _transform(kept, settings.transformations)
+        per_pod = dict(_transform(kept, settings.transformations))
+        charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
+        for name in charge.replaced & per_pod.keys():
+            del per_pod[name]
+        _add_to(per_pod, charge.amounts)
         count = counts[pods.name]
         totals = {
             name: multiply(max(0, to_units(amount, name)), count)

@@ -16,16 +16,25 @@ from planner.quota.amount import subtract
 from planner.quota.holding import PodSetHolding, pod_set_holdings
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.state import Configuration, Workload
+from planner.state import Configuration, State, Workload
 
 REPLACEMENT_FOR: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
+_GATE: Final = "ElasticJobsViaWorkloadSlices"
 
 
 def names_replaced(workload: Workload, configuration: Configuration) -> str:
     """Return the key of the slice that a workload says it replaces, if that means anything."""
-    if not configuration.gate("ElasticJobsViaWorkloadSlices"):
+    if not configuration.gate(_GATE):
         return ""
     return workload.metadata.annotations.get(REPLACEMENT_FOR, "")
+
+
+def without_slices(state: State) -> State:
+    """Return a state in which no workload replaces another: rules of old do not know slices."""
+    configuration = state.configuration
+    gates = {**configuration.feature_gates, _GATE: False}
+    edited = configuration.model_copy(update={"feature_gates": gates})
+    return state.model_copy(update={"configuration": edited})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +88,19 @@ def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
 
     It has to hold quota in the same ClusterQueue, and be of the same namespace.
     """
-    workload = preemptor.workload
+    old = replaced_slice(snapshot, preemptor.queue, preemptor.workload)
+    if old is None:
+        return None
+    holdings = pod_set_holdings(old.workload, snapshot.configuration)
+    return Replaced(old, preemptor.key, holdings)
+
+
+def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitted | None:
+    """Return what holds quota in a ClusterQueue and is replaced by a workload of that queue."""
     key = names_replaced(workload, snapshot.configuration)
     if not key:
         return None
-    for one in snapshot.admitted.get(preemptor.queue, ()):
+    for one in snapshot.admitted.get(queue, ()):
         if one.key == key and one.namespace == workload.metadata.namespace:
-            holdings = pod_set_holdings(one.workload, snapshot.configuration)
-            return Replaced(one, workload.key, holdings)
+            return one
     return None

@@ -74,13 +74,19 @@ class Admitted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preemptor:
-    """The pending workload that wants in, and the ClusterQueue it waits for."""
+    """The pending workload that wants in, and the ClusterQueue it waits for.
+
+    ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
+    ``notes`` what is to be said of what it asks for.
+    """
 
     workload: Workload
     queue: int
     priority: int
     queued_at: datetime
     pod_sets: Sequence[PodSetRequest]
+    rejection: str = ""
+    notes: Sequence[str] = ()
 
     @property
     def key(self) -> str:

@@ -63,10 +63,11 @@ class Candidate:
             self.most is None or priority <= self.most
         )
 
-    def place(self, priority: int) -> tuple[tuple[bool, int], int, float, str]:
+    def place(self, priority: int) -> tuple[tuple[bool, int], float, int, float, str]:
         """Return the key by which Kueue orders the candidates, for some priority of this one."""
         workload = self.workload
-        return (self.list_number, priority, -workload.reserved_s, workload.uid)
+        past = -(workload.past or 0.0)
+        return (self.list_number, past, priority, -workload.reserved_s, workload.uid)
 
 
 def candidates_of(

@@ -24,6 +24,7 @@ from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.cycle.turn import in_the_way
@@ -55,7 +56,8 @@ def check_kueue(
             "the flavors were chosen for least disruption, which no tree shows",
             hint="check a plan under Kueue's own flavors, or under an assignment",
         )
-    return _Checking(state, plan, profile, costs).check()
+    early = plan.kep83 is not None  # slices came later
+    return _Checking(without_slices(state) if early else state, plan, profile, costs).check()
 
 
 @dataclass

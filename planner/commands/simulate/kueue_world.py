@@ -21,7 +21,7 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -38,6 +38,7 @@ from planner.commands.simulate.tally import Tally
 from planner.commands.simulate.world import Cycle, Mark, digest
 from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
+from planner.quota.slices import names_replaced
 from planner.quota.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
@@ -228,7 +229,7 @@ class KueueWorld:
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
         node = self._node(workload)
-        if node is not None and is_queued(workload, self._snapshot, node):
+        if node is not None and is_queued(self.state, self._snapshot, workload, node):
             pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 
@@ -285,7 +286,7 @@ class KueueWorld:
         events: list[Event] = []
         for entry in ran.entries:
             if entry.outcome == "admitted":
-                events.append(self._admit(snapshot, entry, at_s))
+                events += self._admit(snapshot, entry, at_s)
             elif entry.outcome == "preempting":
                 events += self._preempt(entry, at_s)
         changed = {node for node in active if signature(self.queues[node]) != before[node]}
@@ -305,8 +306,13 @@ class KueueWorld:
         self._walks.add(walks)
         return bool(walks) and not known
 
-    def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Event:
+    def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
+        """Let an entry run; a slice of an elastic workload that it replaces is finished."""
         one = admitted(snapshot, entry)
+        old = entry.decision.replaced if entry.decision else None
+        if old is not None:
+            self._agenda.call_off(Due.FINISH, old.slice.key)
+            yield self._finish(old.slice.key, at_s)
         self._waiting.pop(one.key, None)
         self._admitted[one.queue].append(one)
         self._usage.add(one.queue, one.usage)
@@ -315,11 +321,13 @@ class KueueWorld:
         self._plan_end(one.key, at_s)
         self._tell(one.queue, at_s)
         self._walks.clear()
-        return self._event("admitted", at_s, one)
+        yield self._event("admitted", at_s, one)
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
-        going = [(self._running[one.workload.key], one.reason) for one in entry.targets]
+        named = names_replaced(entry.preemptor.workload, self.state.configuration)
+        victims = entry.decision.victims(named) if entry.decision else ()
+        going = [(self._running[one.workload.key], one.reason) for one in victims]
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         for place, (running, reason) in enumerate(fresh):
             one = running.admitted

@@ -46,6 +46,18 @@ class Decision:
         old = (Target(self.replaced.slice, ""),) if self.replaced else ()
         return old + self.search.targets
 
+    def victims(self, named: str) -> tuple[Target, ...]:
+        """Return whom Kueue evicts: not the first target that the workload says it replaces.
+
+        Kueue goes by that name alone: the first target of it is spared even where it is nobody
+        that is replaced, but a candidate of another queue or namespace.
+        """
+        targets = list(self.targets)
+        spared = next((one for one in targets if one.workload.key == named), None)
+        if spared is not None:
+            targets.remove(spared)
+        return tuple(targets)
+
 
 def decide(
     snapshot: Snapshot,
@@ -57,9 +69,10 @@ def decide(
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
-    A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
-    restricts flavor assignment to the flavors of an earlier one (docs/semantics/kueue.md §7.4);
-    with ``tried`` it goes on where the one of an earlier cycle stopped.
+    A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
+    targets. ``nominated`` restricts flavor assignment to the flavors of an earlier one
+    (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an earlier cycle
+    stopped.
     """
     chance = Chance()
     found = _decide(snapshot, preemptor, assignment, nominated, tried, chance)
@@ -89,7 +102,7 @@ def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
     tried: Tried,
     chance: Chance,
 ) -> Decision:
-    if not snapshot.is_active(preemptor.queue):
+    if preemptor.rejection or not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
     usage = snapshot.usage.copy()
     assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried, chance)

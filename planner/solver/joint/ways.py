@@ -22,6 +22,7 @@ from planner.errors import UnsupportedError
 from planner.models.kueue.candidates import restricted_while_borrowing
 from planner.models.kueue.joint import Way
 from planner.problem.kueue import Problem, build_problem
+from planner.quota.slices import replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import FlavorResource, Usage
 from planner.reference.kueue.decision import may_shrink
@@ -73,7 +74,15 @@ def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> d
     """Return what flavor assignment compares with what is available, zeros left out: per fr.
 
     It is the request of all podsets, that for ``pods`` included where they get a flavor for it.
+
+    Raises
+    ------
+    UnsupportedError
+        If the workload replaces a slice.
     """
+    if replaced_by(snapshot, preemptor) is not None:
+        found = "it replaces a slice of its workload, which joint plans do not know"
+        raise UnsupportedError(preemptor.key, found, hint="plan for it by itself")
     total: dict[int, int] = {}
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
         count = request.count if pods.count is None else pods.count

@@ -18,6 +18,7 @@ from datetime import datetime
 
 from planner.assignment import Assignment
 from planner.quantity import from_units
+from planner.quota.slices import replaced_slice
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, as_admitted
 from planner.state import Workload
 from planner.state.base import Condition
@@ -29,8 +30,13 @@ _PREEMPTED = "Preempted"
 
 
 def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Admitted]) -> Snapshot:
-    """Return the snapshot with the victims gone and the preemptor admitted as ``holder``."""
+    """Return the snapshot with the victims gone and the preemptor admitted as ``holder``.
+
+    A slice of an elastic workload that the preemptor replaces is finished then.
+    """
     usage, admitted = snapshot.usage.copy(), dict(snapshot.admitted)
+    old = replaced_slice(snapshot, holder.queue, holder.workload)
+    victims = [*{one.key: one for one in (*victims, *([old] if old else []))}.values()]
     gone = {victim.key for victim in victims}
     for victim in victims:
         usage.remove(victim.queue, victim.usage)

@@ -36,7 +36,7 @@ def _solver_free_bound(
     if not all(term in table.separable for term in measure):
         return None
     candidates = np.flatnonzero(eligible)
-    frs = [fr for fr in problem.requested if problem.request[fr] > problem.available[fr]]
+    frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
     rows = [
         Row("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
         for fr in frs

@@ -40,7 +40,8 @@ def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assi
         for request in group:
             for resource, choice in done.get(request.name, {}).items():
                 fr = snapshot.fr(choice.flavor, resource)
-                assumed[fr] = assumed.get(fr, 0) + request.totals.get(resource, 0)
+                held = assigner.replaced.named(request.name, resource) if assigner.replaced else 0
+                assumed[fr] = assumed.get(fr, 0) + request.totals.get(resource, 0) - held
     return f"the flavors given for {preemptor.key} are said not to fit (NoFit)"
 
 
@@ -53,14 +54,15 @@ def _obstacles(
     """
     snapshot, queue = assigner.snapshot, assigner.preemptor.queue
     requests = joined(group)
-    for resource, amount in requests.items():
+    for resource, total in requests.items():
         covering = assigner.covering(resource)
         if covering is None:
-            if not assigner.skips(amount):
+            if not assigner.skips(total):
                 yield f"no resource group of {_named(snapshot, queue)} covers {resource}"
             continue
+        amount = assigner.lacking(group, {resource: total})[resource]
         for flavor in covering.flavors:
-            excluded = _excluded(assigner, group, flavor.name)
+            excluded = _excluded(assigner, group, flavor.name, resource)
             if excluded:
                 yield excluded
                 continue
@@ -71,13 +73,19 @@ def _obstacles(
                 yield told
 
 
-def _excluded(assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str) -> str:
-    """Say why podsets may not run on the nodes of a flavor; empty if they may."""
+def _excluded(
+    assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str, resource: str
+) -> str:
+    """Say why podsets may not have a flavor for a resource; empty if they may."""
     try:
         may_run = assigner.eligible(group, flavor)
     except InvalidSelectorError as error:
         return f"its node affinity cannot be evaluated: {error}"
-    return "" if may_run else f"its node selector or tolerations exclude flavor {flavor}"
+    if not may_run:
+        return f"its node selector or tolerations exclude flavor {flavor}"
+    if assigner.replaced and not assigner.keeps_flavors(group, flavor, [resource]):
+        return f"the slice that it replaces has another flavor than {flavor} for {resource}"
+    return ""
 
 
 def _beyond_quota(assigner: FlavorAssigner, fr: FlavorResource, value: int) -> str:
@@ -86,7 +94,7 @@ def _beyond_quota(assigner: FlavorAssigner, fr: FlavorResource, value: int) -> s
     tree, index = snapshot.tree, snapshot.fr_or_none(fr.flavor, fr.resource)
     name, asked = _named(snapshot, queue), f"{format_units(value, fr.resource)} {fr}"
     if index is None:
-        return f"{asked}: {name} has no quota there" if value else ""
+        return f"{asked}: {name} has no quota there" if value > 0 else ""
     offer = assigner.offer_at_once(index, value)
     if offer is None or offer.possibility is not Possibility.NO_FIT:
         return ""
@@ -117,7 +125,7 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
     """Say what is missing although every candidate may go, or that the rules protect too many."""
     count = int(eligible.sum())
     shortfalls = []
-    for fr in problem.requested:
+    for fr in problem.needed:
         missing = problem.request[fr] - problem.available[fr]
         freed = sum(problem.holding[np.flatnonzero(eligible), fr].tolist())
         resource = problem.frs[fr].resource

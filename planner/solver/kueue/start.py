@@ -11,6 +11,7 @@ from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
 from planner.solver.engine import Deadline
 from planner.solver.given import Flavors, Given, Wanted, clock_of
@@ -78,7 +79,7 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
-        state = _without_fair_sharing(state)
+        state = _as_of_kep83(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
@@ -92,13 +93,11 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     return kind(state, snapshot, preemptor, costs, fixed)
 
 
-def _without_fair_sharing(state: State) -> State:
-    """Return the state as KEP-83 finds it: fair sharing came later."""
-    configuration = state.configuration
-    if not configuration.fair_sharing_on:
-        return state
-    edited = configuration.model_copy(update={"fair_sharing": None})
-    return state.model_copy(update={"configuration": edited})
+def _as_of_kep83(state: State) -> State:
+    """Return the state as KEP-83 finds it: both kinds of fair sharing and slices came later."""
+    newer = {"fair_sharing": None, "admission_fair_sharing": None}
+    configuration = state.configuration.model_copy(update=newer)
+    return without_slices(state.model_copy(update={"configuration": configuration}))
 
 
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:

@@ -9,6 +9,7 @@ from planner.errors import UnsupportedError
 from planner.laws import FS_SHARES, KQ_ATTEMPT, RULE_SETS
 from planner.plan import Plan, Verdict, Verification
 from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
@@ -65,6 +66,8 @@ def verify_plan(
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
+    if plan.kep83 is not None and snapshot is None:
+        state = without_slices(state)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
     found = _with_precedence(case, verify_case(case)) if plan.strict else verify_case(case)
     if plan.flavors is None:

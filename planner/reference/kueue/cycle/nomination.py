@@ -55,7 +55,7 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
     (docs/semantics/kueue-features.md §1.4).
     """
     leading = leading_to(state)
-    message = not_queued(workload, snapshot, leading)
+    message = not_queued(state, snapshot, workload, leading)
     if message:
         why = _why_not_queued(workload) if message == INADMISSIBLE else message
         return NotNominated("notQueued", message, f"it stands in no queue: {why}")
@@ -84,10 +84,16 @@ def _head(state: State, snapshot: Snapshot, node: int, leading: LeadingTo) -> Wo
         workload
         for workload in state.workloads
         if leading.get((workload.metadata.namespace, workload.spec.queue_name)) == queue
-        and is_queued(workload, snapshot, node)
+        and is_queued(state, snapshot, workload, node)
         and backoff_expired(workload, snapshot.now)
     )
-    return min(competing, key=lambda workload: queue_order(workload, snapshot.configuration))
+    return min(
+        competing,
+        key=lambda one: (
+            snapshot.past_of(node, one) or 0.0,
+            queue_order(one, snapshot.configuration),
+        ),
+    )
 
 
 _FLAGS: Final = {

@@ -28,7 +28,8 @@ class Processing:
 
     ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
     or wait; the usage of their targets stays in it. ``chosen`` are all targets so far, by key.
-    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked at again.
+    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked
+    at again.
     """
 
     snapshot: Snapshot
@@ -65,19 +66,14 @@ class Processing:
 
     def _take(self, preemptor: Preemptor, decision: Decision) -> Entry:
         """Admit, or preempt: the usage is taken either way."""
-        targets = list(decision.targets)
-        self.chosen |= {target.workload.key: target.workload for target in targets}
+        self.chosen |= {target.workload.key: target.workload for target in decision.targets}
         self.usage.add(preemptor.queue, decision.assigned.usage)
-        # Kueue goes by the name alone: the first target of it is spared even where it is nobody
-        # that is replaced, but a candidate of another queue or namespace.
-        named = names_replaced(preemptor.workload, self.snapshot.configuration)
-        old = next((target for target in targets if target.workload.key == named), None)
-        if old is not None:
-            targets.remove(old)
         if decision.assignment.mode == "Fit":
-            self.finished += [old.workload] if old else []
+            self.finished += [decision.replaced.slice] if decision.replaced else []
             return Entry(preemptor, "admitted", decision)
-        self.evicted += [target for target in targets if not target.workload.evicted]
+        named = names_replaced(preemptor.workload, self.snapshot.configuration)
+        victims = decision.victims(named)
+        self.evicted += [target for target in victims if not target.workload.evicted]
         outcome: Outcome = "preempting"
         return Entry(preemptor, outcome, decision, "PendingPreemption", _PREEMPTING)
 

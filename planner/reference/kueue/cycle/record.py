@@ -120,9 +120,10 @@ class Cycle:
     """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
 
     ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left``
-    and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in the next cycle and
-    stand in queue order, the others wait for something to change. ``not_queued`` has those that
-    wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is not over.
+    and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in the next
+    cycle and stand in queue order, the others wait for something to change. ``not_queued`` has
+    those that wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is not
+    over.
     """
 
     snapshot: Snapshot

@@ -15,6 +15,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from planner.quota.devices import charges_for
 from planner.quota.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
@@ -160,12 +161,12 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     door = doors(state, snapshot)
     for workload in state.workloads:
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(workload, snapshot, queue):
+        if queue is not None and is_queued(state, snapshot, workload, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
 
 
-def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> str:
+def not_queued(state: State, snapshot: Snapshot, workload: Workload, leading: LeadingTo) -> str:
     """Say why a workload stands in no queue, in Kueue's words; empty if it stands in one.
 
     ``leading`` says where open LocalQueues lead to.
@@ -178,7 +179,9 @@ def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> st
     queue = snapshot.node_of.get(name)
     if queue is None:
         return NO_CLUSTER_QUEUE
-    return "" if is_queued(workload, snapshot, queue) else PARENT
+    if workload.is_parent and is_concurrent(snapshot.queues[queue], state.configuration):
+        return PARENT
+    return why_rejected(state, workload)
 
 
 def leading_to(state: State) -> LeadingTo:
@@ -207,12 +210,19 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
+def is_queued(state: State, snapshot: Snapshot, workload: Workload, queue: int) -> bool:
     """Say whether a workload may stand in a queue at all; ``queue`` is the node behind its door."""
-    concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
-    return _is_admissible(workload, snapshot.configuration) and not (
-        concurrent and workload.is_parent
-    )
+    if not _is_admissible(workload, state.configuration):
+        return False
+    if workload.is_parent and is_concurrent(snapshot.queues[queue], state.configuration):
+        return False
+    return not why_rejected(state, workload)
+
+
+def why_rejected(state: State, workload: Workload) -> str:
+    """Return why what a workload claims of devices keeps it out of its queue; empty if nothing."""
+    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
+    return charges_for(state, workload, defaults).rejection
 
 
 def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
