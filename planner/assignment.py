@@ -147,14 +147,19 @@ def total_request(
     """Return REQ: per fr, what all podsets ask for at the assigned counts; zeros left out.
 
     The request for ``pods`` that flavor assignment adds is not part of it
-    (docs/semantics/kueue.md §4.1).
+    (docs/semantics/kueue.md §4.1). Older releases count both
+    (docs/semantics/kueue-releases.md §2.1, 11b and 12).
     """
     total: dict[int, int] = {}
+    rules = snapshot.configuration.rules
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
         count = request.count if pods.count is None else pods.count
-        for resource, amount in request.scaled(count).totals.items():
+        totals = request.scaled(count).totals
+        if "pods" in pods.flavors and not rules.pods_outside_search:
+            totals = {**totals, "pods": count}
+        for resource, amount in totals.items():
             choice = pods.flavors.get(resource)
-            if amount and choice is not None:
+            if choice is not None and (amount or not rules.drops_zero_requests):
                 fr = snapshot.fr(choice.flavor, resource)
                 total[fr] = add(total.get(fr, 0), amount)
     return total

@@ -7,6 +7,7 @@ activity.py   which queues and cohorts take part
 request.py    what a pending workload asks for
 holding.py    what an admitted workload holds
 shape.py      the same, told once for all that hold the same
+overflow.py   amounts that wrap around in older releases of Kueue
 snapshot.py   state -> tree + admitted workloads
 preemptor.py  the pending workload that wants in
 waiting.py    for how long it has waited

@@ -61,6 +61,7 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
             state.configuration,
             Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes),
         ),
+        buffer=state.configuration.timestamp_buffer,
     )
 
 

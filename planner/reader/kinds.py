@@ -9,6 +9,7 @@ from planner.state import (
     ClusterQueue,
     Cohort,
     Configuration,
+    Deployment,
     LimitRange,
     LocalQueue,
     Namespace,
@@ -51,6 +52,7 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
         ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
         ("", Kind("Namespace", Namespace, ("v1",))),
+        ("apps", Kind("Deployment", Deployment, ("v1",), namespaced=True)),
         ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
     )
 }

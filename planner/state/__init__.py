@@ -11,6 +11,8 @@ workload.py           a Workload: what it asks for, where it waits, what it hold
 disruption.py         PodDisruptionBudgets
 pods.py               the parts of a pod template that matter
 configuration.py      Kueue's Configuration
+release.py            which rules a release of Kueue has
+manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn
@@ -27,6 +29,7 @@ from pydantic import Field
 from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
 from planner.state.disruption import PodDisruptionBudget
+from planner.state.manager import Deployment
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -38,6 +41,7 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
+from planner.state.release import KnownBy, Release
 from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
@@ -48,6 +52,7 @@ __all__ = [
     "ClusterQueue",
     "Cohort",
     "Configuration",
+    "Deployment",
     "LimitRange",
     "LocalQueue",
     "Namespace",
@@ -68,13 +73,15 @@ class State(Schema):
     Every priority class is already resolved: a workload has its number; the classes are kept for
     workloads that are made up later. ``now`` is the clock
     of the decision, unless the caller gives another; ``digest`` names the input (SHA-256 of its
-    bytes); ``notes`` are the reader's remarks about things it tolerated.
+    bytes); ``notes`` are the reader's remarks about things it tolerated. ``release_known_by``
+    says how the release of Kueue was known; the Configuration has its rules.
     """
 
     now: datetime
     digest: str
     source: str
     notes: tuple[str, ...] = ()
+    release_known_by: KnownBy = "assumed"
     cluster_queues: tuple[ClusterQueue, ...] = ()
     cohorts: tuple[Cohort, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()
@@ -93,6 +100,11 @@ class State(Schema):
     def scheduler(self) -> str:
         """The id of the scheduler."""
         return "kueue"
+
+    @property
+    def release(self) -> Release:
+        """The release of Kueue whose rules hold."""
+        return self.configuration.release
 
 
 AnyState = State | YuniKornState

@@ -89,7 +89,11 @@ def schedule(
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
         waiting.active.remove(pending)
         requeue(state.configuration, waiting, pending, entry, cycle)
-    return Schedule(tuple(entries), tuple(inadmissible), tuple(processing.evicted))
+    return Schedule(
+        tuple(entry.as_said(state.configuration) for entry in entries),
+        tuple(entry.as_said(state.configuration) for entry in inadmissible),
+        tuple(processing.evicted),
+    )
 
 
 def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:

@@ -172,7 +172,10 @@ def is_queued(workload: Workload, configuration: Configuration) -> bool:
     reserved = workload.condition("QuotaReserved")
     on_hold = reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
     gated = configuration.gate("AdmissionGatedBy") and workload.metadata.annotations.get(GATED_BY)
-    return not (on_hold or gated or workload.is_true("WaitingForReplacementPods"))
+    replaces = configuration.rules.waits_for_replacement and workload.is_true(
+        "WaitingForReplacementPods"
+    )
+    return not (on_hold or gated or replaces)
 
 
 def backoff_expired(workload: Workload, now: datetime) -> bool:
