@@ -224,8 +224,15 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
-        shape.add_to(usage)
-    usage.settle()
+    if configuration.rules.clamps_reclaimable:
+        for shape in shapes:
+            shape.add_to(usage)
+        usage.settle()
+    else:  # usage may be negative, and then what cohorts see depends on the order
+        for workload in state.workloads:
+            node = node_of.get(workload.admitted_by) if workload.holds_quota else None
+            if node is not None:
+                usage.add(node, shapes.of(workload).usage)
     return Snapshot(
         now=clock,
         configuration=configuration,
