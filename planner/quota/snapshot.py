@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
@@ -77,7 +77,8 @@ class Preemptor:
     """The pending workload that wants in, and the ClusterQueue it waits for.
 
     ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
-    ``notes`` what is to be said of what it asks for.
+    ``notes`` what is to be said of what it asks for; ``buffer`` is how much later another of equal
+    priority must have queued to count as newer.
     """
 
     workload: Workload
@@ -87,11 +88,16 @@ class Preemptor:
     pod_sets: Sequence[PodSetRequest]
     rejection: str = ""
     notes: Sequence[str] = ()
+    buffer: timedelta = timedelta()
 
     @property
     def key(self) -> str:
         """``namespace/name``."""
         return self.workload.key
+
+    def queued_before(self, queued_at: datetime) -> bool:
+        """Say whether it queued long enough before a moment for that to be newer (§5.2)."""
+        return queued_at - self.queued_at > self.buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +249,15 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
-        shape.add_to(usage)
-    usage.settle()
+    if configuration.rules.clamps_reclaimable:
+        for shape in shapes:
+            shape.add_to(usage)
+        usage.settle()
+    else:  # usage may be negative, and then what cohorts see depends on the order
+        for workload in state.workloads:
+            node = node_of.get(workload.admitted_by) if workload.holds_quota else None
+            if node is not None:
+                usage.add(node, shapes.of(workload).usage)
     return Snapshot(
         now=clock,
         configuration=configuration,
@@ -329,6 +342,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
     Cohorts in a cycle are left out; their queues stand alone, and are inactive.
     """
     specs = {cohort.name: cohort.spec for cohort in state.cohorts}
+    lends = state.configuration.gate("LendingLimit")
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
     cohorts = [
@@ -337,7 +351,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(activity.parents[name], NO_PARENT),
             is_queue=False,
             active=True,
-            quotas=_quotas(specs[name].resource_groups, index) if name in specs else {},
+            quotas=_quotas(specs[name].resource_groups, index, lends) if name in specs else {},
             weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
         )
         for name in names
@@ -348,7 +362,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
             active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index),
+            quotas=_quotas(cq.spec.resource_groups, index, lends),
             weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
@@ -357,8 +371,10 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int]
+    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], lends: bool
 ) -> dict[int, Quota]:
+    """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
+
     def limit(nano: int | None, resource: str) -> int | None:
         return None if nano is None else to_quota(nano, resource)
 
@@ -366,7 +382,7 @@ def _quotas(
         index[FlavorResource(flavor.name, quota.name)]: Quota(
             to_quota(quota.nominal_quota, quota.name),
             limit(quota.borrowing_limit, quota.name),
-            limit(quota.lending_limit, quota.name),
+            limit(quota.lending_limit, quota.name) if lends else None,
         )
         for group in groups
         for flavor in group.flavors

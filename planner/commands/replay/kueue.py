@@ -26,15 +26,20 @@ from planner.commands.replay.comparison import (
 from planner.commands.replay.file import part_of
 from planner.commands.replay.kueue_answer import cycle_answer, decision_answer, nomination_answer
 from planner.commands.replay.uncovered import uncovered_feature
-from planner.errors import PlannerError, SchemaError
-from planner.quota.preemptor import find_preemptor
+from planner.errors import LookupFailed, PlannerError, SchemaError
+from planner.quota.overflow import overflowing
+from planner.quota.preemptor import as_preemptor, find_preemptor
+from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.reader import GateRefused, read_kueue_objects
+from planner.reference.kueue.crash import ReleaseCrash
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
 from planner.state import Cohort, State, parse_time
+from planner.state.release import MAIN
 
 _CYCLE: Final = "cycle"
+_NO_CRASH: Final = "the scheduler crashed, the reference does not"
 
 
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
@@ -60,7 +65,11 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     feature = uncovered_feature(line.get("state"))
     if feature:
         return Comparison(name, "uncovered", feature)
-    state = state_of_kueue(line, where)
+    try:
+        state = state_of_kueue(line, where)
+    except GateRefused as error:
+        said = expected.get("refused")
+        return Comparison(name, "equal" if said else "different", "" if said else str(error))
     answer: Callable[[State], Answer]
     orders: Iterable[State]
     if line.get("mode") == _CYCLE:
@@ -69,6 +78,10 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
         answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
     comparison = _decided(name, expected, state, answer)
+    if comparison.outcome == "different":
+        reason = _why_not_comparable(state)
+        if reason:
+            return Comparison(name, "skipped", reason)
     if comparison.outcome == "different" and several:
 
         def agrees(reordered: State) -> bool:
@@ -92,6 +105,7 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
+        release=_release(line, where),
     )
 
 
@@ -134,12 +148,40 @@ def _answer_of_cycle(expected: Answer, state: State) -> Answer:
 def _decided(
     name: str, expected: Answer, state: State, answer: Callable[[State], Answer]
 ) -> Comparison:
-    """Decide once, and compare."""
+    """Decide once, and compare; a crash is an answer, too."""
+    crash = expected.get("panic") is not None
     try:
         found = answer(state)
+    except ReleaseCrash as error:
+        found = {"panic": True}
+        if not crash:
+            return Comparison(name, "different", str(error))
     except PlannerError as error:
         return Comparison(name, "different", f"the reference gives no answer: {error}")
+    if crash:
+        agrees = "panic" in found
+        return Comparison(name, "equal" if agrees else "different", "" if agrees else _NO_CRASH)
     return _compare(name, expected, found)
+
+
+def _why_not_comparable(state: State) -> str:
+    """Say why a release may answer otherwise than is known; nothing where it should not."""
+    snapshot = take_snapshot(state)
+    for workload in state.workloads:
+        if not workload.is_pending:
+            continue
+        made = ambiguous_resources(workload, state.configuration)
+        if made:
+            name = ", ".join(sorted(made))
+            return f"not comparable: this release counts {name} of {workload.key} at random"
+        try:
+            preemptor = as_preemptor(state, snapshot, workload)
+        except LookupFailed:  # it waits nowhere, and asks for nothing
+            continue
+        resource = overflowing(snapshot, preemptor)
+        if resource:
+            return f"not comparable: amounts of {resource} wrap around in this release"
+    return ""
 
 
 def _other_cohort_orders(state: State) -> Iterator[State]:
@@ -185,6 +227,11 @@ def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
         return Comparison(name, "equal")
     prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
     return Comparison(name, "different", prefix + difference)
+
+
+def _release(line: Mapping[str, Any], where: str) -> str:
+    """Return the release that decided a line; without one, the newest rules hold."""
+    return MAIN if line.get("release") is None else str(part_of(line, "release", str, where))
 
 
 def _clock(line: Mapping[str, Any], where: str) -> datetime:

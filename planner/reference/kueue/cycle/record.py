@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from planner.assignment import Assignment
@@ -11,6 +11,7 @@ from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assignment import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target
+from planner.state import Configuration
 
 Outcome = Literal[
     "admitted",
@@ -88,6 +89,15 @@ class Entry:
     def assignment(self) -> Assignment | None:
         """The flavors it got; under ``deferred`` every mode stands for DeferredFit."""
         return self.decision.assignment if self.decision else None
+
+    def as_said(self, configuration: Configuration) -> Entry:
+        """Return it with the reasons that the release of Kueue gives: older ones give fewer."""
+        rules, requeue, reserved = configuration.rules, self.requeue_reason, ""
+        if self.outcome in {"noFit", "noCandidates"} and not rules.says_why_requeued:
+            requeue = ""
+        if self.outcome != "noFit" or configuration.gate("UnadmittedWorkloadsObservability"):
+            reserved = self.quota_reserved_reason if rules.says_why_unadmitted else ""
+        return replace(self, requeue_reason=requeue, quota_reserved_reason=reserved)
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -101,8 +101,8 @@ def schedule(
         waiting.active.remove(pending)
         requeue(state.configuration, waiting, pending, entry, cycle)
     return Schedule(
-        tuple(entries),
-        tuple(inadmissible),
+        tuple(entry.as_said(state.configuration) for entry in entries),
+        tuple(entry.as_said(state.configuration) for entry in inadmissible),
         tuple(processing.evicted),
         tuple(processing.finished),
     )
