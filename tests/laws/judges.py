@@ -285,15 +285,23 @@ def court_of(law: str, case: Case) -> Court:
     return courts[law.partition("-")[0]](case)
 
 
-def broken(case: Case | State, *taken: tuple[str, str], **fields: Any) -> list[str]:
+def broken(state: State, *taken: tuple[str, str], **fields: Any) -> list[str]:
     """Return the laws that a plan breaks, its victims given as (name, reason)."""
-    state = case.state if isinstance(case, Case) else case
     return list(plans.broken(state, plans.plan_of(state, *taken, **fields)))
 
 
-def detail(law: str, case: Case | State, *taken: tuple[str, str], **fields: Any) -> str:
+def detail(law: str, state: State, *taken: tuple[str, str], **fields: Any) -> str:
     """Return what the verifier says of a law where a plan breaks it."""
-    state = case.state if isinstance(case, Case) else case
     verdict = plans.verdicts(state, plans.plan_of(state, *taken, **fields))[law]
     assert not verdict.holds
     return verdict.detail
+
+
+def broken_fairly(parts: Collection[Object], *taken: tuple[str, str], **fields: Any) -> list[str]:
+    """Return the laws that a plan by the rules of fair sharing breaks."""
+    return broken(state_of(parts), *taken, rules="kueue-fair", **fields)
+
+
+def told_fairly(law: str, parts: Collection[Object], *taken: tuple[str, str], **fields: Any) -> str:
+    """Return what is said of a law of fair sharing where a plan breaks it."""
+    return detail(law, state_of(parts), *taken, rules="kueue-fair", **fields)

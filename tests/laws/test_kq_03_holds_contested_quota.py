@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from planner.state import State
-from tests.cluster import Object, cohort, pending, queue, running, state_of
+from tests.cluster import (
+    SPARE,
+    Object,
+    cohort,
+    pending,
+    queue,
+    running,
+    state_of,
+    with_spare_flavor,
+)
 from tests.laws.judges import OWN, RECLAIM, Case, broken, court_of, detail, judge, sets
 from tests.verifier.cases import broken as laws_of
 from tests.verifier.cases import plan_of, victim_of
@@ -50,6 +59,19 @@ CASES = [
         "naming the flavor is enough, the amount may be zero",
         beside("none", {"gpu": 0, "cpu": 1}),
         permits=sets("gpus none"),
+    ),
+    Case(
+        "another flavor of the same resource is not contested",
+        with_spare_flavor(
+            [
+                *queue("a", 4, within="LowerPriority"),
+                *running("needed", "a", 4),
+                *running("other", "a", 1, flavor=SPARE),
+                *pending("a", 2),
+            ]
+        ),
+        legal=sets("needed"),
+        forbids=sets("needed other"),
     ),
     Case(
         # gpus need preemption, cores fit: they are asked for, but not contested.

@@ -57,4 +57,4 @@ def test_four_judges(case: Case) -> None:
 
 @pytest.mark.parametrize("reason", [OWN, WHILE_BORROWING, ""])
 def test_the_reason_is_reclamation(reason: str) -> None:
-    assert broken(CASES[1], ("lower", reason)) == ["KQ-05"]
+    assert broken(CASES[1].state, ("lower", reason)) == ["KQ-05"]
