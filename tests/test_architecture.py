@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " solver state scheduler",
         "commands/lint": "dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",
-        "commands/replay": "errors state reader quota reference assignment plan",
+        "commands/replay": "coverage errors state reader quota reference assignment plan",
         "batch": "errors",
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"

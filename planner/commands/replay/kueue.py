@@ -25,7 +25,7 @@ from planner.commands.replay.comparison import (
 )
 from planner.commands.replay.file import part_of
 from planner.commands.replay.kueue_answer import cycle_answer, decision_answer, nomination_answer
-from planner.commands.replay.uncovered import uncovered_feature
+from planner.coverage.kueue import KueueCoverage
 from planner.errors import LookupFailed, PlannerError, SchemaError
 from planner.quota.overflow import overflowing
 from planner.quota.preemptor import as_preemptor, find_preemptor
@@ -45,7 +45,8 @@ _NO_CRASH: Final = "the scheduler crashed, the reference does not"
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
-    Skipped are lines on which the scheduler gave no answer. Where several outcomes are recorded,
+    Skipped are lines on which the scheduler gave no answer, and uncovered those that differ while
+    their states hold something that is not modelled. Where several outcomes are recorded,
     because the scheduler itself is not deterministic there, any of them is right. They are a
     sample: under fair sharing, a line without a match is decided again with other orders of the
     cohorts, and a cycle with other orders of cohorts and queues.
@@ -62,9 +63,6 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
-    feature = uncovered_feature(line.get("state"))
-    if feature:
-        return Comparison(name, "uncovered", feature)
     try:
         state = state_of_kueue(line, where)
     except GateRefused as error:
@@ -89,7 +87,18 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
 
         if agrees_in_some_order(orders, agrees):
             return Comparison(name, "equal")
+    if comparison.outcome == "different":
+        missing = _uncovered(state, line)
+        if missing:
+            return Comparison(name, "uncovered", missing)
     return comparison
+
+
+def _uncovered(state: State, line: Mapping[str, Any]) -> str:
+    """Name the features that a line is about and that are not modelled."""
+    known, pending = KueueCoverage(state), line.get("pending")
+    keys = [pending] if isinstance(pending, str) else [one.key for one in state.workloads]
+    return ", ".join(sorted({one.feature for key in keys for one in known.unmodelled(key)}))
 
 
 def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
@@ -100,13 +109,19 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
     InputError
         If it has none, or no clock, or the state cannot be used.
     """
-    return read_kueue_objects(
+    state = read_kueue_objects(
         part_of(line, "state", dict, where),
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
         release=_release(line, where),
     )
+    if state.configuration_given or not state.configuration.fair_sharing_on:
+        return state
+    # The reader takes published shares for a sign of fair sharing; the recorded answer was given
+    # by a scheduler that had no Configuration either.
+    plain = state.configuration.model_copy(update={"fair_sharing": None})
+    return state.model_copy(update={"configuration": plain})
 
 
 def _answer_to(line: Mapping[str, Any], where: str, *, single: bool) -> Callable[[State], Answer]:
