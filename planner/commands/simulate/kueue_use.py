@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from planner.commands.simulate.record import Use
 from planner.errors import UnsupportedError
@@ -12,10 +13,15 @@ from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.record import Entry
 from planner.solver.kueue.aftermath import admit
+from planner.state.base import Condition
+
+_READY: Final = "PodsReady"
 
 
 def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
     """Return who a scheduling cycle admits as what holds its assignment.
+
+    Where others are kept from being admitted until its pods are ready, they are so at once.
 
     Raises
     ------
@@ -34,7 +40,14 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
             f"Kueue assigns flavors up to podset {last} only, and cannot admit it so",
             hint="all that it requests there is zero of a resource that its queue does not have",
         )
-    return admit(snapshot, preemptor, assignment)
+    one = admit(snapshot, preemptor, assignment)
+    if not snapshot.configuration.blocks_admission:
+        return one
+    status = one.workload.status
+    kept = tuple(each for each in status.conditions if each.type != _READY)
+    ready = Condition(type=_READY, status="True", lastTransitionTime=snapshot.now)
+    told = status.model_copy(update={"conditions": (*kept, ready)})
+    return one._replace(workload=one.workload.model_copy(update={"status": told}))
 
 
 def used(usage: Usage, nodes: Iterable[int]) -> list[int]:

@@ -94,12 +94,18 @@ def schedule(
         else:
             inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
     processing = Processing(snapshot, snapshot.usage.copy(), decider)
-    entries = [processing.process(nominee) for nominee in _in_order(processing, nominees)]
+    entries: list[Entry] = []
+    for nominee in _in_order(processing, nominees):
+        entries.append(processing.process(nominee))
+        if entries[-1].outcome == "waitsForPodsReady":
+            break  # the scheduler stands still inside this entry
+    ran = Schedule(tuple(entries), tuple(inadmissible), tuple(processing.evicted))
     for entry in (*entries, *inadmissible):
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
-        waiting.active.remove(pending)
-        requeue(state.configuration, waiting, pending, entry, cycle)
-    return Schedule(tuple(entries), tuple(inadmissible), tuple(processing.evicted))
+        if entry.outcome == "admitted" or not ran.blocked:
+            waiting.active.remove(pending)
+            requeue(state.configuration, waiting, pending, entry, cycle)
+    return ran
 
 
 def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:
