@@ -20,6 +20,7 @@ from planner.quota.holding import (
     holding_of,
     is_concurrent,
     queue_order_time,
+    reservation_time,
     seconds_since,
     started_at,
 )
@@ -295,7 +296,7 @@ def as_admitted(
 def _admitted(
     configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
 ) -> Admitted:
-    metadata, reserved_at = workload.metadata, workload.reserved_at or now
+    metadata, reserved_at = workload.metadata, reservation_time(workload, now)
     return Admitted(
         workload=workload,
         key=workload.key,

@@ -211,6 +211,11 @@ class Configuration(KubernetesObject):
         return timedelta(minutes=5 if self.gate("SchedulerTimestampPreemptionBuffer") else 0)
 
     @property
+    def blocks_admission(self) -> bool:
+        """Whether nobody is admitted while pods of another are not ready."""
+        return self.wait_for_pods_ready is not None and self.wait_for_pods_ready.block_admission
+
+    @property
     def fair_sharing_on(self) -> bool:
         """Whether preemption follows fair sharing instead of the classical rules."""
         return self.fair_sharing is not None and self.fair_sharing.enable

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from planner.commands.simulate.record import Use
 from planner.commands.simulate.script import Arrivals, Script, lost_seconds
@@ -29,7 +29,10 @@ from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.solver.kueue.aftermath import admit
 from planner.state import State, Workload
+from planner.state.base import Condition
 from planner.state.workload import WorkloadStatus
+
+_READY: Final = "PodsReady"
 
 
 class Coming(NamedTuple):
@@ -209,6 +212,8 @@ def _pending(
 def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
     """Return who a scheduling cycle admits as what holds its assignment.
 
+    Where others are kept from being admitted until its pods are ready, they are so at once.
+
     Raises
     ------
     UnsupportedError
@@ -226,7 +231,14 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
             f"Kueue assigns flavors up to podset {last} only, and cannot admit it so",
             hint="all that it requests there is zero of a resource that its queue does not have",
         )
-    return admit(snapshot, preemptor, assignment)
+    one = admit(snapshot, preemptor, assignment)
+    if not snapshot.configuration.blocks_admission:
+        return one
+    status = one.workload.status
+    kept = tuple(each for each in status.conditions if each.type != _READY)
+    ready = Condition(type=_READY, status="True", lastTransitionTime=snapshot.now)
+    made = status.model_copy(update={"conditions": (*kept, ready)})
+    return one._replace(workload=one.workload.model_copy(update={"status": made}))
 
 
 def used(usage: Usage, nodes: Iterable[int]) -> list[int]:

@@ -296,7 +296,7 @@ class KueueWorld:
         for entry in ran.entries:
             if entry.outcome == "admitted":
                 events += self._admit(snapshot, entry, at_s)
-            elif entry.outcome == "preempting":
+            elif entry.outcome in {"preempting", "migrating"}:
                 events += self._preempt(entry, at_s)
         changed = {node for node in active if signature(self.queues[node]) != before[node]}
         self._moved |= {self._roots[node] for node in changed}

@@ -17,6 +17,7 @@ Outcome = Literal[
     "admitted",
     "deferred",
     "inadmissible",
+    "migrating",
     "noCandidates",
     "noFit",
     "preempting",
@@ -30,6 +31,7 @@ admitted         it fits and holds its quota from now on
 preempting       its targets are evicted, it waits for them
 deferred         it will fit once the preemptions of others are done
 skipped          an earlier entry took the room or the targets
+migrating        it fits; a variant of the same workload in a worse flavor is evicted for it
 preemptionGated  it would preempt, but has a closed gate
 noCandidates     it would have to preempt, but finds nobody
 noFit            no flavor is left
