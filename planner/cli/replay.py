@@ -43,7 +43,8 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
     Each FILE has one recorded instance a line, as JSON, packed with gzip or not. Compared are
     the assignment of flavors and the workloads to preempt, with their order and reasons; of a
     whole scheduling cycle what becomes of every head, in order, and the queues that are left.
-    Lines on which the scheduler itself gave no answer count as skipped.
+    Lines on which the scheduler itself gave no answer count as skipped; lines that hold what the
+    model does not cover are uncovered, each with the name of the feature.
     """
     from planner.cli.output import Target
     from planner.cli.progress import Progress
@@ -77,6 +78,7 @@ def _rendered(compared: list[FileComparison], target: Target, show: int) -> str:
             file.equal,
             file.skipped,
             [Difference(one.id, one.detail) for one in file.different],
+            [Difference(one.id, one.detail) for one in file.uncovered],
         )
         for file in compared
     ]

@@ -18,7 +18,7 @@ from planner.quantity import MAX_INT64, MIN_INT64, to_units
 from planner.quota.amount import add, multiply
 from planner.quota.request import counts_after_reclaim
 from planner.quota.tree import FlavorResource
-from planner.state import Configuration, Workload
+from planner.state import ClusterQueue, Configuration, Workload
 
 BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -119,6 +119,16 @@ def _named(
     """Return the fr of each resource with a flavor, and all of them: a dump has few such maps."""
     frs = {resource: FlavorResource(flavor, resource) for resource, flavor in flavors}
     return frs, frozenset(frs.values())
+
+
+def is_concurrent(queue: ClusterQueue, configuration: Configuration) -> bool:
+    """Say whether the variants of a workload compete in a ClusterQueue.
+
+    Then only variants are admitted there, and only they hold quota
+    (docs/semantics/kueue-features.md §7).
+    """
+    policy = queue.spec.concurrent_admission
+    return policy is not None and configuration.gate("ConcurrentAdmission")
 
 
 def effective_priority(workload: Workload, configuration: Configuration) -> int:

@@ -15,9 +15,11 @@ from weakref import ReferenceType, ref
 from planner.errors import LookupFailed
 from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
+from planner.quota.devices import Devices
 from planner.quota.holding import (
     effective_priority,
     holding_of,
+    is_concurrent,
     queue_order_time,
     seconds_since,
     started_at,
@@ -117,6 +119,7 @@ class Snapshot:
     notes: Sequence[str]
     budgets: Sequence[PodDisruptionBudget]
     past_use: PastUse
+    devices: Devices
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
@@ -221,10 +224,13 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     shapes, past_use = Shapes(configuration), PastUse(state)
     by_past_use = {node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)}
     waiting: dict[str, Workload] = {}
+    variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
     for workload in state.workloads:
         if not workload.holds_quota:
             waiting.setdefault(workload.key, workload)
             continue
+        if workload.admitted_by in variants_only and not workload.parent_uid:
+            continue  # such a queue counts what its variants hold, and nothing else
         shape = shapes.of(workload)
         node = node_of.get(workload.admitted_by)
         if node is not None:
@@ -256,6 +262,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         notes=notes_on(state, activity),
         budgets=state.pod_disruption_budgets,
         past_use=past_use,
+        devices=Devices.of(state),
     )
 
 

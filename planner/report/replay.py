@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -14,7 +15,7 @@ MORE: Final = "... {count:,} more differences"
 
 
 class Difference(NamedTuple):
-    """A recorded line that was not reproduced, and its first difference in words."""
+    """A recorded line that was not reproduced, and the first difference; or that was not tried."""
 
     id: str
     detail: str
@@ -28,6 +29,7 @@ class Compared(NamedTuple):
     equal: int
     skipped: int
     different: Sequence[Difference]
+    uncovered: Sequence[Difference] = ()
 
 
 def render_plain(files: Sequence[Compared], show: int) -> str:
@@ -38,11 +40,13 @@ def render_plain(files: Sequence[Compared], show: int) -> str:
         lines += [f"different {word(one.id)} {clean(one.detail)}" for one in file.different[:show]]
         if len(file.different) > show:
             lines.append(MORE.format(count=len(file.different) - show))
+        lines += [f"uncovered {word(one.id)} {clean(one.detail)}" for one in file.uncovered]
     total = {
         "instances": sum(file.instances for file in files),
         "equal": sum(file.equal for file in files),
         "skipped": sum(file.skipped for file in files),
         "different": sum(len(file.different) for file in files),
+        "uncovered": sum(len(file.uncovered) for file in files),
     }
     lines.append(" ".join(["total", *(f"{name}={count}" for name, count in total.items())]))
     return "\n".join(lines) + "\n"
@@ -54,7 +58,8 @@ def render_table(files: Sequence[Compared], show: int, *, width: int, color: boo
     total = [
         sum(counts)
         for counts in zip(
-            *((f.instances, f.equal, f.skipped, len(f.different)) for f in files), strict=True
+            *((f.instances, f.equal, f.skipped, len(f.different), len(f.uncovered)) for f in files),
+            strict=True,
         )
     ]
     columns: list[Column[Compared]] = [
@@ -64,18 +69,34 @@ def render_table(files: Sequence[Compared], show: int, *, width: int, color: boo
         Column("Skipped", lambda file: f"{file.skipped:,}", f"{total[2]:,}", number=True),
         Column("Different", _different, f"{total[3]:,}", number=True),
     ]
+    if total[4]:
+        columns.append(
+            Column(
+                "Uncovered", lambda file: f"{len(file.uncovered):,}", f"{total[4]:,}", number=True
+            )
+        )
     paper.add(table_of(columns, files))
     for file in files:
         if file.different and show:
             paper.add(_explained(file, show))
+        if file.uncovered and show:
+            paper.add(_not_compared(file))
     return paper.text()
 
 
 def _counts(file: Compared) -> str:
     return (
         f"instances={file.instances} equal={file.equal} skipped={file.skipped} "
-        f"different={len(file.different)}"
+        f"different={len(file.different)} uncovered={len(file.uncovered)}"
     )
+
+
+def _not_compared(file: Compared) -> Text:
+    """Name the features that the model does not cover, and how many lines hold each."""
+    counts = Counter(one.detail for one in file.uncovered)
+    shown = ", ".join(f"{feature} ({plural(n, 'line')})" for feature, n in sorted(counts.items()))
+    text = Text(clean(file.file), "bold")
+    return text.append(f"\n  not compared: {clean(shown)}", "not bold")
 
 
 def _different(file: Compared) -> Text:

@@ -12,6 +12,7 @@ from planner.state.devices import DeviceSelector
 FEATURE_GATES: Final[dict[str, bool]] = {
     "AdmissionFairSharing": True,
     "AdmissionGatedBy": True,
+    "ConcurrentAdmission": False,
     "ElasticJobsViaWorkloadSlices": True,
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
@@ -75,8 +76,9 @@ class RequeuingStrategy(Schema):
 
 
 class WaitForPodsReady(Schema):
-    """Only its requeuing timestamp matters here."""
+    """Whether admission waits until all that holds quota is ready, and how evicted ones requeue."""
 
+    block_admission: Bool = Field(default=False, alias="blockAdmission")
     requeuing_strategy: RequeuingStrategy = Field(
         default=RequeuingStrategy(), alias="requeuingStrategy"
     )

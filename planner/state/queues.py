@@ -26,14 +26,22 @@ def _current_fungibility(value: Any) -> Any:  # noqa: ANN401 - any JSON may stan
     return _OLD_FUNGIBILITY.get(value, value) if isinstance(value, str) else value
 
 
+def _without_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    # Kueue itself puts its default where the API server has put none.
+    return {k: v for k, v in value.items() if v != ""} if isinstance(value, dict) else value
+
+
 Fungibility = Annotated[
     Literal["MayStopSearch", "TryNextFlavor"], BeforeValidator(_current_fungibility)
 ]
 """``Borrow`` and ``Preempt`` are the names MayStopSearch had before v1beta2."""
 
-WithinPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
-ReclaimPolicy = Literal["Never", "LowerPriority", "Any"]
-BorrowPolicy = Literal["Never", "LowerPriority"]
+WithinPolicy = Literal["", "Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+ReclaimPolicy = Literal["", "Never", "LowerPriority", "Any"]
+BorrowPolicy = Literal["", "Never", "LowerPriority"]
+"""A policy is empty where no API server has put Never. Nobody is a candidate by an empty one, but
+Kueue takes one that is not Never for a leave to preempt while borrowing (docs/semantics/kueue.md
+§4.4)."""
 
 
 class ResourceQuota(Schema):
@@ -91,15 +99,34 @@ class Preemption(Schema):
 
 
 class AdmissionCheckRule(Schema):
-    """The name of an admission check a ClusterQueue asks for."""
+    """An admission check a ClusterQueue asks for, and for which flavors: without any, for all."""
 
     name: str
+    on_flavors: tuple[str, ...] = Field(default=(), alias="onFlavors")
 
 
 class AdmissionChecksStrategy(Schema):
     """The admission checks of a ClusterQueue in their newer form."""
 
     admission_checks: tuple[AdmissionCheckRule, ...] = Field(default=(), alias="admissionChecks")
+
+
+class MigrationConstraints(Schema):
+    """How far down its flavors a workload may be and still be migrated to a better one."""
+
+    last_acceptable_flavor: str = Field(default="", alias="lastAcceptableFlavorName")
+
+
+class Migration(Schema):
+    """When a variant that was admitted makes room for one with a better flavor."""
+
+    constraints: MigrationConstraints = MigrationConstraints()
+
+
+class ConcurrentAdmissionPolicy(Schema):
+    """Its presence lets the variants of one workload compete, each with flavors of its own."""
+
+    migration: Migration = Migration()
 
 
 class ConditionsStatus(Schema):
@@ -131,7 +158,7 @@ class ClusterQueueSpec(Schema):
         default="BestEffortFIFO", alias="queueingStrategy"
     )
     namespace_selector: LabelSelector | None = Field(default=None, alias="namespaceSelector")
-    flavor_fungibility: FlavorFungibility = Field(
+    flavor_fungibility: Annotated[FlavorFungibility, BeforeValidator(_without_empty)] = Field(
         default=FlavorFungibility(), alias="flavorFungibility"
     )
     preemption: Preemption = Preemption()
@@ -142,6 +169,9 @@ class ClusterQueueSpec(Schema):
     )
     admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
     admission_scope: AdmissionScope | None = Field(default=None, alias="admissionScope")
+    concurrent_admission: ConcurrentAdmissionPolicy | None = Field(
+        default=None, alias="concurrentAdmissionPolicy"
+    )
 
 
 class ClusterQueue(KubernetesObject):
@@ -157,10 +187,16 @@ class ClusterQueue(KubernetesObject):
         return self.metadata.name
 
     @property
-    def check_names(self) -> tuple[str, ...]:
+    def check_rules(self) -> tuple[AdmissionCheckRule, ...]:
         """The admission checks it asks for, in either form."""
-        newer = tuple(rule.name for rule in self.spec.admission_checks_strategy.admission_checks)
-        return newer + self.spec.admission_checks
+        older = tuple(AdmissionCheckRule(name=name) for name in self.spec.admission_checks)
+        return self.spec.admission_checks_strategy.admission_checks + older
+
+    @property
+    def flavor_names(self) -> tuple[str, ...]:
+        """The flavors of all its resource groups, in order, each once."""
+        groups = self.spec.resource_groups
+        return tuple(dict.fromkeys(one.name for group in groups for one in group.flavors))
 
 
 class CohortSpec(Schema):
@@ -261,11 +297,24 @@ class PriorityClass(KubernetesObject):
     global_default: bool = Field(default=False, alias="globalDefault")
 
 
+class AdmissionCheckSpec(Schema):
+    """Which controller answers for an admission check."""
+
+    controller: str = Field(default="", alias="controllerName")
+
+
 class AdmissionCheck(KubernetesObject):
     """An admission check; a queue that asks for one which is not Active is inactive."""
 
     metadata: Metadata
+    spec: AdmissionCheckSpec = AdmissionCheckSpec()
     status: ConditionsStatus = ConditionsStatus()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether its controller has called it Active."""
+        active = self.status.condition("Active")
+        return active is not None and active.is_true
 
 
 class LimitRangeItem(Schema):

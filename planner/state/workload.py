@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -23,6 +23,11 @@ from planner.state.base import (
 )
 from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
+
+_GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
+_PARENT_LABEL: Final = "kueue.x-k8s.io/concurrent-admission-parent"
+_PARENT_VERSION: Final = "kueue.x-k8s.io/v1beta2"
+_ALLOWED_FLAVORS: Final = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 
 
 class TopologyRequest(Schema):
@@ -187,6 +192,38 @@ class Workload(KubernetesObject):
         positions = {gate.name: gate.position for gate in self.status.preemption_gates}
         gates = self.spec.preemption_gates
         return any(positions.get(gate.name, "Closed") == "Closed" for gate in gates)
+
+    @property
+    def gated_by(self) -> str:
+        """What keeps it out of the queues by an annotation; empty if nothing does."""
+        return self.metadata.annotations.get(_GATED_BY, "")
+
+    @property
+    def is_on_hold(self) -> bool:
+        """Whether somebody keeps it out of the queues: QuotaReserved is False with this reason."""
+        reserved = self.condition("QuotaReserved")
+        return reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
+
+    @property
+    def is_parent(self) -> bool:
+        """Whether variants of it compete in its place (docs/semantics/kueue-features.md §7)."""
+        return self.metadata.labels.get(_PARENT_LABEL) == "true"
+
+    @property
+    def parent_uid(self) -> str:
+        """The UID of the workload of which it is a variant; empty if it is none."""
+        for owner in self.metadata.owners:
+            if owner.kind == "Workload" and owner.api_version == _PARENT_VERSION:
+                return owner.uid
+        return ""
+
+    @property
+    def allowed_flavors(self) -> frozenset[str] | None:
+        """The flavors that a variant may have; ``None`` if it may have all."""
+        text = self.metadata.annotations.get(_ALLOWED_FLAVORS)
+        if text is None:
+            return None
+        return frozenset(part.strip() for part in text.split(",")) if text.strip() else frozenset()
 
     @property
     def admitted_by(self) -> str:

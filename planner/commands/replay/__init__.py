@@ -3,6 +3,7 @@
 file.py          the lines of a file, unpacked and parsed within bounds
 kueue.py         one line of Kueue decided anew and compared
 kueue_answer.py  decisions and cycles of Kueue as they are recorded
+uncovered.py     lines of Kueue that hold what the model does not cover
 yunikorn.py      one line of YuniKorn decided anew and compared
 comparison.py    what is said of a line, of a file, and of all files
 """
@@ -52,18 +53,21 @@ def replay(path: str, watch: Watch | None = None) -> FileComparison:
     InputError
         If the file or a line cannot be read; the message names both.
     """
-    counts = {"equal": 0, "different": 0, "skipped": 0}
-    different = []
+    counts = {"equal": 0, "different": 0, "skipped": 0, "uncovered": 0}
+    different, uncovered = [], []
     for number, text in read_lines(path, watch):
         where = f"{path}: line {number}"
         comparison = replay_line(parse_line(text, where), where)
         counts[comparison.outcome] += 1
         if comparison.outcome == "different":
             different.append(comparison)
+        elif comparison.outcome == "uncovered":
+            uncovered.append(comparison)
     instances = sum(counts.values())
     if not instances:
         raise ParseError(path, "is empty", "one recorded instance a line")
-    return FileComparison(path, instances, counts["equal"], counts["skipped"], tuple(different))
+    equal, skipped = counts["equal"], counts["skipped"]
+    return FileComparison(path, instances, equal, skipped, tuple(different), tuple(uncovered))
 
 
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice, permutations, product
 from typing import Any, Final
 
@@ -23,7 +24,8 @@ from planner.commands.replay.comparison import (
     difference_from_all,
 )
 from planner.commands.replay.file import part_of
-from planner.commands.replay.kueue_answer import cycle_answer, decision_answer
+from planner.commands.replay.kueue_answer import cycle_answer, decision_answer, nomination_answer
+from planner.commands.replay.uncovered import uncovered_feature
 from planner.errors import PlannerError, SchemaError
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
@@ -50,16 +52,21 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     """
     name = part_of(line, "id", str, where)
     expected = part_of(line, "expect", dict, where)
+    if expected.get("nominated"):
+        expected = {"message": "", **expected}  # it is left out where Kueue says nothing
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
+    feature = uncovered_feature(line.get("state"))
+    if feature:
+        return Comparison(name, "uncovered", feature)
     state = state_of_kueue(line, where)
     answer: Callable[[State], Answer]
     orders: Iterable[State]
     if line.get("mode") == _CYCLE:
-        answer, orders = _answer_of_cycle, _other_orders(state)
+        answer, orders = partial(_answer_of_cycle, expected), _other_orders(state)
     else:
-        answer = _answer_to(line, where)
+        answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
     comparison = _decided(name, expected, state, answer)
     if comparison.outcome == "different" and several:
@@ -88,8 +95,11 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
     )
 
 
-def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]:
+def _answer_to(line: Mapping[str, Any], where: str, *, single: bool) -> Callable[[State], Answer]:
     """Return what decides for the pending workload of a line, with its flavors if they are given.
+
+    ``single`` says that only the decision was recorded, as for a workload that is nominated; else
+    also whether it is, and what becomes of it in the whole cycle.
 
     Raises
     ------
@@ -102,6 +112,8 @@ def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]
 
     def answer(state: State) -> Answer:
         snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
+        if not single:
+            return nomination_answer(state, snapshot, pending)
         preemptor = find_preemptor(state, snapshot, pending)
         known = fixed and read_assignment(fixed, preemptor, f"{line['id']}: assignment")
         return decision_answer(decide(snapshot, preemptor, known), snapshot)
@@ -109,8 +121,14 @@ def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]
     return answer
 
 
-def _answer_of_cycle(state: State) -> Answer:
-    return cycle_answer(run_cycle(state))
+def _answer_of_cycle(expected: Answer, state: State) -> Answer:
+    """Run the cycle; of heads that were turned down some lines record less than of others."""
+    found = cycle_answer(run_cycle(state))
+    told = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
+    found["inadmissible"] = [
+        {key: value for key, value in one.items() if key in told} for one in found["inadmissible"]
+    ]
+    return found
 
 
 def _decided(

@@ -19,12 +19,14 @@ from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Context
-from planner.reference.kueue.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
 from planner.reference.kueue.no_fit import (
     NO_REASON,
     Attempts,
     NoFitReason,
+    beyond_capacity,
     in_kueues_order,
+    more_needed,
     most_severe,
 )
 from planner.reference.kueue.preference import (
@@ -57,12 +59,13 @@ class _GroupResult:
     """The flavors of a resource group; ``fits`` says that no reason against was recorded.
 
     ``tried`` has, per resource, the place of the flavor at which the walk stopped, from 0; -1
-    stands for the last one.
+    stands for the last one. ``against`` are the reasons, in Kueue's words.
     """
 
     choices: dict[str, _Choice]
     fits: bool
     tried: dict[str, int] = field(default_factory=dict)
+    against: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +75,15 @@ class Assigned:
     ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``
     says, podset by podset, at which of its flavors the walk for a resource that got one stopped,
     from 0, or -1 for the last; ``reason`` is Kueue's reason for NoFit, empty for every other
-    mode. All three are empty where no walk was made: the flavors were given, or the queue is
-    inactive.
+    mode; ``message`` is what Kueue writes on the workload. All four are empty where no walk was
+    made: the flavors were given, or the queue is inactive.
     """
 
     assignment: Assignment
     usage: Mapping[int, int] = field(default_factory=dict)
     tried: Tried = ()
     reason: str = ""
+    message: str = ""
 
     @property
     def untried(self) -> bool:
@@ -105,6 +109,7 @@ class FlavorAssigner:
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
+    _against: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         """Look for the slice that the preemptor replaces."""
@@ -120,6 +125,7 @@ class FlavorAssigner:
         modes: list[Mode] = []
         tried: list[Mapping[str, int]] = []
         level, reasons = 0, [NO_REASON]
+        messages: list[str] = []
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
@@ -138,11 +144,15 @@ class FlavorAssigner:
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
                 failed = failed or bool(request.totals and not choices)
+                if result.against:
+                    against = ", ".join(sorted(result.against))
+                    messages.append(f"couldn't assign flavors to pod set {request.name}: {against}")
             if failed:
                 break
         mode: Mode = worst(iter(modes)) if done else "NoFit"
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
-        return Assigned(assignment, self._assumed, tuple(tried), most_severe(reasons).value)
+        severest, message = most_severe(reasons).value, "; ".join(messages)
+        return Assigned(assignment, self._assumed, tuple(tried), severest, message)
 
     def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
         """Scale the podsets, add their request for pods, and join those of a podset group."""
@@ -176,13 +186,16 @@ class FlavorAssigner:
             if covering is None:
                 if self.skips(amount):
                     continue
-                return _GroupResult({}, fits=False), True
+                against = [f"resource {resource} unavailable in ClusterQueue"]
+                return _GroupResult({}, fits=False, against=against), True
             if resource in chosen.choices:
                 continue
+            self._against = []
             found = self._choose_flavor(group, covering, requests, self._first(group, resource))
             if found is None:
-                return _GroupResult({}, fits=False), True
+                return _GroupResult({}, fits=False, against=self._against), True
             chosen.choices |= found.choices
+            chosen.against += found.against
             chosen.tried |= found.tried
             chosen.fits = chosen.fits and found.fits
         return chosen, False
@@ -236,7 +249,8 @@ class FlavorAssigner:
         if best is None:
             return None
         fits = best_offer.possibility is Possibility.FIT
-        return _GroupResult(best, fits, dict.fromkeys(best, place))
+        against = [] if fits else self._against
+        return _GroupResult(best, fits, dict.fromkeys(best, place), against)
 
     def lacking(
         self, group: Sequence[PodSetRequest], requests: Mapping[str, int]
@@ -292,21 +306,54 @@ class FlavorAssigner:
         for flavor in flavors:
             if not self._is_nominated(group, flavor.name, wanted):
                 continue
+            if not self.allows(flavor.name):
+                self._against.append(
+                    f"skipping flavor {flavor.name} due to "
+                    "WorkloadAllowedResourceFlavorAnnotation annotation"
+                )
+                continue
             try:
-                eligible = self.eligible(group, flavor.name)
+                ineligible = self._why_ineligible(group, flavor.name)
             except InvalidSelectorError:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 raise
-            if not eligible:
+            if ineligible:
+                self._against.append(ineligible)
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
-            if not self.keeps_flavors(group, flavor.name, wanted):
+            pinned, tested = self._pinned(group, flavor.name, wanted)
+            self._against += [*pinned, *self._shortages(flavor.name, tested)]
+            if pinned:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
             choices, offer = self._offer(flavor.name, wanted)
             no_fit = offer.possibility is Possibility.NO_FIT
             self._attempts.add(covering, self._why_not(flavor.name, wanted) if no_fit else None)
             yield flavor.name, choices, offer
+
+    def _pinned(
+        self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
+    ) -> tuple[list[str], Mapping[str, int]]:
+        """Say that podsets had other flavors, in Kueue's words, and what it tests nevertheless.
+
+        A podset of another flavor, and those behind it, are not credited with what they hold.
+        """
+        told, tested = list[str](), dict(wanted)
+        if self.replaced is None:
+            return told, tested
+        places = self.places(group)
+        for resource in wanted:
+            had = [self.replaced.at(place).flavors.get(resource, "") for place in places]
+            other = next((n for n, name in enumerate(had) if name != flavor), None)
+            if other is not None:
+                told.append(
+                    f"could not assign {flavor} flavor since the original workload is assigned: "
+                    f"{had[other]}"
+                )
+                for place in places[other:]:
+                    held = self.replaced.at(place).amounts.get(resource, 0)
+                    tested[resource] = add(tested[resource], held)
+        return told, tested
 
     def _is_nominated(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
@@ -331,18 +378,43 @@ class FlavorAssigner:
                 return NoFitReason.EXCEEDS_MAX_QUOTA
         return NoFitReason.WAITING_FOR_QUOTA
 
+    def _shortages(self, flavor: str, wanted: Mapping[str, int]) -> Iterator[str]:
+        """Yield what a flavor has not enough of, in Kueue's words."""
+        tree, queue = self.snapshot.tree, self.preemptor.queue
+        for resource, amount in wanted.items():
+            fr = self.snapshot.fr_or_none(flavor, resource)
+            assumed = 0 if fr is None else self._assumed.get(fr, 0)
+            most = 0 if fr is None else tree.potential(queue, fr)
+            value = add(assumed, amount)
+            if value > most:
+                yield beyond_capacity(resource, flavor, assumed, amount, most)
+            elif fr is not None:
+                available = max(0, self.usage.available(queue, fr))
+                if value > available:
+                    yield more_needed(resource, flavor, subtract(value, available))
+
+    def allows(self, flavor: str) -> bool:
+        """Say whether a variant may have a flavor (docs/semantics/kueue-features.md §7)."""
+        allowed = self.preemptor.workload.allowed_flavors
+        gate_on = self.snapshot.configuration.gate("ConcurrentAdmission")
+        return allowed is None or not gate_on or flavor in allowed
+
     def eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
-        """Say whether all podsets of a group may run on the nodes of a flavor (§4.2).
+        """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
 
         Raises
         ------
         InvalidSelectorError
             If the selector of one cannot be evaluated.
         """
+        return self.allows(name) and not self._why_ineligible(group, name)
+
+    def _why_ineligible(self, group: Sequence[PodSetRequest], name: str) -> str:
         flavor = self.snapshot.flavors.get(name)
-        return flavor is not None and all(
-            is_eligible(request.pod_set.template.spec, flavor) for request in group
-        )
+        if flavor is None:
+            return f"flavor {name} not found"
+        whys = (why_ineligible(request.pod_set.template.spec, flavor) for request in group)
+        return next(filter(None, whys), "")
 
     def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
         """Return the choice per resource, and the flavor's least preferred offer."""

@@ -21,8 +21,8 @@ class InvalidSelectorError(ValueError):
     """The pod's node affinity cannot be evaluated; Kueue fails the podset for it."""
 
 
-def is_eligible(pod: PodSpec, flavor: ResourceFlavor) -> bool:
-    """Say whether a pod tolerates the flavor's taints and matches its node labels.
+def why_ineligible(pod: PodSpec, flavor: ResourceFlavor) -> str:
+    """Say why a pod may not run on the nodes of a flavor, as Kueue does; empty if it may.
 
     Raises
     ------
@@ -30,13 +30,13 @@ def is_eligible(pod: PodSpec, flavor: ResourceFlavor) -> bool:
         If the pod's selector is not valid for the labels the flavor defines.
     """
     tolerations = (*pod.tolerations, *flavor.spec.tolerations)
-    if not all(
-        _tolerated(taint, tolerations)
-        for taint in flavor.spec.node_taints
-        if taint.effect in _HARD_EFFECTS
-    ):
-        return False
-    return _selector_matches(pod, flavor.spec.node_labels)
+    for taint in flavor.spec.node_taints:
+        if taint.effect in _HARD_EFFECTS and not _tolerated(taint, tolerations):
+            shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+            return f"untolerated taint {shown} in flavor {flavor.name}"
+    if _selector_matches(pod, flavor.spec.node_labels):
+        return ""
+    return f"flavor {flavor.name} doesn't match node affinity"
 
 
 def _tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:

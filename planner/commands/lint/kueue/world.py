@@ -129,9 +129,9 @@ class World:
             spec["cohortName"] = told.cohort_name
         if told.stop_policy != "None":
             spec["stopPolicy"] = told.stop_policy
-        checks = facts.snapshot.queues[queue].check_names
-        if checks and not node.active:
-            named = [{"name": name} for name in checks]
+        told_of_checks = facts.snapshot.queues[queue].check_rules
+        if told_of_checks and not node.active:
+            named = [{"name": rule.name} for rule in told_of_checks]
             spec["admissionChecksStrategy"] = {"admissionChecks": named}
         spec["resourceGroups"] = [self._group(node.quotas.get(self.fr, Quota(0)))]
         spec["resourceGroups"] += self._missing(queue)

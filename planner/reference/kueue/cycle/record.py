@@ -21,6 +21,7 @@ Outcome = Literal[
     "preempting",
     "preemptionGated",
     "skipped",
+    "waitsForPodsReady",
 ]
 """What becomes of a head.
 
@@ -32,6 +33,7 @@ preemptionGated  it would preempt, but has a closed gate
 noCandidates     it would have to preempt, but finds nobody
 noFit            no flavor is left
 inadmissible     it was not nominated
+waitsForPodsReady  it fits, but the scheduler stops until all that holds quota is ready
 """
 
 
@@ -71,7 +73,8 @@ class Entry:
 
     ``decision`` is the last one, after any recomputation, ``None`` for the inadmissible. The
     reasons are Kueue's words: ``requeue_reason`` decides where the workload goes,
-    ``quota_reserved_reason`` stands in its condition QuotaReserved.
+    ``quota_reserved_reason`` stands in its condition QuotaReserved. ``message`` is Kueue's text
+    for the inadmissible.
     """
 
     preemptor: Preemptor
@@ -79,6 +82,7 @@ class Entry:
     decision: Decision | None
     requeue_reason: str = ""
     quota_reserved_reason: str = ""
+    message: str = ""
 
     @property
     def assignment(self) -> Assignment | None:
@@ -105,6 +109,11 @@ class Schedule:
     evicted: tuple[Target, ...]
     finished: tuple[Admitted, ...] = ()
 
+    @property
+    def blocked(self) -> bool:
+        """Whether the scheduler stopped inside the last entry, and came to none behind it."""
+        return any(entry.outcome == "waitsForPodsReady" for entry in self.entries[-1:])
+
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
@@ -112,7 +121,9 @@ class Cycle:
 
     ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left``
     and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in the next
-    cycle and stand in queue order, the others wait for something to change.
+    cycle and stand in queue order, the others wait for something to change. ``not_queued`` has
+    those that wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is not
+    over.
     """
 
     snapshot: Snapshot
@@ -121,4 +132,6 @@ class Cycle:
     evicted: tuple[Target, ...]
     left: Mapping[str, tuple[str, ...]]
     parked: Mapping[str, tuple[str, ...]]
+    not_queued: Mapping[str, str]
+    blocked: bool
     finished: tuple[Admitted, ...] = ()

@@ -1,21 +1,21 @@
 """Who waits in which queue, in which order, and the heads.
 
-Source: docs/semantics/kueue.md §7.1; kueue ff69552e pkg/workload/workload.go ``IsAdmissible``
-and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``, ``backoffWaitingTimeExpired``,
-``PushOrUpdate``; inadmissible_workloads.go ``queueInadmissibleWorkloads``.
+Source: docs/semantics/kueue.md §7.1 and docs/semantics/kueue-features.md §1.1, §1.2; kueue ff69552e
+pkg/workload/workload.go ``IsAdmissible`` and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``,
+``backoffWaitingTimeExpired``, ``PushOrUpdate``; inadmissible_workloads.go
+``queueInadmissibleWorkloads``.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from planner.quota.devices import charges_for
-from planner.quota.holding import effective_priority, queue_order_time
+from planner.quota.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -23,7 +23,13 @@ from planner.reference.kueue.assignment import LAST, Tried
 from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
 from planner.state import Configuration, State, Workload
 
-GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
+LeadingTo = Mapping[tuple[str, str], str]
+
+INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
+NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
+NO_CLUSTER_QUEUE: Final = "clusterQueue doesn't exist"
+PARENT: Final = "it is a parent: only its variants are admitted"
+"""Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class Pending:
         self.workload: Final = workload
         self.key: Final = workload.key
         self.past: Final = snapshot.past_of(queue, workload) or 0.0
-        self.order: Final = _queue_order(workload, state.configuration)
+        self.order: Final = queue_order(workload, state.configuration)
         self.progress: Progress | None = None
         self._state = state
         self._snapshot = snapshot
@@ -154,17 +160,44 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     door = doors(state, snapshot)
     for workload in state.workloads:
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(state, workload):
+        if queue is not None and is_queued(workload, snapshot, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
+
+
+def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> str:
+    """Say why a workload stands in no queue, in Kueue's words; empty if it stands in one.
+
+    ``leading`` says where open LocalQueues lead to.
+    """
+    if not _is_admissible(workload, snapshot.configuration):
+        return INADMISSIBLE
+    name = leading.get((workload.metadata.namespace, workload.spec.queue_name))
+    if name is None:
+        return NO_LOCAL_QUEUE
+    queue = snapshot.node_of.get(name)
+    if queue is None:
+        return NO_CLUSTER_QUEUE
+    if is_queued(workload, snapshot, queue):
+        return ""
+    return snapshot.devices.rejection(workload) or PARENT
+
+
+def leading_to(state: State) -> LeadingTo:
+    """Return the ClusterQueue that every open LocalQueue (namespace, name) names."""
+    return {
+        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
+        for local in state.local_queues
+        if local.spec.stop_policy == "None"
+    }
 
 
 def doors(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
     """Return the node behind every LocalQueue (namespace, name) that is open and points to one."""
     return {
-        (local.metadata.namespace, local.metadata.name): snapshot.node_of[local.spec.cluster_queue]
-        for local in state.local_queues
-        if local.spec.stop_policy == "None" and local.spec.cluster_queue in snapshot.node_of
+        door: snapshot.node_of[name]
+        for door, name in leading_to(state).items()
+        if name in snapshot.node_of
     }
 
 
@@ -176,18 +209,19 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(state: State, workload: Workload) -> bool:
-    """Say whether a workload may stand in a queue at all."""
-    configuration = state.configuration
+def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
+    """Say whether a workload may stand in a queue at all; ``queue`` is the node behind its door."""
+    concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
+    if not _is_admissible(workload, snapshot.configuration):
+        return False
+    return not (concurrent and workload.is_parent) and not snapshot.devices.rejection(workload)
+
+
+def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     if not workload.is_pending or workload.is_true("QuotaReserved"):
         return False
-    reserved = workload.condition("QuotaReserved")
-    on_hold = reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
-    gated = configuration.gate("AdmissionGatedBy") and workload.metadata.annotations.get(GATED_BY)
-    if on_hold or gated or workload.is_true("WaitingForReplacementPods"):
-        return False
-    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
-    return not charges_for(state, workload, defaults).rejection
+    gated = configuration.gate("AdmissionGatedBy") and workload.gated_by
+    return not (workload.is_on_hold or gated or workload.is_true("WaitingForReplacementPods"))
 
 
 def backoff_expired(workload: Workload, now: datetime) -> bool:
@@ -199,7 +233,8 @@ def backoff_expired(workload: Workload, now: datetime) -> bool:
     return requeue is None or requeue.requeue_at is None or requeue.requeue_at <= now
 
 
-def _queue_order(workload: Workload, configuration: Configuration) -> tuple[int, datetime, str]:
+def queue_order(workload: Workload, configuration: Configuration) -> tuple[int, datetime, str]:
+    """Return the key of the order in a ClusterQueue: higher priority, then earlier."""
     return (
         -effective_priority(workload, configuration),
         queue_order_time(workload, configuration),
