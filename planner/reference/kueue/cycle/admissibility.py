@@ -1,7 +1,8 @@
 """What is turned down before any flavor is looked at, with Kueue's message.
 
 Source: docs/semantics/kueue-features.md §1.5; kueue ff69552e pkg/scheduler/scheduler.go
-``nominate``, pkg/workload/resources.go ``ValidateAdmissibility``, pkg/util/limitrange/limitrange.go.
+``nominate``, pkg/workload/resources.go ``ValidateAdmissibility``,
+pkg/util/limitrange/limitrange.go.
 """
 
 from __future__ import annotations
