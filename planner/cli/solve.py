@@ -14,6 +14,7 @@ from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.joint import only_one, plan_together, refuse_for_joint
 from planner.cli.option import (
     assignment_option,
+    assume_option,
     costs_option,
     front_measures,
     laws_option,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from planner.cli.output import Target
-    from planner.plan import AnyPlan, Front
+    from planner.plan import AnyPlan, Assume, Front
     from planner.state import AnyState
 
 EPILOG = """\b
@@ -73,7 +74,7 @@ Options of --rules kep83, by default what the ClusterQueue says, or the text of 
                   ByLongestRuntime, ByLowestDisruptionCost (milestones)
   wait=SECONDS    how long a workload waits before it may preempt
 
-With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 2 70.
+With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
 
 """ + epilog()
 
@@ -119,6 +120,7 @@ MAX_LINES_IGNORED = 50
 )
 @laws_option
 @rules_option
+@assume_option
 @certify_option
 @proof_option
 @max_size_option
@@ -154,6 +156,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     stable: bool,
     laws: str | None,
     rules: str | None,
+    assume: Assume | None,
     certify: bool | None,
     proof: Path | None,
     verbose: bool,
@@ -183,6 +186,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     known: dict[str, Any] = {"costs": read_optional(costs), "time_limit": time_limit}
+    known["assume"] = assume
     given = {**known, "assignment": read_optional(assignment), "laws": laws, "rules": rules}
     wanted = {**given, "flavors": flavors, "stability": stability, "stable": stable}
     read_state = _read(reading, now, verbose=verbose)

@@ -19,6 +19,7 @@ from planner.reader.taken import clock_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
+from planner.state.configuration import FairSharing
 
 _FIELDS: Final = {
     "ClusterQueue": "cluster_queues",
@@ -83,10 +84,26 @@ def assemble(
     )
     fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
     fields["workloads"] = tuple(workloads)
-    fields["configuration"] = next(iter(objects["Configuration"]), Configuration())
+    fields["configuration"] = next(iter(objects["Configuration"]), _assumed(objects))
+    fields["configuration_given"] = bool(objects["Configuration"])
+    fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else []
     remarks = tuple(_counted(collection.notes) + notes + odd)
     return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+def _assumed(objects: dict[str, list[Any]]) -> Configuration:
+    """Return what holds where nothing was read of the Configuration: defaults, as far as known.
+
+    Kueue publishes shares under fair sharing only, so that it is on where there are any (rule E5
+    of docs/semantics/kueue-features.md §10).
+    """
+    shared = any(
+        one.status.fair_sharing is not None
+        for kind in ("ClusterQueue", "Cohort")
+        for one in objects[kind]
+    )
+    return Configuration(fairSharing=FairSharing()) if shared else Configuration()
 
 
 def _unwrap(document: Document) -> tuple[Document, Path, datetime | None]:
@@ -137,9 +154,8 @@ def _newest(objects: dict[str, list[Any]]) -> datetime | None:
     for kind, checked in objects.items():
         for each in checked if kind != "Configuration" else ():
             moments = [each.metadata.creation_timestamp]
-            status = getattr(each, "status", None)
-            if status is not None:
-                moments += [condition.last_transition_time for condition in status.conditions]
+            conditions = getattr(getattr(each, "status", None), "conditions", ())
+            moments += [condition.last_transition_time for condition in conditions]
             for moment in moments:
                 if moment is not None and (newest is None or moment > newest):
                     newest = moment

@@ -26,6 +26,7 @@ KUEUE: Final = Scheduler(
     parts={
         "planning": "planner.solver.kueue.start",
         "verifier": "planner.verifier.kueue.plan:verify_plan",
+        "coverage": "planner.coverage.kueue:KueueCoverage",
         "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.commands.check.kueue:check_kueue",
         "explanation": "planner.commands.explain.kueue.inquiry:KueueInquiry",

@@ -24,6 +24,7 @@ YUNIKORN: Final = Scheduler(
     parts={
         "planning": "planner.solver.yunikorn.start",
         "verifier": "planner.verifier.yunikorn:verify_yunikorn_plan",
+        "coverage": "planner.coverage.yunikorn:YuniKornCoverage",
         "cases": "planner.solver.proving.yunikorn:cases",
         "checker": "planner.commands.check.yunikorn:check_yunikorn",
         "explanation": "planner.commands.explain.yunikorn.inquiry:YuniKornInquiry",

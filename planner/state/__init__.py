@@ -71,9 +71,11 @@ class State(Schema):
     """Everything that was read, kind by kind in the order of the dump.
 
     Every priority class is already resolved: a workload has its number; the classes are kept for
-    workloads that are made up later. ``now`` is the clock
-    of the decision, unless the caller gives another; ``digest`` names the input (SHA-256 of its
-    bytes); ``notes`` are the reader's remarks about things it tolerated.
+    workloads that are made up later. ``now`` is the clock of the decision, unless the caller gives
+    another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
+    about things it tolerated. Without a Configuration among what was read, ``configuration_given``
+    is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
+    are not read.
     """
 
     now: datetime
@@ -96,6 +98,8 @@ class State(Schema):
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
     configuration: Configuration = Field(default=Configuration())
+    configuration_given: bool = True
+    other_kinds: dict[str, int] = Field(default_factory=dict)
 
     @property
     def scheduler(self) -> str:

@@ -9,7 +9,9 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from planner.state.base import (
     Amount,
     Condition,
+    Count,
     Int32,
+    Int64,
     KubernetesObject,
     Metadata,
     Name,
@@ -145,6 +147,40 @@ class AdmissionScope(Schema):
     admission_mode: str = Field(default="NoAdmissionFairSharing", alias="admissionMode")
 
 
+class ResourceTotal(Schema):
+    """How much of a resource is taken in one flavor."""
+
+    name: Name
+    total: Amount = 0
+
+
+class FlavorTotals(Schema):
+    """How much is taken of the resources of one flavor."""
+
+    name: Name
+    resources: tuple[ResourceTotal, ...] = ()
+
+
+class FairSharingStatus(Schema):
+    """What Kueue publishes under fair sharing, and only then: the share it works with."""
+
+    weighted_share: Int64 | None = Field(default=None, alias="weightedShare")
+
+
+class ClusterQueueStatus(ConditionsStatus):
+    """What Kueue says of a ClusterQueue: it is held against what is worked out here."""
+
+    fair_sharing: FairSharingStatus | None = Field(default=None, alias="fairSharing")
+    reserved: tuple[FlavorTotals, ...] = Field(default=(), alias="flavorsReservation")
+    pending: Count | None = Field(default=None, alias="pendingWorkloads")
+
+
+class CohortStatus(Schema):
+    """What Kueue says of a Cohort."""
+
+    fair_sharing: FairSharingStatus | None = Field(default=None, alias="fairSharing")
+
+
 class ClusterQueueSpec(Schema):
     """Quota, cohort and policies of a ClusterQueue."""
 
@@ -179,7 +215,7 @@ class ClusterQueue(KubernetesObject):
 
     metadata: Metadata
     spec: ClusterQueueSpec = ClusterQueueSpec()
-    status: ConditionsStatus = ConditionsStatus()
+    status: ClusterQueueStatus = ClusterQueueStatus()
 
     @property
     def name(self) -> str:
@@ -216,6 +252,7 @@ class Cohort(KubernetesObject):
 
     metadata: Metadata
     spec: CohortSpec = CohortSpec()
+    status: CohortStatus = CohortStatus()
 
     @property
     def name(self) -> str:

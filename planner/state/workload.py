@@ -30,10 +30,38 @@ _PARENT_VERSION: Final = "kueue.x-k8s.io/v1beta2"
 _ALLOWED_FLAVORS: Final = "kueue.x-k8s.io/workload-allowed-resource-flavors"
 
 
+class SliceConstraint(Schema):
+    """A level on which slices of a podset are to stand together."""
+
+    topology: str
+    size: Int32
+
+
 class TopologyRequest(Schema):
-    """Only the group name decides here: podsets of one group share their flavors."""
+    """Where the pods of a podset are to stand; podsets of one group share their flavors.
+
+    The rest is read to know that it is there: placement on nodes is not modelled.
+    """
 
     pod_set_group_name: str = Field(default="", alias="podSetGroupName")
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: Bool | None = None
+    slice_required: str | None = Field(default=None, alias="podSetSliceRequiredTopology")
+    slice_size: Int32 | None = Field(default=None, alias="podSetSliceSize")
+    constraints: tuple[SliceConstraint, ...] = Field(
+        default=(), alias="podsetSliceRequiredTopologyConstraints"
+    )
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether it asks for a placement, not only for a group; ``unconstrained: false`` does.
+
+        Source: docs/semantics/kueue-topology.md §1.
+        """
+        levels = self.required, self.preferred, self.slice_required
+        others = self.unconstrained, self.slice_size
+        return any(one is not None for one in (*levels, *others)) or bool(self.constraints)
 
 
 class PodSet(Schema):

@@ -238,13 +238,13 @@ class _Checking:
 
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate
-        if self.plan.status == "infeasible":
+        if self.plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
             known = (
                 "the scheduler, replayed, never looks for victims" if self._never_looks() else ""
             )
             yield check_infeasible(self._questions(()), trees, known)
-        elif certificate and self.plan.status == "optimal" and self.plan.victims:
+        elif certificate and self.plan.claim == "optimal" and self.plan.victims:
             claims = self._questions(certificate.caps)
             yield from check_levels(claims, certificate, self.facts.positions(self.plan.keys))
 

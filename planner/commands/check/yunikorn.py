@@ -140,11 +140,11 @@ class _Checking:
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate
-        if plan.status == "infeasible":
+        if plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
-        elif certificate is not None and plan.status == "optimal" and plan.victims:
+        elif certificate is not None and plan.claim == "optimal" and plan.victims:
             positions = self.facts.positions(plan.keys)
             claims = self._questions(certificate.caps, self._spare)
             yield from check_levels(claims, certificate, positions)

@@ -61,7 +61,7 @@ def verify_plan(
     """
     if plan.rules not in RULE_SETS:
         raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
-    if plan.status in {"infeasible", "unknown"}:
+    if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(state.configuration, plan.rules)
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
