@@ -12,7 +12,7 @@ Source: docs/semantics/kueue-features.md, section 4; kueue ff69552e pkg/dra/clai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -20,7 +20,16 @@ from typing import Final
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.amount import add, multiply
 from planner.quota.request import Charge, Defaults, with_defaults
-from planner.state import DeviceClass, ResourceSlice, State, Workload
+from planner.state import (
+    Configuration,
+    DeviceClass,
+    LimitRange,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    RuntimeClass,
+    State,
+    Workload,
+)
 from planner.state.configuration import CounterSource
 from planner.state.devices import Device, DeviceSelector, ExactDeviceRequest, ResourceClaimSpec
 from planner.state.pods import Container, PodResourceClaim, PodSpec
@@ -67,40 +76,82 @@ class _LackingError(Exception):
     """The dump does not hold what is needed; the text says what."""
 
 
-def charges_for(state: State, workload: Workload, defaults: Defaults) -> Charges:
-    """Return what the pods of a pending workload take for devices, or why Kueue rejects it."""
-    gate = state.configuration.gate
-    claims = [claim for pods in workload.spec.pod_sets for claim in _claims(pods)]
-    if not gate("KueueDRAIntegration"):
-        rejects = bool(claims) and gate("KueueDRARejectWorkloadsWhenDRADisabled")
-        return replace(NOTHING, rejection=_OFF) if rejects else NOTHING
-    if not claims and not _asks_extended(state, workload):
-        return NOTHING
-    if any(claim.claim is not None for claim in claims):
-        return replace(NOTHING, rejection=_CLAIM)
-    known = _Known(state, workload)
-    try:
-        charged = {
-            pods.name: _merge(
-                known.of_templates(place, pods),
-                known.of_extended_resources(pods, defaults),
-                known.of_counters(place, pods),
-            )
-            for place, pods in enumerate(workload.spec.pod_sets)
-        }
-    except _RejectedError as error:
-        return replace(NOTHING, rejection=str(error))
-    except _LackingError as error:
-        return Charges(lacking=str(error), recorded=_recorded(workload))
-    return Charges(charged, doubts=tuple(dict.fromkeys(known.doubts)))
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """What a dump knows of devices, and of what pods of a namespace ask for besides."""
 
+    configuration: Configuration
+    limit_ranges: Sequence[LimitRange] = ()
+    runtime_classes: Sequence[RuntimeClass] = ()
+    classes: Sequence[DeviceClass] = ()
+    templates: Sequence[ResourceClaimTemplate] = ()
+    slices: Sequence[ResourceSlice] = ()
 
-def is_counted_by_devices(state: State, workload: Workload) -> bool:
-    """Say whether Kueue looks for devices before it queues a workload."""
-    if not state.configuration.gate("KueueDRAIntegration"):
-        return False
-    claims = any(_claims(pods) for pods in workload.spec.pod_sets)
-    return claims or _asks_extended(state, workload)
+    @classmethod
+    def of(cls, state: State) -> Devices:
+        """Take the parts of a state that matter."""
+        return cls(
+            state.configuration,
+            state.limit_ranges,
+            state.runtime_classes,
+            state.device_classes,
+            state.resource_claim_templates,
+            state.resource_slices,
+        )
+
+    def rejection(self, workload: Workload) -> str:
+        """Say in Kueue's words why it does not queue a workload; empty if it does."""
+        return self.charges(workload).rejection
+
+    def charges(self, workload: Workload) -> Charges:
+        """Return what the pods of a pending workload take, or why Kueue rejects it."""
+        gate = self.configuration.gate
+        claims = [claim for pods in workload.spec.pod_sets for claim in _claims(pods)]
+        if not gate("KueueDRAIntegration"):
+            rejects = bool(claims) and gate("KueueDRARejectWorkloadsWhenDRADisabled")
+            return replace(NOTHING, rejection=_OFF) if rejects else NOTHING
+        if not claims and not self._asks_extended(workload):
+            return NOTHING
+        if any(claim.claim is not None for claim in claims):
+            return replace(NOTHING, rejection=_CLAIM)
+        return self._charged(workload)
+
+    def are_looked_for(self, workload: Workload) -> bool:
+        """Say whether Kueue looks for devices before it queues a workload."""
+        if not self.configuration.gate("KueueDRAIntegration"):
+            return False
+        claims = any(_claims(pods) for pods in workload.spec.pod_sets)
+        return claims or self._asks_extended(workload)
+
+    def _asks_extended(self, workload: Workload) -> bool:
+        """Say whether a container asks for a resource that a class of devices stands for."""
+        if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):
+            return False
+        backed = {one.spec.extended_resource_name for one in self.classes} - {""}
+        return bool(backed) and any(
+            amount != 0 and name in backed and is_extended(name)
+            for pods in workload.spec.pod_sets
+            for container in _containers(pods.template.spec)
+            for name, amount in container.resources.requests.items()
+        )
+
+    def _charged(self, workload: Workload) -> Charges:
+        defaults = Defaults.of(workload.metadata.namespace, self.limit_ranges, self.runtime_classes)
+        known = _Known(self, workload)
+        try:
+            # In Kueue's order: the first that goes wrong is the reason.
+            pod_sets = list(enumerate(workload.spec.pod_sets))
+            claimed = [known.of_templates(*each) for each in pod_sets]
+            extended = [known.of_extended_resources(pods, defaults) for _, pods in pod_sets]
+            counted = [known.of_counters(*each) for each in pod_sets]
+        except _RejectedError as error:
+            return replace(NOTHING, rejection=f"dra: {error}")
+        except _LackingError as error:
+            return Charges(lacking=str(error), recorded=_recorded(workload))
+        names = [pods.name for _, pods in pod_sets]
+        merged = map(_merge, claimed, extended, counted)
+        doubts = tuple(dict.fromkeys(known.doubts))
+        return Charges(dict(zip(names, merged, strict=True)), doubts=doubts)
 
 
 def _claims(pods: PodSet) -> list[PodResourceClaim]:
@@ -132,19 +183,6 @@ def is_extended(resource: str) -> bool:
     return "/" in resource and not native
 
 
-def _asks_extended(state: State, workload: Workload) -> bool:
-    """Say whether a container asks for an extended resource that a class of devices stands for."""
-    if not state.configuration.gate("KueueDRAIntegrationExtendedResource"):
-        return False
-    backed = {one.spec.extended_resource_name for one in state.device_classes} - {""}
-    return bool(backed) and any(
-        amount != 0 and name in backed and is_extended(name)
-        for pods in workload.spec.pod_sets
-        for container in _containers(pods.template.spec)
-        for name, amount in container.resources.requests.items()
-    )
-
-
 def _containers(pod: PodSpec) -> Iterable[Container]:
     return (*pod.init_containers, *pod.containers)
 
@@ -152,8 +190,8 @@ def _containers(pod: PodSpec) -> Iterable[Container]:
 class _Known:
     """What a dump knows of devices, for one workload."""
 
-    def __init__(self, state: State, workload: Workload) -> None:
-        namespace, configuration = workload.metadata.namespace, state.configuration
+    def __init__(self, devices: Devices, workload: Workload) -> None:
+        namespace, configuration = workload.metadata.namespace, devices.configuration
         self.gate: Final = configuration.gate
         self.names: Final[dict[str, str]] = {}
         self.counters: Final[dict[str, list[tuple[str, CounterSource]]]] = {}
@@ -169,11 +207,11 @@ class _Known:
                         self.by_capacity.add(name)
         self.templates: Final = {
             one.metadata.name: one.spec.spec
-            for one in state.resource_claim_templates
+            for one in devices.templates
             if one.metadata.namespace == namespace
         }
-        self.classes: Final = {one.metadata.name: one for one in state.device_classes}
-        self.slices: Final = state.resource_slices
+        self.classes: Final = {one.metadata.name: one for one in devices.classes}
+        self.slices: Final = devices.slices
         self.is_recorded: Final = bool(_recorded(workload))
         self.doubts: Final[list[str]] = []
 

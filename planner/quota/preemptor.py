@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.errors import InputError, LookupFailed
-from planner.quota.devices import charges_for
 from planner.quota.holding import effective_priority, queue_order_time
 from planner.quota.request import Defaults, pod_set_requests
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -63,7 +62,7 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
         If its LocalQueue or its ClusterQueue is not in the dump.
     """
     defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
-    charges = charges_for(state, workload, defaults)
+    charges = snapshot.devices.charges(workload)
     pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     return Preemptor(
         workload=workload,

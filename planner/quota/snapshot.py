@@ -15,6 +15,7 @@ from weakref import ReferenceType, ref
 from planner.errors import LookupFailed
 from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
+from planner.quota.devices import Devices
 from planner.quota.holding import (
     effective_priority,
     holding_of,
@@ -125,6 +126,7 @@ class Snapshot:
     notes: Sequence[str]
     budgets: Sequence[PodDisruptionBudget]
     past_use: PastUse
+    devices: Devices
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
@@ -274,6 +276,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         notes=notes_on(state, activity),
         budgets=state.pod_disruption_budgets,
         past_use=past_use,
+        devices=Devices.of(state),
     )
 
 

@@ -33,8 +33,9 @@ from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import take_snapshot
 from planner.reader import GateRefused, read_kueue_objects
 from planner.reference.kueue.crash import ReleaseCrash
+from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
 from planner.state.release import MAIN
 
@@ -49,7 +50,8 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     their states hold something that is not modelled. Where several outcomes are recorded,
     because the scheduler itself is not deterministic there, any of them is right. They are a
     sample: under fair sharing, a line without a match is decided again with other orders of the
-    cohorts, and a cycle with other orders of cohorts and queues.
+    cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
+    candidates where past use puts them in a circle.
 
     Raises
     ------
@@ -68,29 +70,38 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     except GateRefused as error:
         said = expected.get("refused")
         return Comparison(name, "equal" if said else "different", "" if said else str(error))
-    answer: Callable[[State], Answer]
+    comparison = _compared(line, where, name, expected, state)
+    if comparison.outcome == "different":
+        reason = _why_not_comparable(state)
+        if reason:
+            return Comparison(name, "skipped", reason)
+        missing = _uncovered(state, line)
+        if missing:
+            return Comparison(name, "uncovered", missing)
+    return comparison
+
+
+def _compared(
+    line: Mapping[str, Any], where: str, name: str, expected: Answer, state: State
+) -> Comparison:
+    """Decide, and where several outcomes were recorded also in other orders."""
+    answer: Callable[[State, Decider], Answer]
     orders: Iterable[State]
     if line.get("mode") == _CYCLE:
         answer, orders = partial(_answer_of_cycle, expected), _other_orders(state)
     else:
         answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
-    comparison = _decided(name, expected, state, answer)
-    if comparison.outcome == "different":
-        reason = _why_not_comparable(state)
-        if reason:
-            return Comparison(name, "skipped", reason)
-    if comparison.outcome == "different" and several:
 
-        def agrees(reordered: State) -> bool:
-            return _decided(name, expected, reordered, answer).outcome == "equal"
+    def decided(run: tuple[State, Decider]) -> Comparison:
+        return _decided(name, expected, run[0], lambda one: answer(one, run[1]))
 
-        if agrees_in_some_order(orders, agrees):
+    comparison = decided((state, decide))
+    if comparison.outcome == "different" and expected.get("outcomes"):
+        by_chance: list[tuple[State, Decider]] = [(state, ByChance(n)) for n in range(TRIES)]
+        others = chain(by_chance, ((reordered, decide) for reordered in orders))
+        if agrees_in_some_order(others, lambda run: decided(run).outcome == "equal"):
             return Comparison(name, "equal")
-    if comparison.outcome == "different":
-        missing = _uncovered(state, line)
-        if missing:
-            return Comparison(name, "uncovered", missing)
     return comparison
 
 
@@ -124,7 +135,9 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
     return state.model_copy(update={"configuration": plain})
 
 
-def _answer_to(line: Mapping[str, Any], where: str, *, single: bool) -> Callable[[State], Answer]:
+def _answer_to(
+    line: Mapping[str, Any], where: str, *, single: bool
+) -> Callable[[State, Decider], Answer]:
     """Return what decides for the pending workload of a line, with its flavors if they are given.
 
     ``single`` says that only the decision was recorded, as for a workload that is nominated; else
@@ -139,20 +152,22 @@ def _answer_to(line: Mapping[str, Any], where: str, *, single: bool) -> Callable
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
 
-    def answer(state: State) -> Answer:
+    def answer(state: State, decider: Decider) -> Answer:
         snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
         if not single:
-            return nomination_answer(state, snapshot, pending)
+            return nomination_answer(state, snapshot, pending, decider)
         preemptor = find_preemptor(state, snapshot, pending)
-        known = fixed and read_assignment(fixed, preemptor, f"{line['id']}: assignment")
+        if fixed is None:
+            return decision_answer(decider(snapshot, preemptor), snapshot)
+        known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
         return decision_answer(decide(snapshot, preemptor, known), snapshot)
 
     return answer
 
 
-def _answer_of_cycle(expected: Answer, state: State) -> Answer:
+def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer:
     """Run the cycle; of heads that were turned down some lines record less than of others."""
-    found = cycle_answer(run_cycle(state))
+    found = cycle_answer(run_cycle(state, decider=decider))
     told = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
     found["inadmissible"] = [
         {key: value for key, value in one.items() if key in told} for one in found["inadmissible"]

@@ -10,7 +10,7 @@ from planner.commands.replay.comparison import Answer
 from planner.quota.preemptor import as_preemptor, find_workload
 from planner.quota.snapshot import Snapshot
 from planner.reference.kueue.cycle.nomination import why_not_nominated
-from planner.reference.kueue.cycle.record import Cycle, Entry, Outcome
+from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Target
@@ -33,7 +33,9 @@ def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
     }
 
 
-def nomination_answer(state: State, snapshot: Snapshot, key: str) -> Answer:
+def nomination_answer(
+    state: State, snapshot: Snapshot, key: str, decider: Decider = decide
+) -> Answer:
     """Return whether a workload is nominated, and what becomes of it, as that is recorded.
 
     Raises
@@ -44,34 +46,36 @@ def nomination_answer(state: State, snapshot: Snapshot, key: str) -> Answer:
     workload = find_workload(state, key)
     reason = why_not_nominated(state, snapshot, workload)
     if reason is None:
-        return {"nominated": True, **_decided(state, snapshot, workload), **_fate(state, key)}
+        found = _decided(state, snapshot, workload, decider)
+        return {"nominated": True, **found, **_fate(state, key, decider)}
     answer: Answer = {"nominated": False, "why": reason.why}
     if reason.message:
         answer["message"] = reason.message
     if reason.why == "notHead":
-        answer["ifHead"] = _decided(state, snapshot, workload)
+        answer["ifHead"] = _decided(state, snapshot, workload, decider)
     return answer
 
 
-def _decided(state: State, snapshot: Snapshot, workload: Workload) -> Answer:
+def _decided(state: State, snapshot: Snapshot, workload: Workload, decider: Decider) -> Answer:
     """Return what Kueue counts for a workload that is nominated, and what it decides for it."""
     preemptor = as_preemptor(state, snapshot, workload)
     requests = {
         one.name: {name: str(amount) for name, amount in one.totals.items()}
         for one in preemptor.pod_sets
     }
-    decision = decide(snapshot, preemptor)
+    decision = decider(snapshot, preemptor)
     found = {"requests": requests, "message": decision.assigned.message}
     return decision_answer(decision, snapshot) | found
 
 
-def _fate(state: State, key: str) -> Answer:
+def _fate(state: State, key: str, decider: Decider) -> Answer:
     """Return what becomes of a nominated workload in a cycle with all that wait."""
-    cycle = run_cycle(state)
+    cycle = run_cycle(state, decider=decider)
     entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
     return {
         "outcome": entry.outcome if entry else "",
         "evicted": _by_workload(_target(one, cycle.snapshot) for one in cycle.evicted),
+        "finished": sorted(one.key for one in cycle.finished),
     }
 
 
@@ -87,10 +91,10 @@ def cycle_answer(cycle: Cycle) -> Answer:
             {**_entry(entry, snapshot), "message": entry.message} for entry in cycle.inadmissible
         ),
         "evicted": _by_workload(_target(target, snapshot) for target in cycle.evicted),
+        "finished": sorted(one.key for one in cycle.finished),
         "admitted": sorted(
             entry.preemptor.key for entry in cycle.entries if entry.outcome == "admitted"
         ),
-        "finished": sorted(one.key for one in cycle.finished),
         "notQueued": _by_workload(
             {"workload": key, "message": message} for key, message in cycle.not_queued.items()
         ),

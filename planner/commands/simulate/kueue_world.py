@@ -238,7 +238,7 @@ class KueueWorld:
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
         node = self._node(workload)
-        if node is not None and is_queued(self.state, self._snapshot, workload, node):
+        if node is not None and is_queued(workload, self._snapshot, node):
             pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 

@@ -331,14 +331,39 @@ class FlavorAssigner:
                 self._against.append(ineligible)
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
-            if not self.keeps_flavors(group, flavor.name, wanted):
+            pinned, tested = self._pinned(group, flavor.name, wanted)
+            self._against += [*pinned, *self._shortages(flavor.name, tested)]
+            if pinned:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
-            self._against += self._shortages(flavor.name, wanted)
             choices, offer = self._offer(flavor.name, wanted)
             no_fit = offer.possibility is Possibility.NO_FIT
             self._attempts.add(covering, self._why_not(flavor.name, wanted) if no_fit else None)
             yield flavor.name, choices, offer
+
+    def _pinned(
+        self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
+    ) -> tuple[list[str], Mapping[str, int]]:
+        """Say that podsets had other flavors, in Kueue's words, and what it tests nevertheless.
+
+        A podset of another flavor, and those behind it, are not credited with what they hold.
+        """
+        told, tested = list[str](), dict(wanted)
+        if self.replaced is None:
+            return told, tested
+        places = self.places(group)
+        for resource in wanted:
+            had = [self.replaced.at(place).flavors.get(resource, "") for place in places]
+            other = next((n for n, name in enumerate(had) if name != flavor), None)
+            if other is not None:
+                told.append(
+                    f"could not assign {flavor} flavor since the original workload is assigned: "
+                    f"{had[other]}"
+                )
+                for place in places[other:]:
+                    held = self.replaced.at(place).amounts.get(resource, 0)
+                    tested[resource] = add(tested[resource], held)
+        return told, tested
 
     def _is_nominated(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]

@@ -79,6 +79,25 @@ def decide(
     return replace(found, undetermined=True) if chance.met else found
 
 
+class ByChance:
+    """What Kueue may decide in one run: a seed decides where its order of candidates does not."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment | None = None,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Replay one possible decision; the arguments are those of ``decide``."""
+        return _decide(snapshot, preemptor, assignment, nominated, tried, Chance(self._seed))
+
+
 def outcomes(
     snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
 ) -> tuple[Decision, ...]:
@@ -89,7 +108,7 @@ def outcomes(
     first = decide(snapshot, preemptor, assignment)
     found = {(first.assignment, first.search.targets): first}
     for seed in range(TRIES if first.undetermined else 0):
-        other = _decide(snapshot, preemptor, assignment, None, (), Chance(seed))
+        other = ByChance(seed)(snapshot, preemptor, assignment)
         found.setdefault((other.assignment, other.search.targets), other)
     return tuple(found.values())
 

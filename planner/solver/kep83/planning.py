@@ -51,7 +51,8 @@ class Kep83Planning(Planning):
         self._options = options
         self._cost = _milestone_costs(snapshot) if _COST_COUNTS in options.criteria else {}
         super().__init__(state, snapshot, preemptor, costs, assignment, ranked)
-        self.subject = Subject(snapshot, preemptor, self.decision.assignment, options)
+        notes = tuple(preemptor.notes)
+        self.subject = Subject(snapshot, preemptor, self.decision.assignment, options, notes)
 
     def _decide(self, assignment: Assignment | None) -> Decision:
         return decide_kep83(self.snapshot, self.preemptor, self._options, assignment, self._cost)

@@ -2,6 +2,7 @@
 
 start.py        what planning asks of Kueue
 planning.py     what Kueue decides for one pending workload, and what its laws leave open
+remarks.py      what is said next to every plan
 rules.py        Kueue's rules as a search uses them
 strict.py       the same with documented precedence, ST-01 to ST-05
 solve.py        a planned workload to its proven optimum

@@ -30,12 +30,16 @@ from planner.state.kep83 import Kep83
 
 @dataclass(frozen=True)
 class Subject:
-    """What every plan for one preemptor has in common; ``kep83`` are options of those rules."""
+    """What every plan for one preemptor has in common; ``kep83`` are options of those rules.
+
+    ``notes`` are remarks about this preemptor, beside those on the state.
+    """
 
     snapshot: Snapshot
     preemptor: Preemptor
     assignment: Assignment
     kep83: Kep83 | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def cluster_queue(self) -> str:
@@ -79,7 +83,7 @@ class Subject:
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
-            notes=tuple(snapshot.notes),
+            notes=(*snapshot.notes, *self.notes),
         )
 
     @property

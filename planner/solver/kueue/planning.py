@@ -27,7 +27,8 @@ from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.slices import replaced_by
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.engine import Deadline
 from planner.solver.kueue.describe import Subject, describe_victims
@@ -37,6 +38,7 @@ from planner.solver.kueue.explanation import (
     victims_in_words,
 )
 from planner.solver.kueue.relapse import Relapses
+from planner.solver.kueue.remarks import lacking_room, remarks
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.solver.verdict import accept, broken, refuse_illegal
@@ -83,7 +85,19 @@ class Planning:
         self._costs = costs
         self._fixed = assignment
         self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
-        self.subject = Subject(snapshot, preemptor, self.decision.assignment)
+        self.subject = Subject(
+            snapshot, preemptor, self.decision.assignment, notes=tuple(remarks(self))
+        )
+
+    @property
+    def fixed(self) -> Assignment | None:
+        """The flavors that were given, if they were."""
+        return self._fixed
+
+    @property
+    def going(self) -> list[Admitted]:
+        """Whom no law excludes."""
+        return [self.problem.workloads[place] for place in self.eligible.nonzero()[0].tolist()]
 
     def _decide(self, assignment: Assignment | None) -> Decision:
         """Return the greedy answer: flavors, unless they are given, and targets."""
@@ -367,6 +381,8 @@ class Planning:
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
+        if self.preemptor.rejection:
+            return f"Kueue does not queue {self.preemptor.key}: {self.preemptor.rejection}"
         inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
         if inactive:
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
@@ -375,6 +391,18 @@ class Planning:
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
         return explain_infeasible(self.problem, self.eligible)
+
+    def why_in_vain(self) -> str:
+        """Say why evictions for a slice of larger pods do not help; empty if they do."""
+        replaced = replaced_by(self.snapshot, self.preemptor)
+        short = lacking_room(self) if replaced and self.decision.assignment.mode != "Fit" else []
+        if replaced is None or not short:
+            return ""
+        return (
+            f"its pods ask for more each than those of {replaced.slice.key}, which it replaces: "
+            f"{', '.join(short)} more would have to be free, and Kueue looks for room for "
+            "additional pods only, of which there are none"
+        )
 
     def why_never_looked(self) -> str:
         """Say why nobody looks for victims of a preemptor that does not fit."""

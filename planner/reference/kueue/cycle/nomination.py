@@ -9,6 +9,7 @@ Source: docs/semantics/kueue-features.md §1.1 to §1.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 from planner.quota.snapshot import Snapshot
@@ -55,7 +56,7 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
     (docs/semantics/kueue-features.md §1.4).
     """
     leading = leading_to(state)
-    message = not_queued(state, snapshot, workload, leading)
+    message = not_queued(workload, snapshot, leading)
     if message:
         why = _why_not_queued(workload) if message == INADMISSIBLE else message
         return NotNominated("notQueued", message, f"it stands in no queue: {why}")
@@ -84,16 +85,15 @@ def _head(state: State, snapshot: Snapshot, node: int, leading: LeadingTo) -> Wo
         workload
         for workload in state.workloads
         if leading.get((workload.metadata.namespace, workload.spec.queue_name)) == queue
-        and is_queued(state, snapshot, workload, node)
+        and is_queued(workload, snapshot, node)
         and backoff_expired(workload, snapshot.now)
     )
-    return min(
-        competing,
-        key=lambda one: (
-            snapshot.past_of(node, one) or 0.0,
-            queue_order(one, snapshot.configuration),
-        ),
-    )
+
+    def place(workload: Workload) -> tuple[float, tuple[int, datetime, str]]:
+        past = snapshot.past_of(node, workload)
+        return past or 0.0, queue_order(workload, snapshot.configuration)
+
+    return min(competing, key=place)
 
 
 _FLAGS: Final = {

@@ -135,7 +135,7 @@ def _not_queued(state: State, snapshot: Snapshot) -> dict[str, str]:
     """Return who waits in no queue, but for parents: Kueue does not even try to queue those."""
     leading = leading_to(state)
     found = {
-        workload.key: not_queued(state, snapshot, workload, leading)
+        workload.key: not_queued(workload, snapshot, leading)
         for workload in state.workloads
         if workload.status.admission is None
     }

@@ -15,7 +15,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from planner.quota.devices import charges_for
 from planner.quota.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
@@ -161,12 +160,12 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     door = doors(state, snapshot)
     for workload in state.workloads:
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(state, snapshot, workload, queue):
+        if queue is not None and is_queued(workload, snapshot, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
 
 
-def not_queued(state: State, snapshot: Snapshot, workload: Workload, leading: LeadingTo) -> str:
+def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> str:
     """Say why a workload stands in no queue, in Kueue's words; empty if it stands in one.
 
     ``leading`` says where open LocalQueues lead to.
@@ -179,9 +178,9 @@ def not_queued(state: State, snapshot: Snapshot, workload: Workload, leading: Le
     queue = snapshot.node_of.get(name)
     if queue is None:
         return NO_CLUSTER_QUEUE
-    if workload.is_parent and is_concurrent(snapshot.queues[queue], state.configuration):
-        return PARENT
-    return why_rejected(state, workload)
+    if is_queued(workload, snapshot, queue):
+        return ""
+    return snapshot.devices.rejection(workload) or PARENT
 
 
 def leading_to(state: State) -> LeadingTo:
@@ -210,19 +209,12 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(state: State, snapshot: Snapshot, workload: Workload, queue: int) -> bool:
+def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
     """Say whether a workload may stand in a queue at all; ``queue`` is the node behind its door."""
-    if not _is_admissible(workload, state.configuration):
+    concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
+    if not _is_admissible(workload, snapshot.configuration):
         return False
-    if workload.is_parent and is_concurrent(snapshot.queues[queue], state.configuration):
-        return False
-    return not why_rejected(state, workload)
-
-
-def why_rejected(state: State, workload: Workload) -> str:
-    """Return why what a workload claims of devices keeps it out of its queue; empty if nothing."""
-    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
-    return charges_for(state, workload, defaults).rejection
+    return not (concurrent and workload.is_parent) and not snapshot.devices.rejection(workload)
 
 
 def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
