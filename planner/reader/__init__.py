@@ -33,8 +33,8 @@ from planner.state import AnyState, State
 
 __all__ = [
     "AUTO",
-    "GateRefused",
     "MAX_BYTES",
+    "GateRefused",
     "Ignored",
     "Source",
     "load",
@@ -101,7 +101,7 @@ def read_loaded(
         return _state(documents, Settings(loaded.name, loaded.digest, now, release), ignored)
 
 
-def read_objects(
+def read_objects(  # noqa: PLR0913 - what can be said of a state
     value: object,
     *,
     where: str,
@@ -154,9 +154,7 @@ def read_kueue_objects(
         return assemble([Document(where, value)], settings, None)
 
 
-def _state(
-    documents: Sequence[Document], settings: Settings, ignored: Ignored | None
-) -> AnyState:
+def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> AnyState:
     """Make one state of all documents, of whichever scheduler they are."""
     files = yunikorn_files(documents)
     if files is None:

@@ -49,9 +49,7 @@ class Settings(NamedTuple):
     release: str = AUTO
 
 
-def assemble(
-    documents: Sequence[Document], settings: Settings, ignored: Ignored | None
-) -> State:
+def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
     """Make one state of all documents.
 
     Raises

@@ -149,7 +149,6 @@ class Collection:
                     return
         self.ignored["ConfigMap"] += 1
 
-
     def _note_labels(self, name: str, item: Item) -> None:
         metadata = item.value.get("metadata")
         labels = metadata.get("labels") if isinstance(metadata, dict) else None

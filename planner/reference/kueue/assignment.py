@@ -294,9 +294,7 @@ class FlavorAssigner:
                 return NoFitReason.EXCEEDS_MAX_QUOTA
         return NoFitReason.WAITING_FOR_QUOTA
 
-    def eligible(
-        self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup
-    ) -> bool:
+    def eligible(self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup) -> bool:
         """Say whether all podsets of a group may run on the nodes of a flavor (§4.2).
 
         ``covering`` is the resource group that lists it: older releases look at the label keys
@@ -311,13 +309,11 @@ class FlavorAssigner:
         flavor = flavors.get(name)
         if flavor is None:
             return False
-        keys = flavor.spec.node_labels.keys()
+        keys: set[str] | None = None
         if not self.snapshot.configuration.rules.own_label_keys:
             known = [flavors[each.name] for each in covering.flavors if each.name in flavors]
             keys = {key for each in known for key in each.spec.node_labels}
-        return all(
-            is_eligible(request.pod_set.template.spec, flavor, keys) for request in group
-        )
+        return all(is_eligible(request.pod_set.template.spec, flavor, keys) for request in group)
 
     def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
         """Return the choice per resource, and the flavor's least preferred offer."""

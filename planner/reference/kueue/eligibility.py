@@ -22,10 +22,10 @@ class InvalidSelectorError(ValueError):
     """The pod's node affinity cannot be evaluated; Kueue fails the podset for it."""
 
 
-def is_eligible(pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str]) -> bool:
+def is_eligible(pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str] | None = None) -> bool:
     """Say whether a pod tolerates the flavor's taints and matches its node labels.
 
-    Of what the pod selects only these ``keys`` count, as a rule those that the flavor defines.
+    Of what the pod selects only label keys which this flavor itself defines count, or ``keys``.
 
     Raises
     ------
@@ -39,7 +39,8 @@ def is_eligible(pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str]) ->
         if taint.effect in _HARD_EFFECTS
     ):
         return False
-    return _selector_matches(pod, flavor.spec.node_labels, keys)
+    labels = flavor.spec.node_labels
+    return _selector_matches(pod, labels, labels.keys() if keys is None else keys)
 
 
 def _tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -112,19 +113,17 @@ def _check_valid(row: SelectorRequirement) -> None:
 def _matches(row: SelectorRequirement, value: str | None) -> bool:
     """Compare with the value of a label, or with its absence, as Kubernetes does."""
     _check_valid(row)
-    if value is None:
-        return row.operator in {"NotIn", "DoesNotExist"}
     match row.operator:
         case "In":
             return value in row.values
         case "NotIn":
             return value not in row.values
         case "Exists":
-            return True
+            return value is not None
         case "DoesNotExist":
-            return False
+            return value is None
         case _:
-            if not _INTEGER.fullmatch(value):
+            if value is None or not _INTEGER.fullmatch(value):
                 return False
             ours, theirs = int(value), int(row.values[0])
             return ours > theirs if row.operator == "Gt" else ours < theirs

@@ -16,6 +16,7 @@ from planner.quota.tree import FlavorResource
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.kueue.preference import Possibility
+from planner.state.queues import ResourceGroup
 
 
 def victims_in_words(count: int) -> str:
@@ -60,7 +61,7 @@ def _obstacles(
                 yield f"no resource group of {_named(snapshot, queue)} covers {resource}"
             continue
         for flavor in covering.flavors:
-            excluded = _excluded(assigner, group, flavor.name)
+            excluded = _excluded(assigner, group, flavor.name, covering)
             if excluded:
                 yield excluded
                 continue
@@ -71,10 +72,12 @@ def _obstacles(
                 yield told
 
 
-def _excluded(assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str) -> str:
+def _excluded(
+    assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str, covering: ResourceGroup
+) -> str:
     """Say why podsets may not run on the nodes of a flavor; empty if they may."""
     try:
-        may_run = assigner.eligible(group, flavor)
+        may_run = assigner.eligible(group, flavor, covering)
     except InvalidSelectorError as error:
         return f"its node affinity cannot be evaluated: {error}"
     return "" if may_run else f"its node selector or tolerations exclude flavor {flavor}"
