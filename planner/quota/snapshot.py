@@ -355,7 +355,9 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(activity.parents[name], NO_PARENT),
             is_queue=False,
             active=True,
-            quotas=_quotas(specs[name].resource_groups, index, lends) if name in specs else {},
+            quotas=_quotas(specs[name].resource_groups, index, lends=lends)
+            if name in specs
+            else {},
             weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
         )
         for name in names
@@ -366,7 +368,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
             active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index, lends),
+            quotas=_quotas(cq.spec.resource_groups, index, lends=lends),
             weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
@@ -375,7 +377,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], lends: bool
+    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], *, lends: bool
 ) -> dict[int, Quota]:
     """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
 

@@ -16,6 +16,7 @@ from planner.quota.tree import FlavorResource
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.kueue.preference import Possibility
+from planner.state.queues import ResourceGroup
 
 
 def victims_in_words(count: int) -> str:
