@@ -20,7 +20,7 @@ from planner.cli.option import (
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
-    from planner.commands.check.record import Check
+    from planner.commands.check.plan import Check
     from planner.plan import AnyPlan
     from planner.state import AnyState
 

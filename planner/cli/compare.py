@@ -164,7 +164,7 @@ def _check(table: Path | None, plots: Path | None) -> None:
         If a file or folder cannot be written, or a package for it is missing.
     """
     from planner.cli.output import check_file
-    from planner.commands.compare.extra import need
+    from planner.commands.compare.table import need
     from planner.errors import InputError
 
     if table is not None:

@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
 from planner.commands.audit.record import Audit
-from planner.commands.boost.answer import Boosts
+from planner.commands.boost.kueue.find import Boosts
 from planner.commands.compare.record import Comparison
 from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
 from planner.commands.explain.yunikorn.record import YuniKornExplanation

@@ -224,7 +224,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 def _check_files(timeline: Path | None, plot: Path | None) -> None:
     """Refuse early what cannot be written later."""
     from planner.cli.output import check_file
-    from planner.commands.compare.extra import need
+    from planner.commands.compare.table import need
 
     if timeline is not None:
         check_file("--timeline", timeline)

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from planner.commands.check.record import Check, CheckedClaim
+from planner.commands.check.plan import Check, CheckedClaim
 from planner.plan import Record, Verdict
 from planner.report.document.block import (
     Block,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from planner.commands.compare.extra import need
+from planner.commands.compare.table import need
 from planner.commands.simulate.record import Event, Fate, Simulation
 from planner.report.plotting import BLUE, RED, YELLOW, drawn_name, file_of, look
 from planner.scheduler import scheduler_of

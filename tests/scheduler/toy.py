@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from planner.commands.lint.record import Example, Finding
-from planner.commands.whatif.field import Setting
+from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification

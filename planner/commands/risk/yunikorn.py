@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from planner.commands.risk.shapes import Hypothetical, Running, frequent_first, unused
+from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.quota.yunikorn.cluster import prepare
 from planner.solver.given import Given
 from planner.solver.start import start

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.boost.answer import Boosts, WorkloadBoost
+from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.report.document.block import (
     Block,
     Cell,
