@@ -66,9 +66,7 @@ class Audits:
             self._end(self._run)
             self._run = None
         if self._run is None:
-            words = command(
-                "audit", self.states, "--results", self.results, "--resume", *self._options
-            )
+            words = ("audit", self.states, "--results", self.results, "--resume", *self._options)
             self._run = subprocess.Popen(
                 command(*words),
                 env=environment(),
