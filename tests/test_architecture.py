@@ -67,7 +67,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " objective models plan solver commands/whatif scheduler",
         "report": "errors term plan quantity laws assignment state quota commands/whatif"
         " commands/boost commands/audit commands/check commands/explain"
-        " commands/risk commands/compare commands/simulate commands/lint scheduler",
+        " commands/risk commands/compare commands/simulate commands/lint commands/replay"
+        " scheduler",
         "api": "errors quantity laws commands/check state reader quota assignment"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain scheduler",
