@@ -198,9 +198,9 @@ def _write_table(comparison: Comparison, path: Path) -> None:
 def _write_plots(comparison: Comparison, folder: Path, style: str) -> None:
     from planner.cli.output import write_file
     from planner.errors import InputError
-    from planner.report.compare_plots import draw
+    from planner.report.plots import draw_comparison
 
-    drawn: Mapping[str, bytes] = draw(comparison, style)
+    drawn: Mapping[str, bytes] = draw_comparison(comparison, style)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

@@ -24,9 +24,9 @@ from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan
 from planner.reader.kinds import KINDS
 from planner.report.catalogue import Catalogue
-from planner.report.check import Checks
+from planner.report.checking import Checks
 from planner.report.front import Fronts
-from planner.report.json import Plans
+from planner.report.plan import Plans
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,8 @@ def test_a_small_core_finds_the_same_plan(
     # Shares make the search much harder: fewer workloads for them.
     state = crowd(seed, 6, fair_sharing()) if fair else crowd(seed)
     # Trees are grown of the answer, however it was found, and cost most of the time: for one seed.
-    asked = {"objective": profile, "assignment": preempt(state), "certify": seed == 3 and None}
+    certify = None if seed == 3 else False
+    asked: dict[str, Any] = {"objective": profile, "assignment": preempt(state), "certify": certify}
     whole = planner.solve(state, PENDING, **asked)
     monkeypatch.setattr(core, "CORE", 8)
     small = planner.solve(state, PENDING, **asked)

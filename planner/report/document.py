@@ -1,18 +1,29 @@
-"""What a result is made of, whatever it is written in: texts, facts, tables, names, charts."""
+"""What a result is made of, whatever it is written in: texts, facts, tables, names, charts.
+
+Screens and pages (Markdown is a page) show the same document. Where they must differ, a part says
+on which medium it is shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, Generic, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+from planner.report.text import short
 
 Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
 Role = Literal["", "title", "badge", "verdict", "answer"]
+Medium = Literal["screen", "page"]
 MAX_ROWS: Final = 200
 MAX_ON_PAGE: Final = 5_000
 """Of more rows a browser makes heavy weather."""
 
-PAGES_ONLY: Final = 99
+CUT: Final = "... {count:,} more, use --format json"
+MAX_NAMES: Final = 20
+REPEATED: Final = 99
+"""The rank of a column whose content is said below the table as well: it goes without a note."""
+
 LEAST: Final = 12
 """A column that folds never gets narrower than this for the sake of others."""
 
@@ -24,7 +35,8 @@ class Cell:
     """One value.
 
     ``under`` is the same in another unit, ``is_name`` marks what the state calls something, and
-    ``href`` is a relative path to it.
+    ``href`` is a relative path to it. ``aside`` is a remark: after the value on a screen, below it
+    on a page; ``aside_tone`` says how it is meant.
     """
 
     text: str
@@ -32,6 +44,12 @@ class Cell:
     tone: Tone = ""
     is_name: bool = False
     href: str = ""
+    aside: str = ""
+    aside_tone: Tone = "dim"
+
+
+NOTHING: Final = "-"
+NONE: Final = Cell(NOTHING, tone="dim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +58,8 @@ class Column(Generic[Row]):
 
     Where the table is too wide for a screen, a column that ``folds`` gives way, down to about
     ``least``; the others keep their width. If that is not enough, columns with a ``rank`` are left
-    out, those of the highest first; those of rank PAGES_ONLY always.
+    out, those of the highest first. ``page`` is the title on a page where that is another, and
+    ``only`` the medium that has the column, if not both.
     """
 
     title: str
@@ -50,62 +69,65 @@ class Column(Generic[Row]):
     folds: bool = False
     least: int = LEAST
     rank: int = 0
+    page: str = ""
+    only: Medium | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Title:
-    """The title of a column, whether numbers stand in it, and how it gives way."""
+class Table:
+    """A table: its columns, and what they show of each row. ``notes`` say what codes in it mean.
 
-    text: str
-    number: bool
-    folds: bool = False
-    least: int = LEAST
-    rank: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A table. ``totals`` is one text a column, or empty; ``notes`` say what codes in it mean.
-
-    A screen shows at most ``most`` rows, a page ``most_on_page``.
+    A screen shows at most ``most`` rows, a page ``most_on_page``. Where a screen has no room for
+    it, ``narrower`` are other shapes of it to try, in this order.
     """
 
-    kind: ClassVar[str] = "sheet"
+    kind: ClassVar[str] = "table"
     caption: str
-    titles: tuple[Title, ...]
+    columns: tuple[Column[Any], ...]
     rows: tuple[tuple[Cell, ...], ...]
-    totals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     most: int = MAX_ROWS
     most_on_page: int = MAX_ON_PAGE
+    narrower: tuple[Table, ...] = ()
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether anything stands below a column."""
+        return any(column.total for column in self.columns)
+
+    def on(self, medium: Medium) -> Table:
+        """Return the columns of a medium, under its titles."""
+        places = [n for n, one in enumerate(self.columns) if one.only in {None, medium}]
+        columns = tuple(self.columns[n] for n in places)
+        if medium == "page":
+            columns = tuple(replace(one, title=one.page or one.title) for one in columns)
+        rows = tuple(tuple(row[n] for n in places) for row in self.rows)
+        return replace(self, columns=columns, rows=rows)
 
 
-def sheet(
+def table(
     caption: str,
     columns: Sequence[Column[Row]],
-    rows: Sequence[Row],
-    notes: Sequence[str] = (),
-    most: int = MAX_ROWS,
-) -> Sheet:
+    rows: Iterable[Row],
+    notes: Iterable[str] = (),
+    **more: Any,  # noqa: ANN401 - the other fields of a table
+) -> Table:
     """Return a table of some rows."""
-    totals = tuple(column.total for column in columns)
-    return Sheet(
-        caption,
-        tuple(Title(one.title, one.number, one.folds, one.least, one.rank) for one in columns),
-        tuple(tuple(_cell(column.cell(row)) for column in columns) for row in rows),
-        totals if any(totals) else (),
-        tuple(notes),
-        most,
-    )
-
-
-def _cell(value: Cell | str) -> Cell:
-    return Cell(value) if isinstance(value, str) else value
+    cells = (tuple(column.cell(row) for column in columns) for row in rows)
+    filled_in = (tuple(Cell(c) if isinstance(c, str) else c for c in row) for row in cells)
+    return Table(caption, tuple(columns), tuple(filled_in), tuple(notes), **more)
 
 
 def name(text: str) -> Cell:
     """Return what the state calls something."""
     return Cell(text, is_name=True)
+
+
+def named(keys: Sequence[str], names: Mapping[str, str]) -> str:
+    """Return what people call things in one text, cut where there are too many."""
+    text = ", ".join(short(names.get(key, key)) for key in keys[:MAX_NAMES])
+    more = len(keys) - MAX_NAMES
+    return f"{text} {CUT.format(count=more)}" if more > 0 else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +237,28 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-Block = Sheet | Paragraph | Facts | Names | Listing | Gauges | Histogram | Fold
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Blocks of one medium; the other has them in another form, or does without."""
+
+    medium: Medium
+    blocks: tuple[Block, ...]
+
+
+Block = Table | Paragraph | Facts | Names | Listing | Gauges | Histogram | Fold | Only
+
+
+def blocks_on(blocks: Iterable[Block], medium: Medium) -> Iterator[Block]:
+    """Yield what a medium shows of blocks."""
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block.on(medium)
+        elif isinstance(block, Fold):
+            yield replace(block, blocks=tuple(blocks_on(block.blocks, medium)))
+        elif not isinstance(block, Only):
+            yield block
+        elif block.medium == medium:
+            yield from blocks_on(block.blocks, medium)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +298,7 @@ class Fact:
     label: str
     cell: Cell
     role: Role = ""
+    only: Medium | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +343,14 @@ class Document:
         rest = (fact for fact in self.head if not any(fact is one for one in larger))
         return tuple((fact.label, fact.cell) for fact in rest)
 
+    def on(self, medium: Medium) -> Document:
+        """Return what a medium shows of it."""
+        head = tuple(fact for fact in self.head if fact.only in {None, medium})
+        sections = (
+            replace(one, blocks=tuple(blocks_on(one.blocks, medium))) for one in self.sections
+        )
+        return replace(self, head=head, sections=filled(*sections))
+
     def _last(self, role: str, other: Cell = Cell("")) -> Fact:
         alike = {role, "verdict"} if role == "badge" else {role}
         found = (fact for fact in reversed(self.head) if fact.role in alike)
@@ -308,17 +360,3 @@ class Document:
 def facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[Fact]:
     """Yield facts that a page makes nothing more of."""
     return (Fact(label, cell) for label, cell in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Particulars:
-    """What only the plans of one scheduler have: who asks, the request, the victims, usage.
-
-    ``found`` are facts of the plan itself, such as the node that it chooses.
-    """
-
-    asking: tuple[tuple[str, Cell], ...]
-    request: tuple[Block, ...]
-    victims: tuple[Block, ...]
-    usage: tuple[Block, ...]
-    found: tuple[tuple[str, Cell], ...] = ()
