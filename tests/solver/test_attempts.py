@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import Measure
-from planner.solver import equals
+from planner.solver import tie_break
 from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, run, within
 from planner.solver.search import RowOverClasses, Search
 from tests.cluster import PENDING, fair_sharing, preempt
@@ -54,18 +54,18 @@ def test_either_way_to_another_answer_finds_the_same_plan(
     """Among equals any answer will do, or a measure leads."""
     state = crowd(seed, 20, fair_sharing()) if fair else crowd(seed, 10)
     expected = planner.solve(state, PENDING, assignment=preempt(state))
-    asked, either = 0, equals.try_once
+    asked, either = 0, tie_break.try_once
 
     def one_way(
         search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, attempt: Attempt
     ) -> Outcome:
         nonlocal asked
-        if guide is None and led and equals.guide_of(search):
+        if guide is None and led and tie_break.guide_of(search):
             return "unknown"
         asked += 1
         return either(search, rows, guide if led else None, attempt)
 
-    monkeypatch.setattr(equals, "try_once", one_way)
+    monkeypatch.setattr(tie_break, "try_once", one_way)
     assert outcome(planner.solve(state, PENDING, assignment=preempt(state))) == outcome(expected)
     assert asked
     assert expected.status == "optimal"

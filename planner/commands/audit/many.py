@@ -17,8 +17,7 @@ from planner.commands.audit.tally import Tally
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.reader import MAX_BYTES
-from planner.solver.given import clock_of
-from planner.solver.start import pending_workloads
+from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
 
 

@@ -15,11 +15,10 @@ from planner.commands.compare.algorithm import Algorithm
 from planner.commands.compare.record import Row, RowStatus, StateComparison
 from planner.errors import InternalError, PlannerError, UnsupportedError
 from planner.plan import AnyPlan, Plan
+from planner.solver.answer import broken
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
-from planner.solver.start import solve, start
-from planner.solver.verdict import broken
+from planner.solver.start import Given, solve, start
 from planner.state import State, YuniKornState
 from planner.verifier.kueue.plan import verify_plan
 

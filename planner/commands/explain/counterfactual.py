@@ -10,8 +10,8 @@ from planner.commands.explain.record import Alternative, TermDifference
 from planner.models.shared.builder import Linear
 from planner.plan import AnyPlan
 from planner.solver.engine import Outcome, OutOfTime
-from planner.solver.equals import find_equal
 from planner.solver.levels import solve_levels
+from planner.solver.tie_break import find_equal
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]

@@ -10,7 +10,7 @@ from planner.commands.explain.inquiry import Inquiry
 from planner.commands.explain.record import Optima
 from planner.models.shared.classes import Classes
 from planner.solver.engine import Outcome
-from planner.solver.equals import find_equal
+from planner.solver.tie_break import find_equal
 
 
 def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:

@@ -23,7 +23,7 @@ from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
-from planner.solver.yunikorn.solve import solve_yunikorn
+from planner.solver.yunikorn.start import solve
 from planner.state import State, YuniKornState
 
 
@@ -101,7 +101,7 @@ class YuniKornOptimum:
         if not (isinstance(conditions, Preconditions) and conditions.attempted):
             return found
         planning = YuniKornPlanning(state, cluster, asking, self._laws)
-        plan = solve_yunikorn(planning, self._profile, Deadline.after(self._time_limit))
+        plan = solve(planning, self._profile, Deadline.after(self._time_limit))
         self._doubts.note(plan)
         if not plan.victims:
             return found

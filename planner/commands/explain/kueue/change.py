@@ -12,13 +12,13 @@ from planner.commands.explain.record import Change
 from planner.commands.whatif.edit import edit
 from planner.objective.profiles import Profile
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.solver.core import find_any
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
-from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.levels import find_any
+from planner.solver.start import Given
 from planner.state.queues import Preemption, ResourceQuota
 
 HIGHEST_PRIORITY: Final = 2**31 - 1

@@ -16,13 +16,12 @@ from planner.models.yunikorn.need import is_under_guaranteed, short_of_guarantee
 from planner.objective.profiles import Profile
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
-from planner.solver.core import find_any
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
-from planner.solver.start import start
-from planner.solver.yunikorn.explanation import victims_in_words
+from planner.solver.levels import find_any
+from planner.solver.start import Given
+from planner.solver.yunikorn.describe import victims_in_words
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.solver.yunikorn.solve import prepare_ask, settled_ask, solve_yunikorn
+from planner.solver.yunikorn.start import prepare_ask, settled_ask, solve, start
 from planner.state.yunikorn import QueueConfig
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 
@@ -65,7 +64,7 @@ class YuniKornTrial(Trial):
 
     def proved(self, one: Edit) -> Change | None:
         """Solve the changed state; ``None`` if that finds no plan in time."""
-        plan = solve_yunikorn(self.planned(one.text), self.profile, self.deadline)
+        plan = solve(self.planned(one.text), self.profile, self.deadline)
         return one.change(plan, f"preempting {victims_in_words(len(plan.victims))}")
 
 

@@ -47,7 +47,7 @@ from planner.models.yunikorn.need import (
 )
 from planner.problem.yunikorn import YuniKornProblem
 from planner.solver.engine import Deadline, Outcome, run
-from planner.solver.yunikorn.explanation import explain_refusal
+from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 
 WORDS: Final[Register[Callable[[YuniKornPlanning], str]]] = Register()

@@ -22,11 +22,16 @@ from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.search import Counts, Search
-from planner.solver.start import start
-from planner.solver.yunikorn.last_resort import LAST_TIER, is_spared
-from planner.solver.yunikorn.solve import prepare_ask, settled_ask, solve_yunikorn
+from planner.solver.start import Given
+from planner.solver.yunikorn.start import (
+    LAST_TIER,
+    is_spared,
+    prepare_ask,
+    settled_ask,
+    solve,
+    start,
+)
 from planner.state import YuniKornState
 
 _SHOWN = 10
@@ -46,7 +51,7 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         deadline: Deadline,
     ) -> None:
         self.planning = start(state, given, costs)
-        self._plan = solve_yunikorn(self.planning, profile, deadline)
+        self._plan = solve(self.planning, profile, deadline)
         super().__init__(self.planning.adopt(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
