@@ -17,13 +17,13 @@ from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
 from planner.quota.devices import Devices
 from planner.quota.holding import (
+    NEVER,
     effective_priority,
     holding_of,
     is_concurrent,
+    progress_of,
     queue_order_time,
-    reservation_time,
     seconds_since,
-    started_at,
 )
 from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
@@ -299,23 +299,24 @@ def as_admitted(
 def _admitted(
     configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
 ) -> Admitted:
-    metadata, reserved_at = workload.metadata, reservation_time(workload, now)
+    metadata, progress = workload.metadata, progress_of(workload)
+    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
     return Admitted(
-        workload=workload,
-        key=workload.key,
-        namespace=metadata.namespace,
-        uid=metadata.uid,
-        queue=node,
-        usage=shape.usage,
-        names=shape.names,
-        pods=shape.holding.pods,
-        priority=effective_priority(workload, configuration),
-        queued_at=queue_order_time(workload, configuration),
-        reserved_at=reserved_at,
-        reserved_s=reserved_at.timestamp(),
-        running_s=seconds_since(started_at(workload), now),
-        evicted=workload.is_true("Evicted"),
-        remarked=bool(metadata.annotations or workload.status.scheduling_stats.evictions),
+        workload,
+        f"{metadata.namespace}/{metadata.name}",
+        metadata.namespace,
+        metadata.uid,
+        node,
+        shape.usage,
+        shape.names,
+        shape.pods,
+        effective_priority(workload, configuration),
+        queue_order_time(workload, configuration, moved=progress.moved),
+        reserved_at,
+        reserved_at.timestamp(),
+        seconds_since(progress.started_at, now),
+        progress.evicted,
+        bool(metadata.annotations or workload.status.scheduling_stats.evictions),
     )
 
 

@@ -19,7 +19,7 @@ from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification
 from planner.scheduler import Scheduler, Words
 from planner.solver.engine import Deadline
-from planner.solver.given import Given, Wanted
+from planner.solver.start import Given, Wanted
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from planner.commands.compare.measure import (
 from planner.commands.compare.record import Comparison, Row, StateComparison
 from planner.commands.compare.summary import Tally
 from planner.reader import MAX_BYTES
-from planner.solver.given import clock_of
-from planner.solver.start import pending_workloads
+from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState, State, YuniKornState
 
 

@@ -37,11 +37,10 @@ from planner.errors import InternalError, PlannerError, SchemaError, Unsupported
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Plan
+from planner.solver.answer import broken
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
-from planner.solver.start import solve, start
-from planner.solver.verdict import broken
+from planner.solver.start import Given, solve, start
 from planner.state import AnyState, State, YuniKornState
 from planner.state.configuration import BOTH_STRATEGIES, FairSharing, Strategy
 from planner.state.kep83 import NAME as KEP83

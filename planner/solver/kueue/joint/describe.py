@@ -19,13 +19,12 @@ from planner.plan import (
     Status,
 )
 from planner.quota.snapshot import Admitted, Snapshot
-from planner.solver.certificate import certify
-from planner.solver.joint.question import Question
-from planner.solver.joint.sequence import Served, after, refitting
-from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.answer import broken, certify
+from planner.solver.kueue.describe import victims_in_words
+from planner.solver.kueue.joint.question import Question
+from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved
-from planner.solver.verdict import broken
 from planner.verifier.kueue.certificate import check_status
 
 ADMITTED = "admitted"

@@ -6,6 +6,9 @@ objective are minimised over the victims of all steps together. The order of the
 the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
 optimal only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
 the answer is the better of serving one by one greedily and each at its best, with these bounds.
+
+There are no proof trees for joint plans: a level rests on two engines, or, where its value is 0,
+on no term being below that.
 """
 
 from __future__ import annotations
@@ -21,21 +24,45 @@ from planner.errors import UnsupportedError
 from planner.models.shared.classes import Classes, group
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
-from planner.objective.profiles import Profile, measure_id, with_names
+from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.objective.terms import TermTable
-from planner.plan import JointPlan
-from planner.solver.comparison import bind, dropped_in_words, refuse_worse
-from planner.solver.core import Least, find_any, find_within
+from planner.plan import JointPlan, Proof
+from planner.solver.answer import bind, dropped_in_words, refuse_worse
 from planner.solver.engine import Deadline, Outcome
-from planner.solver.joint.describe import Told, describe, describe_none
-from planner.solver.joint.proving import judge
-from planner.solver.joint.question import Question
-from planner.solver.joint.relaxed import RelaxedRules, bounds_in_any_order
-from planner.solver.joint.rules import JointRules
-from planner.solver.joint.sequence import Refused, Step, replay, serve_at_best
-from planner.solver.levels import Answer, LevelResult, solve_levels
+from planner.solver.kueue.joint.describe import Told, describe, describe_none
+from planner.solver.kueue.joint.question import Question
+from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
+from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
+from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.search import Counts, Search
 from planner.solver.second_opinion import Witnesses
+
+
+def judge(
+    witnesses: Witnesses, search: Search, levels: Sequence[LevelResult]
+) -> tuple[Counts | None, tuple[LevelResult, ...]]:
+    """Return levels with what they rest on, and an answer of the search that is better.
+
+    Only levels whose bound is their value are asked about. Where an answer is better, those
+    behind its level are left as they are.
+    """
+    earlier: list[tuple[Measure, int]] = []
+    judged: list[LevelResult] = []
+    for number, level in enumerate(levels):
+        least, better = level.least, None
+        proof: Proof | None = "certified" if least.value == 0 else None
+        if proof is None and least.bound == least.value:
+            opinion = witnesses.ask(search, earlier, level.measure, least.value - 1)
+            proof = "solver" if opinion.outcome == "none" else None
+            better = opinion.counts if opinion.outcome == "found" else None
+        if better is not None:
+            least = replace(least, outcome="feasible", bound=0)
+        judged.append(replace(level, least=least, proof=proof))
+        if better is not None:
+            return better, (*judged, *levels[number + 1 :])
+        earlier.append((level.measure, least.value))
+    return None, tuple(judged)
+
 
 ORDERS: Final = 4
 """Pending workloads up to which every order of serving them is considered."""

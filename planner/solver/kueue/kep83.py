@@ -1,29 +1,64 @@
-"""One pending workload being planned by KEP-83's rules."""
+"""One pending workload being planned by KEP-83's rules; search and description are Kueue's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 import numpy as np
 
 from planner.assignment import Assignment
 from planner.errors import UnsupportedError
+from planner.models.kep83.build import assemble
 from planner.models.kep83.candidates import eligible, reasons
+from planner.models.kep83.relaxation import relax, rows
+from planner.models.kueue.formulation import Formulation
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
 from planner.objective.annotation import read_disruption
 from planner.objective.profiles import Profile
-from planner.problem.array import BoolArray
+from planner.problem.array import BoolArray, IntArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
 from planner.problem.kueue import Problem
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.waiting import seconds_waiting
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
-from planner.solver.kep83.rules import Kep83Rules
+from planner.solver.bound import Bound, linear_programming_bound
 from planner.solver.kueue.describe import Subject
-from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.planning import KueueRules, Planning
 from planner.state import State
 from planner.state.kep83 import Kep83
+
+
+@dataclass(frozen=True)
+class Kep83Rules(KueueRules):
+    """The rules for one problem; the only attempt is that of the options.
+
+    ``kep83`` is the problem with its policies; ``restricted`` is False everywhere.
+    """
+
+    kep83: Kep83Problem
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.kep83, self.columns(classes))
+
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        return rows(self.kep83, self.columns(classes))
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by the linear relaxation."""
+        relaxation = relax(self.kep83, self.columns(classes))
+        return linear_programming_bound(relaxation, classes, costs, limits)
+
+    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
+        """Return whether the answer may borrow: that is an option, and not for it to say."""
+        del classes, counts
+        return self.kep83.borrows
+
 
 _COST_COUNTS: Final = "ByLowestDisruptionCost"
 
