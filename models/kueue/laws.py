@@ -79,11 +79,11 @@ def without_borrowing(formulation: Formulation) -> None:
     """
     problem, usage = formulation.problem, formulation.usage
     queue = problem.own_queue
-    for fr in problem.requested:
+    for fr, asked in enumerate(problem.searched):
         nominal = problem.quota[queue][fr]
-        if nominal != UNLIMITED:
+        if asked and nominal != UNLIMITED:
             formulation.builder.at_most(
-                usage.after(queue, fr).shifted(problem.request[fr]),
+                usage.after(queue, fr).shifted(asked),
                 nominal,
                 when=[negation(formulation.borrowing)],
             )

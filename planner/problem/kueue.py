@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import PODS, Assignment, contested, total_request, whole_request
 from planner.errors import UnsupportedError
 from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
@@ -63,7 +63,8 @@ class Problem:
     frs
         (F,) the flavor-resources; every other table is in this order.
     request
-        (F,) REQ in integer units, 0 where only contested.
+        (F,) what must be available in the end, in integer units, 0 where only contested: REQ, and
+        the pods where the queue covers those.
     contested
         Positions of FRS: the fr whose assigned mode is Preempt.
     parent, children, quota, kept, limit, usage, available
@@ -122,6 +123,12 @@ class Problem:
         return self.path[0]
 
     @property
+    def searched(self) -> Sequence[int]:
+        """(F,) REQ, what the search for victims counts: the request but for pods."""
+        pairs = zip(self.frs, self.request, strict=True)
+        return [0 if fr.resource == PODS else amount for fr, amount in pairs]
+
+    @property
     def requested(self) -> tuple[int, ...]:
         """Positions of the fr with a request."""
         return tuple(fr for fr, amount in enumerate(self.request) if amount)
@@ -143,8 +150,12 @@ class Problem:
         return shared
 
 
-def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Problem:
+def build_problem(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, *, pods: bool = True
+) -> Problem:
     """Build the problem of one preemptor with its flavors assigned.
+
+    ``pods`` says whether those that it asks for must be available in the end.
 
     Raises
     ------
@@ -152,7 +163,8 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         If usage has saturated 64 bits: removals would no longer lower it.
     """
     tree, usage = snapshot.tree, snapshot.usage
-    request = total_request(assignment, preemptor, snapshot)
+    searched = total_request(assignment, preemptor, snapshot)
+    request = whole_request(assignment, preemptor, snapshot) if pods else searched
     wanted = contested(assignment, snapshot)
     frs = _relevant(snapshot, preemptor, {*request, *wanted})
     nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
@@ -160,7 +172,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
     lca = _lowest_common_ancestors(parent, path)
-    advantage = _advantage(snapshot, preemptor, request)
+    advantage = _advantage(snapshot, preemptor, searched)
     workloads, queue = _workloads(snapshot, nodes)
     holding, names_contested = _held(workloads, frs, wanted)
     return Problem(
@@ -188,7 +200,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
         order=_scheduler_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
-        fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),
+        fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, contested, whole_request
 from planner.models.kueue.candidates import eligible
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
@@ -51,7 +51,7 @@ def choices_of(planning: Planning) -> Choices:
 def _asked(planning: Planning, assignment: Assignment) -> _Asked:
     """Return what an assignment asks for and contests: all that the laws look at."""
     snapshot = planning.snapshot
-    request = total_request(assignment, planning.preemptor, snapshot)
+    request = whole_request(assignment, planning.preemptor, snapshot)
     return frozenset(request.items()), contested(assignment, snapshot)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.assignment import Assignment, total_request
+from planner.assignment import Assignment, whole_request
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
@@ -385,6 +385,6 @@ def _borrow_level(planning: Planning, plan: Plan) -> int:
         for workload in workloads:
             if workload.key in gone:
                 usage.remove(queue, workload.usage)
-    request = total_request(plan.assignment, preemptor, snapshot)
+    request = whole_request(plan.assignment, preemptor, snapshot)
     levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
     return max(levels, default=0)
