@@ -142,6 +142,11 @@ def _eligibility(
     if flavor not in listed:
         yield f"flavor {flavor} of {group.name} is not one of its resource group: {listed}"
         return
+    allowed = setting.preemptor.workload.allowed_flavors
+    if allowed is not None and setting.snapshot.configuration.gate("ConcurrentAdmission"):
+        if flavor not in allowed:
+            yield f"{group.name} may not have flavor {flavor}: its variant has {sorted(allowed)}"
+        listed = [name for name in listed if name in allowed or name == flavor]
     for name in listed[: listed.index(flavor) + 1]:
         known = setting.snapshot.flavors.get(name)
         if known is None:
