@@ -1,6 +1,6 @@
 """What is said next to every plan of a workload: what is counted of it, and by what order.
 
-Source: docs/semantics/kueue-features.md, sections 2 to 4.
+Source: docs/semantics/kueue-features.md §2 to §4.
 """
 
 from __future__ import annotations
