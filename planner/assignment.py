@@ -149,17 +149,22 @@ def total_request(
 
     The request for ``pods`` that flavor assignment adds is not part of it
     (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for what its additional
-    pods take: less than nothing where it has fewer than the slice that it replaces.
+    pods take: less than nothing where it has fewer than the slice that it replaces. Older releases
+    count pods, and zeros, too (docs/semantics/kueue-releases.md §2.1, 11b and 12).
     """
     total: dict[int, int] = {}
+    rules = snapshot.configuration.rules
     replaced = replaced_by(snapshot, preemptor)
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
     for place, (request, pods) in enumerate(pairs):
         count = request.count if pods.count is None else pods.count
         asked = replaced.more_pods(place, request) if replaced else request.scaled(count)
-        for resource, amount in asked.totals.items():
+        totals = asked.totals
+        if "pods" in pods.flavors and not rules.pods_outside_search:
+            totals = {**totals, "pods": count}
+        for resource, amount in totals.items():
             choice = pods.flavors.get(resource)
-            if amount and choice is not None:
+            if choice is not None and (amount or not rules.drops_zero_requests):
                 fr = snapshot.fr(choice.flavor, resource)
                 total[fr] = add(total.get(fr, 0), amount)
     return total

@@ -1,12 +1,14 @@
 """Small clusters in a few words, as the objects kubectl would print.
 
-One flavor, ``default``; amounts are integers of a resource, ``gpu`` unless said. Minutes count
-from 12:00 on a fixed day; ``now`` is 13:00.
+One flavor, ``default``, and a second one where ``with_spare_flavor`` is asked for; amounts are
+integers of a resource, ``gpu`` unless said. Minutes count from 12:00 on a fixed day; ``now`` is
+13:00.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from planner.assignment import read_assignment
@@ -19,6 +21,7 @@ from planner.state import State
 Object = dict[str, Any]
 NOW = "2026-05-01T13:00:00Z"
 FLAVOR = "default"
+SPARE = "spare"
 KUEUE = "kueue.x-k8s.io/v1beta2"
 PENDING = "ns/pending"
 
@@ -121,6 +124,7 @@ def running(  # noqa: PLR0913 - the words of the small language
     created: int | None = None,
     evicted: bool = False,
     annotations: Mapping[str, str] | None = None,
+    flavor: str = FLAVOR,
 ) -> list[Object]:
     """Return a workload ``ns/NAME`` that holds quota since a minute."""
     usage = _each(amount)
@@ -130,7 +134,7 @@ def running(  # noqa: PLR0913 - the words of the small language
     assignment = {
         "name": "main",
         "count": 1,
-        "flavors": dict.fromkeys(usage, FLAVOR),
+        "flavors": dict.fromkeys(usage, flavor),
         "resourceUsage": {resource: str(value) for resource, value in usage.items()},
     }
     workload = _workload(name, queue_name, usage, priority, minute if created is None else created)
@@ -147,6 +151,17 @@ def pending(
 ) -> list[Object]:
     """Return the pending workload ``ns/pending``."""
     return [_workload("pending", queue_name, _each(amount), priority, created)]
+
+
+def with_spare_flavor(parts: Iterable[Object]) -> list[Object]:
+    """Return the parts with a second flavor in every quota, of which nobody has any."""
+    kind = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": SPARE}}
+    found = deepcopy(list(parts))
+    for item in found:
+        for group in item["spec"].get("resourceGroups", ()) if "spec" in item else ():
+            rows = [{"name": name, "nominalQuota": 0} for name in group["coveredResources"]]
+            group["flavors"].append({"name": SPARE, "resources": rows})
+    return [kind, *found]
 
 
 def configuration(**fields: object) -> list[Object]:

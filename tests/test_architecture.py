@@ -55,9 +55,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/risk": "errors objective plan quota commands/whatif solver state scheduler",
         "commands/simulate": "errors quantity plan quota assignment objective reference"
         " solver state scheduler",
-        "commands/lint": "errors quantity state reader quota reference plan solver"
+        "commands/lint": "dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",
-        "commands/replay": "errors state reader quota reference assignment plan",
+        "commands/replay": "coverage errors state reader quota reference assignment plan",
         "batch": "errors",
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"

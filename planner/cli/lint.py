@@ -30,6 +30,7 @@ Families of findings:
   ping-pong   workloads evict one another, again and again
   impossible  preemption that seems to be asked for finds nobody
   useless     a setting changes nothing
+  starvation  a workload waits, and the scheduler never reaches it
 
 Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is
@@ -74,8 +75,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     """Find what a configuration makes possible, impossible or pointless in preemption.
 
     STATE is the same as for solve. Policies, limits, weights and thresholds of Kueue's queues,
-    or guarantees, fences and properties of YuniKorn's, are looked at; what runs only says which
-    priorities there are. Nothing in the cluster changes.
+    or guarantees, fences and properties of YuniKorn's, are looked at. What runs says which
+    priorities there are, and Kueue's pending workloads whether one of them keeps it from others
+    for ever. Nothing in the cluster changes.
     """
     from planner.cli.output import Target
     from planner.commands.lint import lint
@@ -93,7 +95,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 def _write(answer: Lint, folder: Path) -> None:
     from planner.cli.output import write_file
-    from planner.commands.lint.example import files_of
+    from planner.commands.lint.lint import files_of
     from planner.errors import InputError
 
     try:

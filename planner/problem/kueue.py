@@ -196,7 +196,9 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         holding=holding,
         names_contested=names_contested,
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
-        queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
+        queued_later=np.array(
+            [preemptor.queued_before(w.queued_at) for w in workloads], dtype=bool
+        ),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),

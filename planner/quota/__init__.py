@@ -10,6 +10,7 @@ holding.py    what an admitted workload holds
 past_use.py   what LocalQueues used, by which admission fair sharing orders
 shape.py      the same, told once for all that hold the same
 slices.py     the old slice that a slice of an elastic workload replaces
+overflow.py   amounts that wrap around in older releases of Kueue
 snapshot.py   state -> tree + admitted workloads
 preemptor.py  the pending workload that wants in
 waiting.py    for how long it has waited

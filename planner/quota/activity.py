@@ -65,7 +65,8 @@ class Activity:
 
 
 def _cohort_parents(state: State) -> dict[str, str]:
-    parents = {cohort.name: cohort.spec.parent_name for cohort in state.cohorts}
+    nested = state.configuration.gate("HierarchicalCohorts")
+    parents = {cohort.name: cohort.spec.parent_name if nested else "" for cohort in state.cohorts}
     named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
     for name in named:
         if name:

@@ -153,6 +153,18 @@ def started_at(workload: Workload) -> datetime | None:
     return workload.reserved_at
 
 
+def reservation_time(workload: Workload, now: datetime) -> datetime:
+    """Return the time of reservation by which candidates are ordered.
+
+    It is now where nothing is reserved, but the zero time where a reservation has no time.
+    Source: docs/semantics/kueue.md §5.4.
+    """
+    reserved = workload.condition("QuotaReserved")
+    if reserved is None or not reserved.is_true:
+        return now
+    return reserved.last_transition_time or NEVER
+
+
 def seconds_since(start: datetime | None, now: datetime) -> int:
     """Return the whole seconds from a time to another; none before it, or if it is not known."""
     return max(0, int((now - start).total_seconds())) if start else 0
@@ -166,20 +178,15 @@ def queue_order_time(workload: Workload, configuration: Configuration) -> dateti
     else:  # as almost everywhere: it was never moved
         return workload.metadata.creation_timestamp or NEVER
     evicted = workload.condition("Evicted")
-    if evicted and evicted.is_true and evicted.last_transition_time:
+    if evicted and evicted.is_true:
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
         if evicted.reason == "PodsReadyTimeout" and not by_creation:
-            return evicted.last_transition_time
+            return evicted.last_transition_time or NEVER
         if evicted.reason == "AdmissionCheck":
-            return evicted.last_transition_time
+            return evicted.last_transition_time or NEVER
     if not configuration.gate("PrioritySortingWithinCohort"):
         preempted = workload.condition("Preempted")
-        if (
-            preempted
-            and preempted.is_true
-            and preempted.reason == "InCohortReclaimWhileBorrowing"
-            and preempted.last_transition_time
-        ):
-            return preempted.last_transition_time + timedelta(milliseconds=1)
+        if preempted and preempted.is_true and preempted.reason == "InCohortReclaimWhileBorrowing":
+            return (preempted.last_transition_time or NEVER) + timedelta(milliseconds=1)
     return workload.metadata.creation_timestamp or NEVER

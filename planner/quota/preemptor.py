@@ -74,6 +74,7 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
         ),
         rejection=charges.rejection,
         notes=charges.notes,
+        buffer=state.configuration.timestamp_buffer,
     )
 
 

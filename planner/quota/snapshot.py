@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
@@ -21,6 +21,7 @@ from planner.quota.holding import (
     holding_of,
     is_concurrent,
     queue_order_time,
+    reservation_time,
     seconds_since,
     started_at,
 )
@@ -78,7 +79,8 @@ class Preemptor:
     """The pending workload that wants in, and the ClusterQueue it waits for.
 
     ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
-    ``notes`` what is to be said of what it asks for.
+    ``notes`` what is to be said of what it asks for; ``buffer`` is how much later another of equal
+    priority must have queued to count as newer.
     """
 
     workload: Workload
@@ -88,11 +90,16 @@ class Preemptor:
     pod_sets: Sequence[PodSetRequest]
     rejection: str = ""
     notes: Sequence[str] = ()
+    buffer: timedelta = timedelta()
 
     @property
     def key(self) -> str:
         """``namespace/name``."""
         return self.workload.key
+
+    def queued_before(self, queued_at: datetime) -> bool:
+        """Say whether it queued long enough before a moment for that to be newer (§5.2)."""
+        return queued_at - self.queued_at > self.buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +252,15 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
-        shape.add_to(usage)
-    usage.settle()
+    if configuration.rules.clamps_reclaimable:
+        for shape in shapes:
+            shape.add_to(usage)
+        usage.settle()
+    else:  # usage may be negative, and then what cohorts see depends on the order
+        for workload in state.workloads:
+            node = node_of.get(workload.admitted_by) if workload.holds_quota else None
+            if node is not None:
+                usage.add(node, shapes.of(workload).usage)
     return Snapshot(
         now=clock,
         configuration=configuration,
@@ -285,7 +299,7 @@ def as_admitted(
 def _admitted(
     configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
 ) -> Admitted:
-    metadata, reserved_at = workload.metadata, workload.reserved_at or now
+    metadata, reserved_at = workload.metadata, reservation_time(workload, now)
     return Admitted(
         workload=workload,
         key=workload.key,
@@ -332,6 +346,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
     Cohorts in a cycle are left out; their queues stand alone, and are inactive.
     """
     specs = {cohort.name: cohort.spec for cohort in state.cohorts}
+    lends = state.configuration.gate("LendingLimit")
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
     cohorts = [
@@ -340,7 +355,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(activity.parents[name], NO_PARENT),
             is_queue=False,
             active=True,
-            quotas=_quotas(specs[name].resource_groups, index) if name in specs else {},
+            quotas=_quotas(specs[name].resource_groups, index, lends) if name in specs else {},
             weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
         )
         for name in names
@@ -351,7 +366,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
             active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index),
+            quotas=_quotas(cq.spec.resource_groups, index, lends),
             weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
@@ -360,8 +375,10 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int]
+    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], lends: bool
 ) -> dict[int, Quota]:
+    """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
+
     def limit(nano: int | None, resource: str) -> int | None:
         return None if nano is None else to_quota(nano, resource)
 
@@ -369,7 +386,7 @@ def _quotas(
         index[FlavorResource(flavor.name, quota.name)]: Quota(
             to_quota(quota.nominal_quota, quota.name),
             limit(quota.borrowing_limit, quota.name),
-            limit(quota.lending_limit, quota.name),
+            limit(quota.lending_limit, quota.name) if lends else None,
         )
         for group in groups
         for flavor in group.flavors

@@ -9,6 +9,7 @@ from planner.state import (
     ClusterQueue,
     Cohort,
     Configuration,
+    Deployment,
     DeviceClass,
     LimitRange,
     LocalQueue,
@@ -63,6 +64,7 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
             Kind("ResourceClaimTemplate", ResourceClaimTemplate, _DEVICE_VERSIONS, namespaced=True),
         ),
         (DEVICES, Kind("ResourceSlice", ResourceSlice, _DEVICE_VERSIONS)),
+        ("apps", Kind("Deployment", Deployment, ("v1",), namespaced=True)),
         ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
     )
 }

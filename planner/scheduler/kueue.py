@@ -32,7 +32,7 @@ KUEUE: Final = Scheduler(
         "explanation": "planner.commands.explain.kueue.inquiry:KueueInquiry",
         "edits": "planner.commands.whatif.kueue_edit",
         "exposure": "planner.commands.risk.kueue",
-        "simulation": "planner.commands.simulate.kueue",
+        "simulation": "planner.commands.simulate.kueue_world",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",
         "page": "planner.report.kueue.page:particulars",

@@ -30,7 +30,7 @@ YUNIKORN: Final = Scheduler(
         "explanation": "planner.commands.explain.yunikorn.inquiry:YuniKornInquiry",
         "edits": "planner.commands.whatif.yunikorn_edit",
         "exposure": "planner.commands.risk.yunikorn",
-        "simulation": "planner.commands.simulate.yunikorn",
+        "simulation": "planner.commands.simulate.yunikorn_world",
         "lint": "planner.commands.lint.yunikorn:findings_in",
         "page": "planner.report.yunikorn.page:particulars",
         "table": "planner.report.yunikorn.table",

@@ -12,6 +12,8 @@ devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
 pods.py               the parts of a pod template that matter
 configuration.py      Kueue's Configuration
+release.py            which rules a release of Kueue has
+manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn
@@ -29,6 +31,7 @@ from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
 from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.disruption import PodDisruptionBudget
+from planner.state.manager import Deployment
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -40,6 +43,7 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
+from planner.state.release import KnownBy, Release
 from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
@@ -50,6 +54,7 @@ __all__ = [
     "ClusterQueue",
     "Cohort",
     "Configuration",
+    "Deployment",
     "DeviceClass",
     "LimitRange",
     "LocalQueue",
@@ -75,13 +80,15 @@ class State(Schema):
     another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
     about things it tolerated. Without a Configuration among what was read, ``configuration_given``
     is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
-    are not read.
+    are not read. ``release_known_by`` says how the release of Kueue was known; the Configuration
+    has its rules.
     """
 
     now: datetime
     digest: str
     source: str
     notes: tuple[str, ...] = ()
+    release_known_by: KnownBy = "assumed"
     cluster_queues: tuple[ClusterQueue, ...] = ()
     cohorts: tuple[Cohort, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()
@@ -105,6 +112,11 @@ class State(Schema):
     def scheduler(self) -> str:
         """The id of the scheduler."""
         return "kueue"
+
+    @property
+    def release(self) -> Release:
+        """The release of Kueue whose rules hold."""
+        return self.configuration.release
 
 
 AnyState = State | YuniKornState

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 from planner.state.devices import DeviceSelector
+from planner.state.release import NEWEST, Release, Rules
 
 FEATURE_GATES: Final[dict[str, bool]] = {
     "AdmissionFairSharing": True,
@@ -16,13 +18,17 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "ElasticJobsViaWorkloadSlices": True,
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
+    "FairSharingReevaluatePreemptionCandidates": False,
     "FlavorFungibility": True,
+    "FlavorFungibilityImplicitPreferenceDefault": False,
     "FlavorFungibilityPreserveScanProgress": True,
+    "HierarchicalCohorts": True,
     "KueueDRAIntegration": True,
     "KueueDRAIntegrationConsumableCapacity": False,
     "KueueDRAIntegrationExtendedResource": True,
     "KueueDRAIntegrationPartitionableDevices": True,
     "KueueDRARejectWorkloadsWhenDRADisabled": True,
+    "LendingLimit": True,
     "MultiKueueOrchestratedPreemption": False,
     "PartialAdmission": True,
     "PrioritizePreemptorWorkloads": False,
@@ -31,11 +37,13 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "QuotaCheckStrategy": True,
     "ReclaimablePods": True,
     "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
+    "SchedulerTimestampPreemptionBuffer": False,
     "SchedulingEquivalenceHashing": True,
+    "UnadmittedWorkloadsObservability": True,
     "WorkloadPriorityClassDefaulting": True,
 }
-"""The gates that change what the planner decides, with Kueue's defaults (kueue ff69552e,
-pkg/features/kube_features.go)."""
+"""The gates that change what the planner decides, with the defaults of the newest rules (kueue
+ff69552e, pkg/features/kube_features.go); ``planner/state/release.py`` has those of releases."""
 
 Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 
@@ -143,7 +151,10 @@ def _is_switched_off(key: str, item: object) -> bool:
 
 
 class Configuration(KubernetesObject):
-    """The part of Kueue's Configuration that decides anything; all defaults when absent."""
+    """The part of Kueue's Configuration that decides anything; all defaults when absent.
+
+    It also knows the release of Kueue that it is given to, which no Configuration says.
+    """
 
     fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
     feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
@@ -152,6 +163,7 @@ class Configuration(KubernetesObject):
     admission_fair_sharing: AdmissionFairSharing | None = Field(
         default=None, alias="admissionFairSharing"
     )
+    _release: Release = PrivateAttr(default=NEWEST)
 
     @model_validator(mode="before")
     @classmethod
@@ -162,15 +174,46 @@ class Configuration(KubernetesObject):
             return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
         return value
 
+    def under(self, release: Release) -> Configuration:
+        """Return the same Configuration as given to a release of Kueue."""
+        copy = self.model_copy()
+        copy._release = release  # noqa: SLF001 - a copy of its own
+        return copy
+
+    @property
+    def release(self) -> Release:
+        """The release of Kueue that it is given to."""
+        return self._release
+
+    @property
+    def rules(self) -> Rules:
+        """The rule switches of that release."""
+        return self._release.rules
+
     def gate(self, name: str) -> bool:
-        """Whether a feature gate is on.
+        """Whether a feature gate is on in the release; one that it does not know has no effect.
 
         Raises
         ------
         KeyError
             If the planner does not know the gate.
         """
-        return self.feature_gates.get(name, FEATURE_GATES[name])
+        if name not in FEATURE_GATES:
+            raise KeyError(name)
+        given = self.feature_gates.get(name)
+        if given is None or name not in self._release.gates:
+            return self._release.default(name, self.feature_gates)
+        return given
+
+    @property
+    def timestamp_buffer(self) -> timedelta:
+        """How much later than the preemptor a victim of equal priority must have queued."""
+        return timedelta(minutes=5 if self.gate("SchedulerTimestampPreemptionBuffer") else 0)
+
+    @property
+    def blocks_admission(self) -> bool:
+        """Whether nobody is admitted while pods of another are not ready."""
+        return self.wait_for_pods_ready is not None and self.wait_for_pods_ready.block_admission
 
     @property
     def fair_sharing_on(self) -> bool:

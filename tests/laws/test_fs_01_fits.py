@@ -2,51 +2,115 @@
 
 from __future__ import annotations
 
-from tests.admitted import admitted_fairly
-from tests.cluster import cohort, fair_sharing, pending, problem_of, queue, running, state_of
+import pytest
+
+from tests.cluster import Object, cohort, fair_sharing, pending, queue, running, state_of
+from tests.laws.judges import BY_SHARE, OWN, RECLAIM, Case, broken_fairly, judge, sets, told_fairly
+from tests.verifier.cases import all_assigned
 
 
-def test_too_few_victims_are_forbidden_and_enough_permitted() -> None:
-    state = state_of(
-        queue("a", 4, within="LowerPriority"),
-        running("one", "a", 1),
-        running("three", "a", 3),
-        pending("a", 3),
-        fair_sharing(),
+def crowd(asked: int, borrowing: int | None = None) -> list[Object]:
+    """Return a full cohort of 8, of which queue b uses 6 of its 2."""
+    return [
+        *cohort("org", nominal=4),
+        *queue("a", 2, "org", borrowing=borrowing, within="LowerPriority", reclaim="Any"),
+        *queue("b", 2, "org"),
+        *running("own", "a", 2),
+        *running("two", "b", 2),
+        *running("rest", "b", 4),
+        *pending("a", asked),
+        *fair_sharing(),
+    ]
+
+
+CASES = [
+    Case(
+        "too few are forbidden, enough and more are permitted",
+        [
+            *queue("a", 4, within="LowerPriority"),
+            *running("one", "a", 1),
+            *running("three", "a", 3),
+            *pending("a", 3),
+            *fair_sharing(),
+        ],
+        legal=sets("three", "one three"),
+        without=sets("", "one", "three", "one three"),
+    ),
+    Case(
+        # All 8 of the cohort are used; 3 have to go for 3, no more.
+        "the request counts once although shares count it too",
+        [
+            *cohort("org", nominal=8),
+            *queue("a", 0, "org", reclaim="Any"),
+            *queue("b", 0, "org"),
+            *running("three", "b", 3),
+            *running("five", "b", 5),
+            *pending("a", 3),
+            *fair_sharing(),
+        ],
+        permits=sets("three"),
+    ),
+    Case(
+        # The department may use 2 + 2: one of its three has to go at least, and one may stay.
+        "borrowing is permitted up to the limits of the path",
+        [
+            *cohort("root", nominal=8),
+            *cohort("dept", "root", nominal=0, borrowing=2),
+            *queue("a", 2, "dept", within="LowerPriority"),
+            *running("two", "a", 2),
+            *running("one", "a", 1),
+            *pending("a", 3),
+            *fair_sharing(),
+        ],
+        legal=sets("two", "two one"),
+        forbids=sets("one"),
+    ),
+    # The request itself does not count as used: with it, all would be over-admitted.
+    Case("exactly enough", crowd(2), permits=sets("own")),
+    Case("one is missing", crowd(3), forbids=sets("own")),
+    Case("the own limit is kept", crowd(2, borrowing=2), permits=sets("two")),
+    Case("the own limit would be passed", crowd(2, borrowing=1), forbids=sets("two")),
+    Case(
+        "without a cohort only the own queue gives",
+        [
+            *queue("a", 4, within="LowerPriority", reclaim="Any"),
+            *queue("b", 0),
+            *running("own", "a", 3),
+            *running("far", "b", 9),
+            *pending("a", 4),
+            *fair_sharing(),
+        ],
+        legal=sets("own"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("FS-01", case)
+
+
+@pytest.mark.parametrize(("borrowing", "laws"), [(True, []), (False, ["FS-01"]), (None, ["FS-01"])])
+def test_the_only_attempt_permits_borrowing(*, borrowing: bool | None, laws: list[str]) -> None:
+    assert broken_fairly(crowd(2), ("own", OWN), borrowing=borrowing) == laws
+
+
+def test_both_faults_are_told() -> None:
+    assert told_fairly("FS-01", crowd(3), ("own", OWN), borrowing=False) == (
+        "the plan must name the attempt with borrowing: fair sharing makes no other; "
+        "asks for 3 gpu in flavor default, 2 available to ClusterQueue a"
     )
-    problem, *_ = problem_of(state)
-    one, three = frozenset({"ns/one"}), frozenset({"ns/three"})
-    assert admitted_fairly(problem) == {three, one | three}
-    assert admitted_fairly(problem, without={"FS-01"}) == {frozenset(), one, three, one | three}
 
 
-def test_the_request_counts_once_although_shares_count_it_too() -> None:
-    """All 8 of the cohort are used; 3 have to go for 3, no more."""
-    state = state_of(
-        cohort("org", nominal=8),
-        queue("a", 0, "org", reclaim="Any"),
-        queue("b", 0, "org"),
-        running("three", "b", 3),
-        running("five", "b", 5),
-        pending("a", 3),
-        fair_sharing(),
-    )
-    problem, *_ = problem_of(state)
-    assert frozenset({"ns/three"}) in admitted_fairly(problem)
+def test_nothing_evicted_needs_no_attempt() -> None:
+    parts = [*queue("a", 4), *pending("a", 4), *fair_sharing()]
+    fits = all_assigned(state_of(parts), "Fit")
+    assert not broken_fairly(parts, borrowing=None, assignment=fits)
+    assert "FS-01" in broken_fairly(parts, ("unheard-of", OWN), borrowing=None)
 
 
-def test_borrowing_is_permitted_up_to_the_limits_of_the_path() -> None:
-    """The department may use 2 + 2: one of its three has to go at least, and one may stay."""
-    state = state_of(
-        cohort("root", nominal=8),
-        cohort("dept", "root", nominal=0, borrowing=2),
-        queue("a", 2, "dept", within="LowerPriority"),
-        running("two", "a", 2),
-        running("one", "a", 1),
-        pending("a", 3),
-        fair_sharing(),
-    )
-    problem, *_ = problem_of(state)
-    two, one = frozenset({"ns/two"}), frozenset({"ns/one"})
-    assert admitted_fairly(problem) == {two, two | one}
-    assert one in admitted_fairly(problem, without={"FS-01"})
+def test_a_victim_outside_the_tree_frees_nothing() -> None:
+    parts = CASES[-1].parts
+    assert "FS-01" in broken_fairly(parts, ("far", RECLAIM))
+    assert broken_fairly(parts, ("own", OWN), ("far", RECLAIM)) == ["FS-02"]
+    assert "FS-01" in broken_fairly(parts, ("far", BY_SHARE))

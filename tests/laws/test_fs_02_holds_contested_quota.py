@@ -2,50 +2,99 @@
 
 from __future__ import annotations
 
-from tests.admitted import admitted_fairly
-from tests.cluster import cohort, fair_sharing, pending, problem_of, queue, running, state_of
+import pytest
+
+from tests.cluster import (
+    SPARE,
+    Object,
+    cohort,
+    fair_sharing,
+    pending,
+    queue,
+    running,
+    with_spare_flavor,
+)
+from tests.laws.judges import RECLAIM, Case, broken_fairly, judge, sets
 
 RESOURCES = {"gpu": 4, "cpu": 8}
 
 
-def test_a_workload_without_contested_quota_is_no_victim() -> None:
-    state = state_of(
-        queue("a", RESOURCES, within="LowerPriority"),
-        running("gpus", "a", {"gpu": 4}),
-        running("cores", "a", {"cpu": 1}),
-        pending("a", {"gpu": 2}),
-        fair_sharing(),
-    )
-    problem, *_ = problem_of(state)
-    both = frozenset({"ns/gpus", "ns/cores"})
-    assert admitted_fairly(problem) == {frozenset({"ns/gpus"})}
-    assert both in admitted_fairly(problem, without={"FS-02"})
+def beside(name: str, amount: dict[str, int]) -> list[Object]:
+    """Return a full queue with a workload more, of which gpus are contested."""
+    return [
+        *queue("a", RESOURCES, within="LowerPriority"),
+        *running("gpus", "a", {"gpu": 4}),
+        *running(name, "a", amount),
+        *pending("a", {"gpu": 2}),
+        *fair_sharing(),
+    ]
 
 
-def test_naming_the_flavor_is_enough_the_amount_may_be_zero() -> None:
-    state = state_of(
-        queue("a", RESOURCES, within="LowerPriority"),
-        running("gpus", "a", {"gpu": 4}),
-        running("none", "a", {"gpu": 0, "cpu": 1}),
-        pending("a", {"gpu": 2}),
-        fair_sharing(),
-    )
-    problem, *_ = problem_of(state)
-    assert frozenset({"ns/gpus", "ns/none"}) in admitted_fairly(problem)
+CASES = [
+    Case(
+        "a workload without contested quota is no victim",
+        beside("cores", {"cpu": 1}),
+        legal=sets("gpus"),
+        forbids=sets("gpus cores"),
+    ),
+    Case(
+        "naming the flavor is enough, the amount may be zero",
+        beside("none", {"gpu": 0, "cpu": 1}),
+        permits=sets("gpus none"),
+    ),
+    Case(
+        "other trees and inactive queues give nothing",
+        [
+            *cohort("org"),
+            *queue("a", 4, "org", reclaim="Any"),
+            *queue("stopped", 0, "org", stop="Hold"),
+            *queue("active", 0, "org"),
+            *queue("elsewhere", 0, "other"),
+            *running("s", "stopped", 2),
+            *running("r", "active", 2),
+            *running("e", "elsewhere", 2),
+            *pending("a", 2),
+            *fair_sharing(),
+        ],
+        legal=sets("r"),
+    ),
+]
 
 
-def test_other_trees_and_inactive_queues_give_nothing() -> None:
-    state = state_of(
-        cohort("org"),
-        queue("a", 4, "org", reclaim="Any"),
-        queue("stopped", 0, "org", stop="Hold"),
-        queue("active", 0, "org"),
-        queue("elsewhere", 0, "other"),
-        running("s", "stopped", 2),
-        running("r", "active", 2),
-        running("e", "elsewhere", 2),
-        pending("a", 2),
-        fair_sharing(),
-    )
-    problem, *_ = problem_of(state)
-    assert admitted_fairly(problem) == {frozenset({"ns/r"})}
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("FS-02", case)
+
+
+@pytest.mark.parametrize(
+    ("name", "laws"),
+    [
+        ("far", ["FS-02"]),
+        ("held", ["FS-02", "FS-05", "FS-06"]),
+        ("cores", ["FS-02"]),
+        ("other-flavor", ["FS-02"]),
+        ("unheard-of", ["FS-02"]),
+        ("two", ["FS-02"]),  # named already
+    ],
+)
+def test_who_is_named_beside_a_victim(name: str, laws: list[str]) -> None:
+    """A full cohort of 12: the preemptor gets 2 of its 4 back from queue b."""
+    parts = [
+        *cohort("org", nominal={"gpu": 4}),
+        *queue("a", RESOURCES, "org", reclaim="Any"),
+        *queue("b", RESOURCES, "org"),
+        *queue("alone", {"gpu": 0}),
+        *queue("stopped", {"gpu": 0}, "org", stop="Hold"),
+        *running("own", "a", {"gpu": 2}),
+        *running("two", "b", {"gpu": 2}),
+        *running("rest", "b", {"gpu": 8}),
+        *running("far", "alone", {"gpu": 1}),
+        *running("held", "stopped", {"gpu": 0}),
+        *running("cores", "b", {"cpu": 1}),
+        *running("other-flavor", "b", {"gpu": 1}, flavor=SPARE),
+        *pending("a", {"gpu": 2}),
+        *fair_sharing(),
+    ]
+    parts = with_spare_flavor(parts)
+    assert not broken_fairly(parts, ("two", RECLAIM))
+    assert broken_fairly(parts, ("two", RECLAIM), (name, RECLAIM)) == laws

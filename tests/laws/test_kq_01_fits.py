@@ -2,74 +2,189 @@
 
 from __future__ import annotations
 
-from tests.admitted import admitted
-from tests.cluster import cohort, pending, problem_of, queue, running, state_of
+import pytest
+
+from planner.assignment import Assignment
+from tests.cluster import (
+    FLAVOR,
+    Object,
+    cohort,
+    configuration,
+    pending,
+    queue,
+    running,
+    state_of,
+)
+from tests.laws.judges import OWN, Case, broken, detail, judge, sets
+from tests.verifier.cases import all_assigned, assigned
 
 
-def test_too_few_victims_are_forbidden_and_enough_permitted() -> None:
-    state = state_of(
-        queue("a", 4, within="LowerPriority"),
-        running("one", "a", 1),
-        running("three", "a", 3),
-        pending("a", 3),
+def full(asked: int = 4) -> list[Object]:
+    """Return a queue of 6 that uses all of it."""
+    return [
+        *queue("a", 6, within="LowerPriority"),
+        *running("two", "a", 2),
+        *running("four", "a", 4),
+        *pending("a", asked),
+    ]
+
+
+def limited(borrowing: int | None) -> list[Object]:
+    """Return a queue that uses 2 of 2 and wants 3, with 6 free in its cohort."""
+    return [
+        *cohort("org"),
+        *queue("a", 2, "org", borrowing=borrowing, within="LowerPriority"),
+        *queue("b", 6, "org"),
+        *running("small", "a", 1),
+        *running("other", "a", 1),
+        *pending("a", 3),
+    ]
+
+
+CASES = [
+    Case(
+        "too few are forbidden, exactly enough and more are permitted",
+        full(),
+        legal=sets("four", "two four"),
+        forbids=sets("two"),
+        attempts=(True,),
+    ),
+    # Six of eight are free in the cohort, but the queue may use no more than three.
+    Case("the borrowing limit of the queue binds", limited(1), legal=sets("small other")),
+    Case("without a limit nobody has to go", limited(None), permits=sets("")),
+    Case(
+        # The department may use 2 + 2: one of the three running has to go at least.
+        "the borrowing limit of a cohort on the path binds",
+        [
+            *cohort("root", nominal=8),
+            *cohort("dept", "root", nominal=0, borrowing=2),
+            *queue("a", 2, "dept", within="LowerPriority"),
+            *running("two", "a", 2),
+            *running("one", "a", 1),
+            *pending("a", 3),
+        ],
+        legal=sets("two", "two one"),
+    ),
+    Case(
+        # b uses 6 of 4: 4 of the cohort's 4 lendable; without b1 it uses 3, 1 of the cohort's.
+        "a lending limit keeps quota that victims elsewhere cannot free",
+        [
+            *cohort("org"),
+            *queue("a", 2, "org", reclaim="Any", within="LowerPriority"),
+            *queue("b", 4, "org", lending=2),
+            *running("b1", "b", 3),
+            *running("b2", "b", 3),
+            *pending("a", 2),
+        ],
+        permits=sets("b1"),
+        forbids=sets(""),
+    ),
+    Case(
+        "victims of other queues free what they borrow",
+        [
+            *cohort("org"),
+            *queue("a", 2, "org", reclaim="Any"),
+            *queue("b", 4, "org"),
+            *running("four", "b", 4),
+            *running("two", "b", 2),
+            *pending("a", 2),
+        ],
+        borrowing=False,
+        permits=sets("two"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("KQ-01", case)
+
+
+def test_what_is_missing_is_told() -> None:
+    assert detail("KQ-01", state_of(full()), ("two", OWN)) == (
+        "asks for 4 gpu in flavor default, 2 available to ClusterQueue a"
     )
-    problem, *_ = problem_of(state)
-    assert admitted(problem) == {True: {frozenset({"ns/three"}), frozenset({"ns/one", "ns/three"})}}
-    dropped = admitted(problem, without={"KQ-01"})[True]
-    assert frozenset({"ns/one"}) in dropped
 
 
-def test_borrowing_limit_of_the_queue_binds() -> None:
-    """Six of eight are free in the cohort, but the queue may use no more than three."""
+@pytest.mark.parametrize(
+    ("borrowing", "lending", "used", "fits"),
+    [
+        (None, None, 2, True),
+        (2, None, 2, True),
+        (1, None, 2, False),
+        (None, 2, 0, True),
+        (None, 1, 0, False),
+    ],
+)
+def test_limits_count_where_nobody_is_evicted(
+    borrowing: int | None, lending: int | None, used: int, *, fits: bool
+) -> None:
+    """The request is 4, of which 2 would be borrowed."""
     state = state_of(
         cohort("org"),
-        queue("a", 2, "org", borrowing=1, within="LowerPriority"),
-        queue("b", 6, "org"),
-        running("small", "a", 1),
-        running("other", "a", 1),
-        pending("a", 3),
+        queue("a", 2, "org", borrowing=borrowing),
+        queue("b", 4, "org", lending=lending),
+        running("b1", "b", used),
+        pending("a", 4),
     )
-    problem, *_ = problem_of(state)
-    assert admitted(problem) == {True: {frozenset({"ns/small", "ns/other"})}}
-    without_limit = state_of(
-        cohort("org"),
-        queue("a", 2, "org", within="LowerPriority"),
-        queue("b", 6, "org"),
-        running("small", "a", 1),
-        running("other", "a", 1),
-        pending("a", 3),
-    )
-    problem, *_ = problem_of(without_limit)
-    assert frozenset() in admitted(problem)[True]
+    found = broken(state, borrowing=None, assignment=all_assigned(state, "Fit"))
+    assert found == ([] if fits else ["KQ-01"])
 
 
-def test_borrowing_limit_of_a_cohort_on_the_path_binds() -> None:
+def test_nothing_to_evict_still_has_to_fit() -> None:
+    state = state_of(full())
+    for assignment in (all_assigned(state, "Fit"), assigned("Fit", flavor="unheard-of")):
+        assert broken(state, borrowing=None, assignment=assignment) == ["KQ-01"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "pod_sets"),
+    [
+        ("Preempt", []),
+        ("Preempt", [{"name": "main", "flavors": {}}]),
+        ("Preempt", [{"name": "else", "flavors": {"gpu": {"flavor": FLAVOR}}}]),
+        ("Preempt", [{"name": "main", "count": 0, "flavors": {"gpu": {"flavor": FLAVOR}}}]),
+        ("NoFit", [{"name": "main", "count": 1, "flavors": {"gpu": {"flavor": FLAVOR}}}]),
+    ],
+    ids=["no podsets", "no flavors", "other podset", "no pods", "no fit"],
+)
+def test_an_assignment_that_forgets_the_request_is_forbidden(
+    mode: str, pod_sets: list[Object]
+) -> None:
+    """Otherwise nothing would be asked for; here, all that is asked for would fit."""
+    state = state_of(queue("a", 6), pending("a", 4))
+    assignment = Assignment.model_validate({"mode": mode, "podSets": pod_sets})
+    assert broken(state, borrowing=None, assignment=assignment) == ["KQ-01"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "forbidden"), [("BlockUndeclared", ["KQ-01"]), ("IgnoreUndeclared", [])]
+)
+def test_resources_without_quota_may_be_ignored(strategy: str, forbidden: list[str]) -> None:
     state = state_of(
-        cohort("root", nominal=8),
-        cohort("dept", "root", nominal=0, borrowing=2),
-        queue("a", 2, "dept", within="LowerPriority"),
-        running("two", "a", 2),
-        running("one", "a", 1),
-        pending("a", 3),
+        queue("a", 6),
+        pending("a", {"gpu": 4, "example.com/license": 1}),
+        configuration(resources={"quotaCheckStrategy": strategy}),
     )
-    problem, *_ = problem_of(state)
-    # The department may use 2 + 2: one of the three running has to go at least.
-    two, one = "ns/two", "ns/one"
-    assert admitted(problem)[True] == {frozenset({two}), frozenset({two, one})}
+    found = broken(state, borrowing=None, assignment=counted(1))
+    assert found == forbidden
 
 
-def test_lending_limit_keeps_quota_that_victims_elsewhere_cannot_free() -> None:
-    """Queue b keeps 2 of its 4; evicting within those 2 frees nothing for queue a."""
-    state = state_of(
-        cohort("org"),
-        queue("a", 2, "org", reclaim="Any", within="LowerPriority"),
-        queue("b", 4, "org", lending=2),
-        running("b1", "b", 3),
-        running("b2", "b", 3),
-        pending("a", 2),
-    )
-    problem, *_ = problem_of(state)
-    sets = admitted(problem)
-    assert frozenset({"ns/b1"}) in sets[True] | sets[False]
-    # b uses 6 of 4: 4 of the cohort's 4 lendable; without b1 it uses 3, 1 of the cohort's.
-    assert frozenset() not in sets[True]
+@pytest.mark.parametrize(
+    ("count", "least", "forbidden"),
+    [(3, None, []), (2, None, ["KQ-01"]), (2, 2, []), (1, 2, ["KQ-01"]), (4, 2, ["KQ-01"])],
+)
+def test_only_partial_admission_reduces_the_count(
+    count: int, least: int | None, forbidden: list[str]
+) -> None:
+    (incoming,) = pending("a", 1)
+    incoming["spec"]["podSets"][0] |= {"count": 3, "minCount": least}
+    state = state_of(queue("a", 6), [incoming])
+    assert broken(state, borrowing=None, assignment=counted(count)) == forbidden
+
+
+def counted(count: int) -> Assignment:
+    """Return an assignment of so many pods, whose gpu fits."""
+    flavors = {"gpu": {"flavor": FLAVOR, "mode": "Fit"}}
+    pods = {"name": "main", "count": count, "flavors": flavors}
+    return Assignment.model_validate({"mode": "Fit", "podSets": [pods]})

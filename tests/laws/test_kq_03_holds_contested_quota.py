@@ -1,49 +1,173 @@
-"""KQ-03: a victim holds contested quota, of whatever amount, in the preemptor's tree."""
+"""KQ-03: a victim holds contested quota, of whatever amount, in an active queue of the tree."""
 
 from __future__ import annotations
 
-from tests.admitted import admitted
-from tests.cluster import cohort, pending, problem_of, queue, running, state_of
+import pytest
+
+from planner.state import State
+from tests.cluster import (
+    SPARE,
+    Object,
+    cohort,
+    pending,
+    queue,
+    running,
+    state_of,
+    with_spare_flavor,
+)
+from tests.laws.judges import OWN, RECLAIM, Case, broken, court_of, detail, judge, sets
+from tests.verifier.cases import broken as laws_of
+from tests.verifier.cases import plan_of, victim_of
 
 RESOURCES = {"gpu": 4, "cpu": 8}
 
 
-def test_a_workload_without_contested_quota_is_no_victim() -> None:
-    state = state_of(
-        queue("a", RESOURCES, within="LowerPriority"),
-        running("gpus", "a", {"gpu": 4}),
-        running("cores", "a", {"cpu": 1}),
-        pending("a", {"gpu": 2}),
-    )
-    problem, *_ = problem_of(state)
-    assert admitted(problem) == {True: {frozenset({"ns/gpus"})}}
-    dropped = admitted(problem, without={"KQ-03"})[True]
-    assert frozenset({"ns/gpus", "ns/cores"}) in dropped
+def beside(name: str, amount: dict[str, int]) -> list[Object]:
+    """Return a full queue with a workload more, of which gpus are contested."""
+    return [
+        *queue("a", RESOURCES, within="LowerPriority"),
+        *running("gpus", "a", {"gpu": 4}),
+        *running(name, "a", amount),
+        *pending("a", {"gpu": 2}),
+    ]
 
 
-def test_naming_the_flavor_is_enough_the_amount_may_be_zero() -> None:
-    state = state_of(
-        queue("a", RESOURCES, within="LowerPriority"),
-        running("gpus", "a", {"gpu": 4}),
-        running("none", "a", {"gpu": 0, "cpu": 1}),
-        pending("a", {"gpu": 2}),
-    )
-    problem, *_ = problem_of(state)
-    assert frozenset({"ns/gpus", "ns/none"}) in admitted(problem)[True]
+ELSEWHERE = Case(
+    "other trees and inactive queues have no victims",
+    [
+        *cohort("org"),
+        *cohort("elsewhere"),
+        *queue("a", 1, "org", reclaim="Any"),
+        *queue("b", 1, "org"),
+        *queue("stopped", 1, "org", stop="Hold"),
+        *queue("far", 0, "elsewhere"),
+        *running("b1", "b", 2),
+        *running("s1", "stopped", 2),
+        *running("f1", "far", 2),
+        *pending("a", 1),
+    ],
+)
+CASES = [
+    Case(
+        "a workload without contested quota is no victim",
+        beside("cores", {"cpu": 1}),
+        legal=sets("gpus"),
+        forbids=sets("gpus cores"),
+        attempts=(True,),
+    ),
+    Case(
+        "naming the flavor is enough, the amount may be zero",
+        beside("none", {"gpu": 0, "cpu": 1}),
+        permits=sets("gpus none"),
+    ),
+    Case(
+        "another flavor of the same resource is not contested",
+        with_spare_flavor(
+            [
+                *queue("a", 4, within="LowerPriority"),
+                *running("needed", "a", 4),
+                *running("other", "a", 1, flavor=SPARE),
+                *pending("a", 2),
+            ]
+        ),
+        legal=sets("needed"),
+        forbids=sets("needed other"),
+    ),
+    Case(
+        # gpus need preemption, cores fit: they are asked for, but not contested.
+        "what only fits is not contested",
+        [
+            *queue("a", {"gpu": 4, "cpu": 9}, within="LowerPriority"),
+            *running("needed", "a", {"gpu": 4}),
+            *running("cores", "a", {"cpu": 1}),
+            *pending("a", {"gpu": 2, "cpu": 1}),
+        ],
+        fits=("cpu",),
+        permits=sets("needed"),
+        forbids=sets("needed cores"),
+    ),
+    ELSEWHERE,
+]
 
 
-def test_other_trees_and_inactive_queues_have_no_victims() -> None:
-    state = state_of(
-        cohort("org"),
-        cohort("elsewhere"),
-        queue("a", 1, "org", reclaim="Any"),
-        queue("b", 1, "org"),
-        queue("stopped", 1, "org", stop="Hold"),
-        queue("far", 0, "elsewhere"),
-        running("b1", "b", 2),
-        running("s1", "stopped", 2),
-        running("f1", "far", 2),
-        pending("a", 1),
-    )
-    problem, *_ = problem_of(state)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("KQ-03", case)
+
+
+def test_a_problem_holds_the_active_queues_of_one_tree() -> None:
+    problem = court_of("KQ-03", ELSEWHERE).problem
     assert [workload.key for workload in problem.workloads] == ["ns/b1"]
+
+
+def everything() -> State:
+    """Make a queue of 4 that is full, and one workload of each kind that is no victim."""
+    (finished,) = running("finished", "a", {"gpu": 4})
+    finished["status"]["conditions"].append({"type": "Finished", "status": "True"})
+    (waiting,) = pending("a", {"gpu": 2})
+    waiting["metadata"] |= {"name": "waiting", "uid": "uid-waiting"}
+    return state_of(
+        cohort("org"),
+        queue("a", RESOURCES, "org", within="LowerPriority", reclaim="Any"),
+        queue("stopped", {"gpu": 0}, "org", stop="Hold"),
+        queue("alone", {"gpu": 0}),
+        running("needed", "a", {"gpu": 4}),
+        running("zero", "a", {"gpu": 0}),
+        running("cores", "a", {"cpu": 1}),
+        running("elsewhere", "alone", {"gpu": 2}),
+        running("held", "stopped", {"gpu": 2}),
+        [finished, waiting],
+        pending("a", {"gpu": 2}),
+    )
+
+
+def test_own_workloads_with_the_contested_flavor_are_permitted() -> None:
+    state = everything()
+    assert not broken(state, ("needed", OWN))
+    assert not broken(state, ("needed", OWN), ("zero", OWN))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "said"),
+    [
+        ("cores", OWN, "ns/cores holds nothing of what is contested"),
+        (
+            "elsewhere",
+            RECLAIM,
+            (
+                "ns/elsewhere holds its quota in ClusterQueue alone, which shares no cohort "
+                "with ClusterQueue a"
+            ),
+        ),
+        ("pending", OWN, "ns/pending is the preemptor itself"),
+        ("waiting", OWN, "ns/waiting is not among the workloads that hold quota"),
+        ("finished", OWN, "ns/finished is not among the workloads that hold quota"),
+        ("unheard-of", OWN, "ns/unheard-of is not among the workloads that hold quota"),
+        ("needed", OWN, "ns/needed is named 2 times"),
+    ],
+)
+def test_others_are_forbidden(name: str, reason: str, said: str) -> None:
+    state = everything()
+    assert broken(state, ("needed", OWN), (name, reason)) == ["KQ-03"]
+    assert detail("KQ-03", state, ("needed", OWN), (name, reason)) == said
+
+
+def test_a_workload_of_an_inactive_queue_is_forbidden() -> None:
+    """The queue is over quota, so its stopPolicy alone protects the workload."""
+    assert "stopPolicy" in detail("KQ-03", everything(), ("needed", OWN), ("held", RECLAIM))
+
+
+def test_a_victim_frees_its_quota_once_however_often_it_is_named() -> None:
+    state = state_of(
+        queue("a", 4, within="LowerPriority"),
+        running("small", "a", 2),
+        running("big", "a", 2, 99),
+        pending("a", 4),
+    )
+    assert broken(state, ("small", OWN), ("small", OWN)) == ["KQ-01", "KQ-03"]
+
+
+def test_the_wrong_queue_is_forbidden() -> None:
+    state = everything()
+    forged = victim_of(state, "needed", OWN).model_copy(update={"cluster_queue": "alone"})
+    assert laws_of(state, plan_of(state, forged)) == ["KQ-03"]

@@ -4,41 +4,66 @@ from __future__ import annotations
 
 from typing import get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.models.kueue.candidates import within_cluster_queue
+from planner.state import State
 from planner.state.queues import WithinPolicy
-from tests.admitted import admitted
 from tests.cluster import pending, problem_of, queue, running, state_of
+from tests.laws.judges import OWN, RECLAIM, Case, broken, detail, judge
+
+CASES = [
+    Case(
+        policy,
+        [
+            *queue("a", 0, within=policy),
+            *running("lower", "a", 1, 9),
+            *running("newer", "a", 1, 10, created=31),
+            *running("as-old", "a", 1, 10, created=30),
+            *running("older", "a", 1, 10, created=29),
+            *running("higher", "a", 1, 11, created=31),
+            *pending("a", 0, 10, created=30),
+        ],
+        victims=permitted,
+        anyone="lower newer as-old older higher",
+    )
+    for policy, permitted in (
+        ("Never", ""),
+        ("LowerPriority", "lower"),
+        ("LowerOrNewerEqualPriority", "lower newer"),
+    )
+]
 
 
-def test_each_policy_forbids_and_permits() -> None:
-    expected = {
-        "Never": set(),
-        "LowerPriority": {"ns/lower"},
-        "LowerOrNewerEqualPriority": {"ns/lower", "ns/newer"},
-    }
-    for policy, permitted in expected.items():
-        state = state_of(
-            queue("a", 0, within=policy),
-            running("lower", "a", 1, 9),
-            running("newer", "a", 1, 10, created=31),
-            running("as-old", "a", 1, 10, created=30),
-            running("older", "a", 1, 10, created=29),
-            running("higher", "a", 1, 11),
-            pending("a", 0, 10, created=30),
-        )
-        problem, *_ = problem_of(state)
-        victims = {key for sets in admitted(problem).values() for keys in sets for key in keys}
-        assert victims == permitted
-        everyone = {
-            key
-            for sets in admitted(problem, without={"KQ-04"}).values()
-            for keys in sets
-            for key in keys
-        }
-        assert everyone == {"ns/lower", "ns/newer", "ns/as-old", "ns/older", "ns/higher"}
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("KQ-04", case)
+
+
+def one(policy: str, priority: int) -> State:
+    """Return a queue with one workload, which was created when the preemptor was."""
+    return state_of(
+        queue("a", 4, within=policy), running("one", "a", 4, priority, created=30), pending("a", 4)
+    )
+
+
+def test_the_reason_is_that_of_the_own_queue() -> None:
+    state = one("LowerPriority", 0)
+    assert broken(state, ("one", RECLAIM)) == ["KQ-04"]
+    assert detail("KQ-04", state, ("one", RECLAIM)) == (
+        "ns/one goes for reason InClusterQueue, not InCohortReclamation"
+    )
+
+
+def test_the_detail_names_the_ages_only_where_they_decide() -> None:
+    assert detail("KQ-04", one("LowerPriority", 11), ("one", OWN)) == (
+        "ns/one (priority 11) may not go for ns/pending (priority 10): "
+        "withinClusterQueue: LowerPriority"
+    )
+    said = detail("KQ-04", one("LowerOrNewerEqualPriority", 10), ("one", OWN))
+    assert "queued 2026-05-01T12:30:00" in said
 
 
 @given(

@@ -4,48 +4,57 @@ from __future__ import annotations
 
 import pytest
 
-from tests.admitted import admitted
-from tests.cluster import cohort, pending, problem_of, queue, running, state_of
+from tests.cluster import Object, cohort, pending, queue, running
+from tests.laws.judges import OWN, WHILE_BORROWING, Case, broken, judge, sets
 
 
-@pytest.mark.parametrize(
-    ("policy", "permitted"),
-    [
-        ("Never", set()),
-        ("LowerPriority", {"ns/lower"}),
-        ("Any", {"ns/lower", "ns/equal", "ns/higher"}),
-    ],
-)
-def test_each_policy_forbids_and_permits(policy: str, permitted: set[str]) -> None:
-    state = state_of(
-        cohort("org"),
-        queue("a", 3, "org", reclaim=policy),
-        queue("b", 0, "org"),
-        running("lower", "b", 1, 9),
-        running("equal", "b", 1, 10),
-        running("higher", "b", 1, 11),
-        pending("a", 0, 10),
+def lent(policy: str, theirs: str = "Never") -> list[Object]:
+    """Return a queue that wants its quota back from one which borrows it."""
+    return [
+        *cohort("org"),
+        *queue("a", 3, "org", reclaim=policy),
+        *queue("b", 0, "org", within=theirs, reclaim=theirs),
+        *running("lower", "b", 1, 9),
+        *running("equal", "b", 1, 10),
+        *running("higher", "b", 1, 11),
+        *pending("a", 0, 10),
+    ]
+
+
+CASES = [
+    Case(policy, lent(policy), victims=permitted, anyone="lower equal higher")
+    for policy, permitted in (
+        ("Never", ""),
+        ("LowerPriority", "lower"),
+        ("Any", "lower equal higher"),
     )
-    problem, *_ = problem_of(state)
-    victims = {key for sets in admitted(problem).values() for keys in sets for key in keys}
-    assert victims == permitted
-    everyone = {
-        key
-        for sets in admitted(problem, without={"KQ-05"}).values()
-        for keys in sets
-        for key in keys
-    }
-    assert everyone == {"ns/lower", "ns/equal", "ns/higher"}
+]
+# Only the preemptor's queue is asked.
+CASES += [
+    Case(
+        "the victim's queue permits, which does not matter",
+        lent("Never", "LowerPriority"),
+        victims="",
+    ),
+    Case(
+        "the victim's queue would never preempt, which does not matter",
+        [
+            *cohort("org"),
+            *queue("a", 1, "org", reclaim="Any"),
+            *queue("b", 0, "org"),
+            *running("theirs", "b", 1, 50),
+            *pending("a", 1, 10),
+        ],
+        permits=sets("theirs"),
+    ),
+]
 
 
-def test_the_victims_own_policies_do_not_matter() -> None:
-    """Only the preemptor's queue is asked; b itself would never preempt anybody."""
-    state = state_of(
-        cohort("org"),
-        queue("a", 1, "org", reclaim="Any"),
-        queue("b", 0, "org", reclaim="Never", within="Never"),
-        running("theirs", "b", 1, 50),
-        pending("a", 1, 10),
-    )
-    problem, *_ = problem_of(state)
-    assert frozenset({"ns/theirs"}) in admitted(problem)[True]
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("KQ-05", case)
+
+
+@pytest.mark.parametrize("reason", [OWN, WHILE_BORROWING, ""])
+def test_the_reason_is_reclamation(reason: str) -> None:
+    assert broken(CASES[1].state, ("lower", reason)) == ["KQ-05"]

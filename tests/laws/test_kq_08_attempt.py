@@ -4,41 +4,118 @@ from __future__ import annotations
 
 import pytest
 
-from planner.models.kueue.candidates import attempts, eligible
-from tests.admitted import admitted
-from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
+from planner.plan import Verdict
+from planner.state import State
+from tests.cluster import Object, cohort, pending, queue, running, state_of
+from tests.laws.judges import OWN, RECLAIM, Case, broken, judge, sets
+from tests.verifier.cases import all_assigned, plan_of, verdicts
 
 
-def contest(borrow: str, mine: int, *, outer: bool = False, theirs: int = 4) -> list[Object]:
+def contest(borrow: str, mine: int, theirs: int = 4) -> list[Object]:
     """Return a queue that uses ``mine`` of its 4, and one that borrows."""
     return [
         *cohort("org"),
         *queue("a", 4, "org", within="LowerPriority", reclaim="Any", borrow=borrow),
         *queue("b", 2, "org"),
         *running("mine", "a", mine),
-        *(running("theirs", "b", theirs) if not outer else []),
+        *(running("theirs", "b", theirs) if theirs else []),
         *pending("a", 3),
     ]
 
 
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        (contest("LowerPriority", 2, outer=True), (True,)),  # no candidate elsewhere
-        (contest("Never", 4), (True,)),  # forbidden, and not under nominal
-        (contest("Never", 2), (False, True)),  # forbidden, nobody with advantage
-        (contest("LowerPriority", 2), (True, False)),
-    ],
-)
-def test_attempts_follow_the_three_cases(parts: list[Object], expected: tuple[bool, ...]) -> None:
-    problem, *_ = problem_of(state_of(parts))
-    assert attempts(problem, eligible(problem)) == expected
+def full(mine: int, borrow: str = "Never", reclaim: str = "LowerPriority") -> list[Object]:
+    """Return 12 in all, of which the own queue uses ``mine`` of its 4."""
+    return [
+        *cohort("org", nominal=4),
+        *queue("a", 4, "org", within="LowerPriority", reclaim=reclaim, borrow=borrow),
+        *queue("b", 4, "org"),
+        *running("own", "a", mine),
+        *running("theirs", "b", 12 - mine),
+        *pending("a", 2),
+    ]
 
 
-def test_a_set_of_an_attempt_that_is_not_made_is_not_admitted() -> None:
-    """At nominal and with borrowing forbidden, others are out of reach: no attempt without."""
-    problem, *_ = problem_of(state_of(contest("Never", 4)))
-    theirs, mine = "ns/theirs", "ns/mine"
-    assert set(admitted(problem)) == {True}
-    assert frozenset({mine, theirs}) in admitted(problem, both_attempts=True)[False]
-    assert frozenset({mine, theirs}) not in admitted(problem)[True]
+CASES = [
+    Case("no candidate elsewhere", contest("LowerPriority", 2, theirs=0), attempts=(True,)),
+    Case(
+        # Others are out of reach there: no attempt without borrowing is made.
+        "forbidden, and not under nominal",
+        contest("Never", 4),
+        attempts=(True,),
+        borrowing=False,
+        permits=sets("mine theirs"),
+    ),
+    Case(
+        # Of 6 the others keep 4, so 1 of the 3 is missing whoever goes.
+        "in the attempt that is made they are not permitted",
+        contest("Never", 4),
+        legal=sets(),
+    ),
+    Case("forbidden, nobody with advantage", contest("Never", 2), attempts=(False, True)),
+    Case("permitted", contest("LowerPriority", 2), attempts=(True, False)),
+    Case("under nominal, nobody with advantage", full(3), attempts=(False, True)),
+    Case("under nominal, somebody with advantage", full(2), attempts=(True, False)),
+    Case("at nominal, and forbidden", full(4), attempts=(True,)),
+    Case("above nominal, and permitted", full(5, "LowerPriority"), attempts=(True, False)),
+    Case(
+        "nobody elsewhere is reclaimed",
+        full(3, reclaim="Never"),
+        attempts=(True,),
+        permits=sets("own"),
+    ),
+    Case(
+        "a workload of a queue within its quota is no candidate",
+        [
+            *cohort("org"),
+            *queue("a", 4, "org", within="LowerPriority", reclaim="LowerPriority"),
+            *queue("b", 4, "org"),
+            *running("own", "a", 3),
+            *running("theirs", "b", 4),
+            *pending("a", 2),
+        ],
+        attempts=(True,),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("KQ-08", case)
+    made = {b for b in (True, False) if verdict(case.state, borrowing=b).holds}
+    assert case.attempts is None or made == set(case.attempts)
+
+
+def verdict(state: State, *, borrowing: bool) -> Verdict:
+    """Return what the verifier says of an attempt, whatever the victims."""
+    return verdicts(state, plan_of(state, ("own", OWN), borrowing=borrowing))["KQ-08"]
+
+
+def test_the_order_depends_on_hierarchical_advantage() -> None:
+    """Either order is legal; only the words differ."""
+    for mine, order in (
+        (2, "with borrowing, then without borrowing"),
+        (3, "without borrowing, then with borrowing"),
+    ):
+        assert verdict(state_of(full(mine)), borrowing=True).detail == f"Kueue tries {order}"
+    state = state_of(full(4))
+    assert broken(state, ("own", OWN), borrowing=False) == ["KQ-08"]
+    assert verdict(state, borrowing=False).detail == "Kueue tries with borrowing only"
+
+
+def test_nothing_evicted_needs_no_attempt() -> None:
+    state = state_of(queue("a", 4), pending("a", 4))
+    assert not broken(state, borrowing=None, assignment=all_assigned(state, "Fit"))
+
+
+@pytest.mark.parametrize("name", ["own", "unheard-of"])
+def test_victims_without_an_attempt_are_forbidden(name: str) -> None:
+    assert "KQ-08" in broken(state_of(full(4)), (name, OWN), borrowing=None)
+
+
+def test_fair_sharing_has_no_such_attempts() -> None:
+    state = state_of(full(2))
+    configuration = state.configuration.model_validate({"kind": "Configuration", "fairSharing": {}})
+    fair = state.model_copy(update={"configuration": configuration})
+    plan = plan_of(state, ("theirs", RECLAIM), borrowing=False)
+    assert not broken(state, ("theirs", RECLAIM), borrowing=False)
+    assert [law for law, one in verdicts(fair, plan).items() if not one.holds] == ["KQ-08"]

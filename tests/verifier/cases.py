@@ -13,9 +13,10 @@ from typing import Any
 from planner.assignment import Assignment
 from planner.plan import Plan, Verdict, Victim
 from planner.reader import read_kueue_objects
-from planner.state import State, parse_time
+from planner.state import State
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from planner.verifier.strict import judge_strictly
+from tests.cluster import PENDING, preempt
 
 Json = dict[str, Any]
 
@@ -163,24 +164,32 @@ def plan_of(
     assignment: Assignment | None = None,
     **fields: Any,
 ) -> Plan:
-    """Make a plan for ``team/incoming`` that takes workloads, given as (name, reason)."""
-    preemptor = next((w for w in state.workloads if w.key == "team/incoming"), None)
+    """Make a plan for ``incoming`` or ``pending``; it takes workloads, given as (name, reason)."""
+    preemptor = next((w for w in state.workloads if w.key in {PENDING, "team/incoming"}), None)
+    small = preemptor is not None and preemptor.key == PENDING
     made: Json = {
         "algorithm": "optimum",
         "objective": "min-count",
         "status": "feasible",
         "explanation": "",
-        "preemptor": "team/incoming",
-        "cluster_queue": "mine",
+        "preemptor": PENDING if small else "team/incoming",
+        "cluster_queue": "a" if small else "mine",
         "priority": (preemptor.spec.priority or 0) if preemptor else 0,
-        "now": parse_time(NOW),
-        "assignment": assignment or assigned(),
+        "now": state.now,
+        "assignment": assignment or (all_assigned(state) if small else assigned()),
         "borrowing": borrowing,
         "victims": tuple(
             item if isinstance(item, Victim) else victim_of(state, *item) for item in taken
         ),
     }
     return Plan(**{**made, **fields})
+
+
+def all_assigned(state: State, mode: str = "Preempt") -> Assignment:
+    """Assign the only flavor to all that the pending workload of a ``tests.cluster`` asks for."""
+    flavors = {name: {**one, "mode": mode} for name, one in preempt(state)["main"].items()}
+    pods = {"name": "main", "count": 1, "flavors": flavors}
+    return Assignment.model_validate({"mode": mode, "podSets": [pods]})
 
 
 def fair_plan(state: State, *taken: tuple[str, str] | Victim, **fields: Any) -> Plan:
@@ -190,7 +199,8 @@ def fair_plan(state: State, *taken: tuple[str, str] | Victim, **fields: Any) -> 
 
 def victim_of(state: State, name: str, reason: str) -> Victim:
     """Describe a victim as the state does, if it knows it."""
-    key = name if "/" in name else f"team/{name}"
+    namespace = state.workloads[0].metadata.namespace if state.workloads else "team"
+    key = name if "/" in name else f"{namespace}/{name}"
     workload = next((w for w in state.workloads if w.key == key), None)
     admission = workload.status.admission if workload else None
     return Victim(

@@ -134,7 +134,8 @@ def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | N
     least: int | None = None
     most: int | None = None
     if rule != "Any":
-        newer = rule == "LowerOrNewerEqualPriority" and preemptor.queued_at < workload.queued_at
+        newer = preemptor.queued_before(workload.queued_at)
+        newer = newer and rule == "LowerOrNewerEqualPriority"
         most = preemptor.priority if newer else preemptor.priority - 1
     borrow = policy.borrow_within_cohort
     threshold = borrow.max_priority_threshold

@@ -3,7 +3,6 @@
 file.py          the lines of a file, unpacked and parsed within bounds
 kueue.py         one line of Kueue decided anew and compared
 kueue_answer.py  decisions and cycles of Kueue as they are recorded
-uncovered.py     lines of Kueue that hold what the model does not cover
 yunikorn.py      one line of YuniKorn decided anew and compared
 comparison.py    what is said of a line, of a file, and of all files
 """

@@ -25,23 +25,29 @@ from planner.commands.replay.comparison import (
 )
 from planner.commands.replay.file import part_of
 from planner.commands.replay.kueue_answer import cycle_answer, decision_answer, nomination_answer
-from planner.commands.replay.uncovered import uncovered_feature
-from planner.errors import PlannerError, SchemaError
-from planner.quota.preemptor import find_preemptor
+from planner.coverage.kueue import KueueCoverage
+from planner.errors import LookupFailed, PlannerError, SchemaError
+from planner.quota.overflow import overflowing
+from planner.quota.preemptor import as_preemptor, find_preemptor
+from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.reader import GateRefused, read_kueue_objects
+from planner.reference.kueue.crash import ReleaseCrash
 from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
+from planner.state.release import MAIN
 
 _CYCLE: Final = "cycle"
+_NO_CRASH: Final = "the scheduler crashed, the reference does not"
 
 
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
-    Skipped are lines on which the scheduler gave no answer. Where several outcomes are recorded,
+    Skipped are lines on which the scheduler gave no answer, and uncovered those that differ while
+    their states hold something that is not modelled. Where several outcomes are recorded,
     because the scheduler itself is not deterministic there, any of them is right. They are a
     sample: under fair sharing, a line without a match is decided again with other orders of the
     cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
@@ -59,10 +65,26 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
-    feature = uncovered_feature(line.get("state"))
-    if feature:
-        return Comparison(name, "uncovered", feature)
-    state = state_of_kueue(line, where)
+    try:
+        state = state_of_kueue(line, where)
+    except GateRefused as error:
+        said = expected.get("refused")
+        return Comparison(name, "equal" if said else "different", "" if said else str(error))
+    comparison = _compared(line, where, name, expected, state)
+    if comparison.outcome == "different":
+        reason = _why_not_comparable(state)
+        if reason:
+            return Comparison(name, "skipped", reason)
+        missing = _uncovered(state, line)
+        if missing:
+            return Comparison(name, "uncovered", missing)
+    return comparison
+
+
+def _compared(
+    line: Mapping[str, Any], where: str, name: str, expected: Answer, state: State
+) -> Comparison:
+    """Decide, and where several outcomes were recorded also in other orders."""
     answer: Callable[[State, Decider], Answer]
     orders: Iterable[State]
     if line.get("mode") == _CYCLE:
@@ -75,12 +97,19 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
         return _decided(name, expected, run[0], lambda one: answer(one, run[1]))
 
     comparison = decided((state, decide))
-    if comparison.outcome == "different" and several:
+    if comparison.outcome == "different" and expected.get("outcomes"):
         by_chance: list[tuple[State, Decider]] = [(state, ByChance(n)) for n in range(TRIES)]
         others = chain(by_chance, ((reordered, decide) for reordered in orders))
         if agrees_in_some_order(others, lambda run: decided(run).outcome == "equal"):
             return Comparison(name, "equal")
     return comparison
+
+
+def _uncovered(state: State, line: Mapping[str, Any]) -> str:
+    """Name the features that a line is about and that are not modelled."""
+    known, pending = KueueCoverage(state), line.get("pending")
+    keys = [pending] if isinstance(pending, str) else [one.key for one in state.workloads]
+    return ", ".join(sorted({one.feature for key in keys for one in known.unmodelled(key)}))
 
 
 def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
@@ -91,12 +120,19 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
     InputError
         If it has none, or no clock, or the state cannot be used.
     """
-    return read_kueue_objects(
+    state = read_kueue_objects(
         part_of(line, "state", dict, where),
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
+        release=_release(line, where),
     )
+    if state.configuration_given or not state.configuration.fair_sharing_on:
+        return state
+    # The reader takes published shares for a sign of fair sharing; the recorded answer was given
+    # by a scheduler that had no Configuration either.
+    plain = state.configuration.model_copy(update={"fair_sharing": None})
+    return state.model_copy(update={"configuration": plain})
 
 
 def _answer_to(
@@ -142,12 +178,40 @@ def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer
 def _decided(
     name: str, expected: Answer, state: State, answer: Callable[[State], Answer]
 ) -> Comparison:
-    """Decide once, and compare."""
+    """Decide once, and compare; a crash is an answer, too."""
+    crash = expected.get("panic") is not None
     try:
         found = answer(state)
+    except ReleaseCrash as error:
+        found = {"panic": True}
+        if not crash:
+            return Comparison(name, "different", str(error))
     except PlannerError as error:
         return Comparison(name, "different", f"the reference gives no answer: {error}")
+    if crash:
+        agrees = "panic" in found
+        return Comparison(name, "equal" if agrees else "different", "" if agrees else _NO_CRASH)
     return _compare(name, expected, found)
+
+
+def _why_not_comparable(state: State) -> str:
+    """Say why a release may answer otherwise than is known; nothing where it should not."""
+    snapshot = take_snapshot(state)
+    for workload in state.workloads:
+        if not workload.is_pending:
+            continue
+        made = ambiguous_resources(workload, state.configuration)
+        if made:
+            name = ", ".join(sorted(made))
+            return f"not comparable: this release counts {name} of {workload.key} at random"
+        try:
+            preemptor = as_preemptor(state, snapshot, workload)
+        except LookupFailed:  # it waits nowhere, and asks for nothing
+            continue
+        resource = overflowing(snapshot, preemptor)
+        if resource:
+            return f"not comparable: amounts of {resource} wrap around in this release"
+    return ""
 
 
 def _other_cohort_orders(state: State) -> Iterator[State]:
@@ -193,6 +257,11 @@ def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
         return Comparison(name, "equal")
     prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
     return Comparison(name, "different", prefix + difference)
+
+
+def _release(line: Mapping[str, Any], where: str) -> str:
+    """Return the release that decided a line; without one, the newest rules hold."""
+    return MAIN if line.get("release") is None else str(part_of(line, "release", str, where))
 
 
 def _clock(line: Mapping[str, Any], where: str) -> datetime:

@@ -27,15 +27,23 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from planner.commands.simulate.agenda import Agenda, Appointment, Due
-from planner.commands.simulate.kueue_coming import Coming, comings
-from planner.commands.simulate.kueue_leave import Leaving, lost_s, told_of_changes
-from planner.commands.simulate.kueue_mark import signature, state_mark
-from planner.commands.simulate.kueue_use import admitted, size_of, use, used
+from planner.commands.simulate.kueue_flow import (
+    Coming,
+    admitted,
+    comings,
+    lost_s,
+    reconciled_queues,
+    signature,
+    size_of,
+    state_mark,
+    use,
+    used,
+)
 from planner.commands.simulate.record import Event, Kind, Use
-from planner.commands.simulate.script import Script
-from planner.commands.simulate.tally import Tally
-from planner.commands.simulate.world import Cycle, Mark, digest
+from planner.commands.simulate.script import Leaving, Script
+from planner.commands.simulate.simulate import Asked, Unproved
+from planner.commands.simulate.world import Agenda, Appointment, Cycle, Due, Mark, Tally, digest
+from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
 from planner.quota.slices import names_replaced
@@ -51,6 +59,7 @@ from planner.reference.kueue.cycle.waiting import (
     is_queued,
     waiting_queues,
 )
+from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import ClusterQueue, State, Workload
 
@@ -106,7 +115,7 @@ class KueueWorld:
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
         self._root_of_name = {taken.queue_name(n): root for n, root in self._roots.items()}
-        self._told = told_of_changes(there, taken)
+        self._reconciled = reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, int] = {}
         self._agenda = Agenda()
@@ -221,9 +230,9 @@ class KueueWorld:
         if not self._agenda.has(Due.WAKE, str(root)):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, str(root), root)
 
-    def _tell(self, node: int | None, at_s: int) -> None:
+    def _reconcile(self, node: int | None, at_s: int) -> None:
         """Let the cohorts above a ClusterQueue hear that its status changed."""
-        if node is not None and node in self._told:
+        if node is not None and node in self._reconciled:
             self._plan_wake(self._roots[node], at_s)
 
     def _enqueue(self, workload: Workload, at_s: int) -> None:
@@ -259,7 +268,7 @@ class KueueWorld:
 
     def _arrive(self, coming: Coming, at_s: int) -> Event:
         self._enqueue(coming.workload, at_s)
-        self._tell(self._node(coming.workload), at_s)
+        self._reconcile(self._node(coming.workload), at_s)
         queue = self._queue_name(coming.workload)
         return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
 
@@ -287,7 +296,7 @@ class KueueWorld:
         for entry in ran.entries:
             if entry.outcome == "admitted":
                 events += self._admit(snapshot, entry, at_s)
-            elif entry.outcome == "preempting":
+            elif entry.outcome in {"preempting", "migrating"}:
                 events += self._preempt(entry, at_s)
         changed = {node for node in active if signature(self.queues[node]) != before[node]}
         self._moved |= {self._roots[node] for node in changed}
@@ -319,7 +328,7 @@ class KueueWorld:
         self.queues[one.queue].generation += 1
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
-        self._tell(one.queue, at_s)
+        self._reconcile(one.queue, at_s)
         self._walks.clear()
         yield self._event("admitted", at_s, one)
 
@@ -361,7 +370,7 @@ class KueueWorld:
         queue = self._snapshot.queue_name(one.queue)
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=one.key, queue=queue)
 
-    # What is told of it
+    # What is reported of it
 
     def tree_of(self, event: Event) -> int:
         """Return the root of the cohort tree in which something happened."""
@@ -403,3 +412,37 @@ class KueueWorld:
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each flavor-resource; ``shares`` are the amounts used on average."""
         return use(self._snapshot.tree, shares)
+
+
+_LAST_YEAR: Final = 9_900
+
+
+def check(state: State, asked: Asked) -> None:
+    """Refuse laws to take sides on, and a clock that has no room before it.
+
+    Raises
+    ------
+    InputError
+        If it is so.
+    """
+    if asked.laws is not None:
+        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
+        raise InputError("laws", f'"{asked.laws}" means nothing here', expected)
+    if state.now.year > _LAST_YEAR:
+        raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
+
+
+def own_world(state: State, script: Script, leaving: Leaving) -> KueueWorld:
+    """Return a cluster in which Kueue chooses the victims itself."""
+    return KueueWorld(state, script, decide, leaving)
+
+
+def planned_world(
+    state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
+) -> KueueWorld:
+    """Return a cluster in which the optimum chooses."""
+    # Only the optimum needs a solver, which takes longer to load than a small simulation.
+    from planner.commands.simulate.kueue_optimum import KueueOptimum  # noqa: PLC0415
+
+    optimum = KueueOptimum(state, asked.profile, asked.time_limit, unproved)
+    return KueueWorld(state, script, optimum, leaving)

@@ -8,6 +8,7 @@ pkg/scheduler/preemption/preemption_oracle.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,7 +35,9 @@ from planner.reference.kueue.preference import (
     WORST,
     Offer,
     Possibility,
+    Taste,
     is_preferred,
+    taste_of,
     tries_next,
 )
 from planner.reference.kueue.search import search
@@ -176,6 +179,12 @@ class FlavorAssigner:
             (group for group in spec.resource_groups if resource in group.covered_resources), None
         )
 
+    @property
+    def taste(self) -> Taste:
+        """What decides between two offers in the preemptor's queue."""
+        spec = self.snapshot.queues[self.preemptor.queue].spec
+        return taste_of(spec.flavor_fungibility, self.snapshot.configuration)
+
     def _assign_group(self, group: Sequence[PodSetRequest]) -> tuple[_GroupResult, bool]:
         """Choose flavors for podsets that are handled together; second: whether that failed."""
         requests = joined(group)
@@ -203,7 +212,7 @@ class FlavorAssigner:
     def skips(self, amount: int) -> bool:
         """Say whether an amount of a resource that no resource group covers is skipped."""
         configuration = self.snapshot.configuration
-        return amount == 0 or (
+        return (amount == 0 and configuration.rules.skips_undeclared_zero) or (
             configuration.gate("QuotaCheckStrategy")
             and configuration.resources.quota_check_strategy == "IgnoreUndeclared"
         )
@@ -225,6 +234,7 @@ class FlavorAssigner:
             },
         )
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
+        taste = self.taste
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
         # Without the gate Kueue never notes where a walk came to its end.
@@ -242,7 +252,7 @@ class FlavorAssigner:
                     names = [each.name for each in covering.flavors]
                     place = names.index(flavor) if flavor != names[-1] else LAST
                     break
-                elif is_preferred(offer, best_offer, fungibility):
+                elif is_preferred(offer, best_offer, taste):
                     best, best_offer = choices, offer
         except InvalidSelectorError:
             return None
@@ -313,7 +323,7 @@ class FlavorAssigner:
                 )
                 continue
             try:
-                ineligible = self._why_ineligible(group, flavor.name)
+                ineligible = self._why_ineligible(group, flavor.name, covering)
             except InvalidSelectorError:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 raise
@@ -399,31 +409,40 @@ class FlavorAssigner:
         gate_on = self.snapshot.configuration.gate("ConcurrentAdmission")
         return allowed is None or not gate_on or flavor in allowed
 
-    def eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
+    def eligible(self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup) -> bool:
         """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
+
+        ``covering`` is the resource group that lists it: older releases look at the label keys
+        of all its flavors (docs/semantics/kueue-releases.md §2.1, 10).
 
         Raises
         ------
         InvalidSelectorError
             If the selector of one cannot be evaluated.
         """
-        return self.allows(name) and not self._why_ineligible(group, name)
+        return self.allows(name) and not self._why_ineligible(group, name, covering)
 
-    def _why_ineligible(self, group: Sequence[PodSetRequest], name: str) -> str:
-        flavor = self.snapshot.flavors.get(name)
+    def _why_ineligible(
+        self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup
+    ) -> str:
+        flavors = self.snapshot.flavors
+        flavor = flavors.get(name)
         if flavor is None:
             return f"flavor {name} not found"
-        whys = (why_ineligible(request.pod_set.template.spec, flavor) for request in group)
+        keys: AbstractSet[str] = flavor.spec.node_labels.keys()
+        if not self.snapshot.configuration.rules.own_label_keys:
+            known = [flavors[each.name] for each in covering.flavors if each.name in flavors]
+            keys = {key for each in known for key in each.spec.node_labels}
+        whys = (why_ineligible(request.pod_set.template.spec, flavor, keys) for request in group)
         return next(filter(None, whys), "")
 
     def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
         """Return the choice per resource, and the flavor's least preferred offer."""
-        fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
-        representative = BEST
+        taste, representative = self.taste, BEST
         choices = {}
         for resource, amount in wanted.items():
             offer = self._offer_of(self.snapshot.fr_or_none(flavor, resource), amount)
-            if is_preferred(representative, offer, fungibility):
+            if is_preferred(representative, offer, taste):
                 representative = offer
             if representative.possibility is Possibility.NO_FIT:
                 return {}, representative

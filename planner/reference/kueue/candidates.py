@@ -64,7 +64,7 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
         return False
     if preemptor.priority != candidate.priority:
         return preemptor.priority > candidate.priority
-    return policy == "LowerOrNewerEqualPriority" and preemptor.queued_at < candidate.queued_at
+    return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
 @keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)

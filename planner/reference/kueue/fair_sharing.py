@@ -38,7 +38,7 @@ def search_fair_sharing(context: Context) -> Search:
         return Search((), (True,))
     context.usage.add(context.queue, context.request)
     passes = _Passes(context)
-    done = passes.first(candidates) or passes.second()
+    done = passes.first(candidates) or passes.again() or passes.second()
     context.usage.remove(context.queue, context.request)
     targets = passes.targets
     if done:
@@ -74,9 +74,26 @@ class _Passes:
         self.retry: list[Admitted] = []
         self.strategies = context.snapshot.configuration.strategies
         # Evaluated once, before the first removal.
-        self.within_nominal = context.snapshot.configuration.gate(
-            "FairSharingPreemptWithinNominal"
-        ) and context.usage.within_nominal(context.queue, context.contested)
+        self.within_nominal = self._stays_within_nominal()
+
+    def _stays_within_nominal(self) -> bool:
+        context = self.context
+        gate = context.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
+        return gate and context.usage.within_nominal(context.queue, context.contested)
+
+    def again(self) -> bool:
+        """Apply the first strategy once more to what failed, if a gate says so.
+
+        That is done after a workload of the own queue went, which lowers the own share
+        (docs/semantics/kueue-releases.md §4).
+        """
+        gate = self.context.snapshot.configuration.gate
+        own = any(target.workload.queue == self.context.queue for target in self.targets)
+        if not (own and gate("FairSharingReevaluatePreemptionCandidates")):
+            return False
+        self.within_nominal = self._stays_within_nominal()
+        candidates, self.retry = self.retry, []
+        return self.first(candidates)
 
     @keeps(ST_STOPS, ST_STRATEGIES)
     def first(self, candidates: list[Admitted]) -> bool:

@@ -120,7 +120,7 @@ def _eligible(
     """Yield the flavors that podsets may run on; no walk gets past an invalid selector."""
     for flavor in covering.flavors:
         try:
-            if assigner.eligible(group, flavor.name):
+            if assigner.eligible(group, flavor.name, covering):
                 yield flavor.name
         except InvalidSelectorError:
             return

@@ -77,8 +77,11 @@ def _excluded(
     assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str, resource: str
 ) -> str:
     """Say why podsets may not have a flavor for a resource; empty if they may."""
+    covering = assigner.covering(resource)
+    if covering is None:
+        return f"no resource group covers {resource}"
     try:
-        may_run = assigner.eligible(group, flavor)
+        may_run = assigner.eligible(group, flavor, covering)
     except InvalidSelectorError as error:
         return f"its node affinity cannot be evaluated: {error}"
     if not may_run:

@@ -212,7 +212,8 @@ def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
     return _RULE_SETS[laws]
 
 
-def _side(laws: str | None) -> Laws:
+def side_of(laws: str | None) -> Laws:
+    """Return the laws that are asked for, as designed if nothing is said."""
     for known in _RULE_SETS:
         if laws == known:
             return known
@@ -265,7 +266,7 @@ def plan_ask(
     InputError
         If there is no such ask, or a parameter cannot be used.
     """
-    side = _side(laws)
+    side = side_of(laws)
     if now is not None:
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     wanted = pending or only_pending(state, pending_asks(state))

@@ -1,7 +1,7 @@
 """What is turned down before any flavor is looked at, with Kueue's message.
 
 Source: docs/semantics/kueue-features.md §1.5; kueue ff69552e pkg/scheduler/scheduler.go
-``nominate``, pkg/workload/resources.go ``ValidateAdmissibility``,
+``nominate``, pkg/workload/resources.go ``ValidateAdmissibility`` and
 pkg/util/limitrange/limitrange.go.
 """
 

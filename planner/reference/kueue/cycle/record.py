@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from planner.assignment import Assignment
@@ -11,11 +11,13 @@ from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assignment import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target
+from planner.state import Configuration
 
 Outcome = Literal[
     "admitted",
     "deferred",
     "inadmissible",
+    "migrating",
     "noCandidates",
     "noFit",
     "preempting",
@@ -29,6 +31,7 @@ admitted         it fits and holds its quota from now on
 preempting       its targets are evicted, it waits for them
 deferred         it will fit once the preemptions of others are done
 skipped          an earlier entry took the room or the targets
+migrating        it fits; a variant of the same workload in a worse flavor is evicted for it
 preemptionGated  it would preempt, but has a closed gate
 noCandidates     it would have to preempt, but finds nobody
 noFit            no flavor is left
@@ -88,6 +91,15 @@ class Entry:
     def assignment(self) -> Assignment | None:
         """The flavors it got; under ``deferred`` every mode stands for DeferredFit."""
         return self.decision.assignment if self.decision else None
+
+    def as_said(self, configuration: Configuration) -> Entry:
+        """Return it with the reasons that the release of Kueue gives: older ones give fewer."""
+        rules, requeue, reserved = configuration.rules, self.requeue_reason, ""
+        if self.outcome in {"noFit", "noCandidates"} and not rules.says_why_requeued:
+            requeue = ""
+        if self.outcome != "noFit" or configuration.gate("UnadmittedWorkloadsObservability"):
+            reserved = self.quota_reserved_reason if rules.says_why_unadmitted else ""
+        return replace(self, requeue_reason=requeue, quota_reserved_reason=reserved)
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -95,14 +95,21 @@ def schedule(
         else:
             inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
     processing = Processing(snapshot, snapshot.usage.copy(), decider)
-    entries = [processing.process(nominee) for nominee in _in_order(processing, nominees)]
+    entries: list[Entry] = []
+    blocked = False
+    for nominee in _in_order(processing, nominees):
+        entries.append(processing.process(nominee))
+        blocked = entries[-1].outcome == "waitsForPodsReady"
+        if blocked:
+            break  # the scheduler stands still inside this entry
     for entry in (*entries, *inadmissible):
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
-        waiting.active.remove(pending)
-        requeue(state.configuration, waiting, pending, entry, cycle)
+        if entry.outcome == "admitted" or not blocked:
+            waiting.active.remove(pending)
+            requeue(state.configuration, waiting, pending, entry, cycle)
     return Schedule(
-        tuple(entries),
-        tuple(inadmissible),
+        tuple(entry.as_said(state.configuration) for entry in entries),
+        tuple(entry.as_said(state.configuration) for entry in inadmissible),
         tuple(processing.evicted),
         tuple(processing.finished),
     )

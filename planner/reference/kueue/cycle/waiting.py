@@ -221,7 +221,10 @@ def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     if not workload.is_pending or workload.is_true("QuotaReserved"):
         return False
     gated = configuration.gate("AdmissionGatedBy") and workload.gated_by
-    return not (workload.is_on_hold or gated or workload.is_true("WaitingForReplacementPods"))
+    replaces = configuration.rules.waits_for_replacement and workload.is_true(
+        "WaitingForReplacementPods"
+    )
+    return not (workload.is_on_hold or gated or replaces)
 
 
 def backoff_expired(workload: Workload, now: datetime) -> bool:

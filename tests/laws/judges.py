@@ -1,0 +1,307 @@
+"""A case of a law, and the four who judge it: enumeration, model, verifier, the scheduler's steps.
+
+A case says by hand what is permitted in a small state. ``judge`` asks everybody about every set
+of workloads there is in it, so all that is not said by hand has four witnesses of one mind: the
+brute force that removes one workload after the other, the sets that the model admits, the
+verdict of the verifier on each set, and the victims that the scheduler's own algorithm takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, combinations
+from typing import Any
+
+from planner.assignment import Assignment, read_assignment
+from planner.problem.kueue import Problem, build_problem
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.search import search
+from planner.state import State
+from planner.verifier.kueue.case import Case as Matched
+from planner.verifier.kueue.case import setting_of
+from planner.verifier.kueue.fair_case import FairCase, fair_setting_of
+from planner.verifier.kueue.plan import verify_case
+from tests import admitted
+from tests.brute_force import Simulation
+from tests.brute_force_fair import FairSimulation
+from tests.cluster import PENDING, Object, preempt, state_of
+from tests.kep83 import cases as kep83
+from tests.verifier import cases as plans
+
+Sets = frozenset[frozenset[str]]
+ByAttempt = Mapping[bool, Collection[frozenset[str]]]
+EITHER = (True, False)
+
+OWN = plans.OWN
+RECLAIM = plans.RECLAIM
+WHILE_BORROWING = plans.WHILE_BORROWING
+BY_SHARE = plans.BY_SHARE
+
+
+def sets(*texts: str) -> Sets:
+    """Return victim sets, each written as the names of its workloads: ``sets("b1 b2", "c1")``."""
+    return frozenset(frozenset(f"ns/{name}" for name in text.split()) for text in texts)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a law permits in a state, by hand.
+
+    Attributes
+    ----------
+    name
+        What it shows.
+    parts
+        The state, in the language of ``tests.cluster``.
+    legal
+        All sets that are legal in the attempt ``borrowing``.
+    permits, forbids
+        Sets that are legal in it, and sets that nothing but this law forbids there.
+    victims, anyone
+        Who is in any legal set of any attempt, and who would be without the law.
+    without
+        All sets that would be legal in the attempt without the law.
+    attempts
+        The attempts that are made, in their order.
+    fits
+        Resources that need no preemption.
+    waited, options
+        Of KEP-83's rules: for how many seconds the preemptor waits, and what is configured.
+    """
+
+    name: str
+    parts: Collection[Object]
+    legal: Sets | None = None
+    permits: Sets = frozenset()
+    forbids: Sets = frozenset()
+    victims: str | None = None
+    anyone: str | None = None
+    without: Sets | None = None
+    borrowing: bool = True
+    attempts: tuple[bool, ...] | None = None
+    fits: tuple[str, ...] = ()
+    waited: int = 0
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return its name, which pytest shows."""
+        return self.name
+
+    @cached_property
+    def state(self) -> State:
+        """The state that its parts make."""
+        return state_of(self.parts)
+
+
+def judge(law: str, case: Case) -> None:
+    """Ask all four about every set, and compare with what is known by hand."""
+    court = court_of(law, case)
+    legal = court.enumerated
+    assert court.admitted() == legal
+    assert court.accepted() == {
+        attempt: sets if attempt in court.attempts else set() for attempt, sets in legal.items()
+    }
+    attempt, taken = court.taken
+    assert not taken or taken in legal[attempt]
+    dropped = court.admitted({law})
+    for attempt, more in dropped.items():
+        for victims in more - legal[attempt] if attempt in court.attempts else ():
+            assert court.broken(victims, attempt) == [law], victims
+    _compare_by_hand(case, court, dropped)
+
+
+def _compare_by_hand(case: Case, court: Court, dropped: Mapping[bool, set[frozenset[str]]]) -> None:
+    legal, without = court.enumerated[case.borrowing], dropped[case.borrowing]
+    made = [court.enumerated[attempt] for attempt in court.attempts]
+    made_without = [dropped[attempt] for attempt in court.attempts]
+    assert case.legal is None or legal == case.legal
+    assert case.permits <= legal
+    assert case.forbids <= without - legal
+    assert case.without is None or without == case.without
+    assert case.attempts is None or court.attempts == case.attempts
+    for expected, found in ((case.victims, made), (case.anyone, made_without)):
+        names = {key.removeprefix("ns/") for sets in found for keys in sets for key in keys}
+        assert expected is None or names == set(expected.split())
+
+
+@dataclass(frozen=True)
+class Court:
+    """The four, for one state under the rules of Kueue without fair sharing."""
+
+    case: Case
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The state as all of them see it."""
+        return take_snapshot(self.case.state)
+
+    @cached_property
+    def preemptor(self) -> Preemptor:
+        """Who wants in."""
+        return find_preemptor(self.case.state, self.snapshot, PENDING)
+
+    @cached_property
+    def assignment(self) -> Assignment:
+        """Every resource needs preemption, but for those that fit."""
+        flavors = preempt(self.case.state)
+        for resource in self.case.fits:
+            flavors["main"][resource]["mode"] = "Fit"
+        return read_assignment(flavors, self.preemptor)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the model sees."""
+        return build_problem(self.snapshot, self.preemptor, self.assignment)
+
+    @cached_property
+    def simulation(self) -> Simulation:
+        """The brute force."""
+        return Simulation(self.snapshot, self.preemptor, self.assignment)
+
+    @property
+    def attempts(self) -> tuple[bool, ...]:
+        """The attempts that are made, says the brute force."""
+        return self.simulation.attempts
+
+    @cached_property
+    def enumerated(self) -> Mapping[bool, set[frozenset[str]]]:
+        """All legal sets of either attempt, made or not."""
+        return {attempt: self.simulation.legal(borrowing=attempt) for attempt in EITHER}
+
+    def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
+        """Return what the model admits in either attempt; it says itself which it would make."""
+        assert set(admitted.admitted(self.problem)) == set(self.attempts)
+        return admitted.admitted(self.problem, without, both_attempts=True)
+
+    def accepted(self) -> Mapping[bool, set[frozenset[str]]]:
+        """Return what the verifier accepts as either attempt."""
+        return {
+            attempt: {victims for victims in self.subsets() if not self.broken(victims, attempt)}
+            for attempt in self.enumerated
+        }
+
+    def subsets(self) -> Iterator[frozenset[str]]:
+        """Yield every set of workloads that hold quota."""
+        keys = list(self.holders)
+        for some in chain.from_iterable(combinations(keys, n) for n in range(len(keys) + 1)):
+            yield frozenset(some)
+
+    @cached_property
+    def holders(self) -> Mapping[str, Admitted]:
+        """Who holds quota, by key."""
+        return {one.key: one for held in self.snapshot.admitted.values() for one in held}
+
+    def broken(self, victims: Collection[str], attempt: bool) -> list[str]:  # noqa: FBT001
+        """Return the laws that a set breaks, with the reasons that the rules give."""
+        verification = verify_case(self.matched([self.holders[key] for key in victims], attempt))
+        return [verdict.law for verdict in verification.verdicts if not verdict.holds]
+
+    def matched(self, victims: Collection[Admitted], attempt: bool) -> Matched:  # noqa: FBT001
+        """Return what the verifier judges."""
+        where = setting_of(self.snapshot, self.preemptor, self.assignment)
+        reasons = (where.variant(v).reason if where.in_tree(v.queue) else "" for v in victims)
+        return Matched(where, attempt, tuple(victims), tuple(reasons))
+
+    @property
+    def taken(self) -> tuple[bool, frozenset[str]]:
+        """The victims of the scheduler's own steps, and its attempt."""
+        usage, simulation = self.snapshot.usage.copy(), self.simulation
+        contested = frozenset(simulation.contested)
+        context = Context(self.snapshot, usage, self.preemptor, simulation.request, contested)
+        found = search(context)
+        return bool(found.borrowing), frozenset(target.workload.key for target in found.targets)
+
+
+class FairCourt(Court):
+    """The four under fair sharing, which has one attempt."""
+
+    attempts = (True,)
+
+    @cached_property
+    def simulation(self) -> FairSimulation:
+        """The brute force of fair sharing."""
+        return FairSimulation(self.snapshot, self.preemptor, self.assignment)
+
+    @cached_property
+    def enumerated(self) -> Mapping[bool, set[frozenset[str]]]:
+        """All legal sets."""
+        return {True: self.simulation.legal_sets}
+
+    def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
+        """Return what the model admits."""
+        return {True: admitted.admitted_fairly(self.problem, without)}
+
+    def matched(self, victims: Collection[Admitted], attempt: bool) -> Matched:  # noqa: FBT001
+        """Return what the verifier judges."""
+        where = fair_setting_of(setting_of(self.snapshot, self.preemptor, self.assignment))
+        return FairCase(where, attempt, tuple(victims), tuple(map(where.reason, victims)))
+
+
+class Kep83Court(Court):
+    """The four by KEP-83's rules: one attempt, and victims in any case."""
+
+    attempts = (True,)
+
+    @cached_property
+    def decision(self) -> kep83.Decision:
+        """What the tests of KEP-83 ask."""
+        made = kep83.decision_of(self.case.state, self.case.fits, **self.case.options)
+        return replace(made, waited=self.case.waited)
+
+    @cached_property
+    def enumerated(self) -> Mapping[bool, set[frozenset[str]]]:
+        """All legal sets."""
+        return {True: self.decision.simulation.legal_sets()}
+
+    def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
+        """Return what the model admits."""
+        return {True: kep83.by_model(self.decision, without)}
+
+    def accepted(self) -> Mapping[bool, set[frozenset[str]]]:
+        """Return what the checker accepts."""
+        return {True: kep83.by_checker(self.decision)}
+
+    def broken(self, victims: Collection[str], attempt: bool) -> list[str]:  # noqa: FBT001
+        """Return the laws that a set breaks; there is no other attempt."""
+        assert attempt
+        return kep83.broken(self.decision, [self.holders[key] for key in victims])
+
+    @property
+    def taken(self) -> tuple[bool, frozenset[str]]:
+        """The victims of the KEP's algorithm."""
+        one = self.decision
+        found = decide_kep83(one.snapshot, one.preemptor, one.options, one.assignment, one.cost)
+        return True, frozenset(target.workload.key for target in found.search.targets)
+
+
+def court_of(law: str, case: Case) -> Court:
+    """Return those who judge by the rules of a law."""
+    courts = {"KQ": Court, "FS": FairCourt, "K83": Kep83Court}
+    return courts[law.partition("-")[0]](case)
+
+
+def broken(state: State, *taken: tuple[str, str], **fields: Any) -> list[str]:
+    """Return the laws that a plan breaks, its victims given as (name, reason)."""
+    return list(plans.broken(state, plans.plan_of(state, *taken, **fields)))
+
+
+def detail(law: str, state: State, *taken: tuple[str, str], **fields: Any) -> str:
+    """Return what the verifier says of a law where a plan breaks it."""
+    verdict = plans.verdicts(state, plans.plan_of(state, *taken, **fields))[law]
+    assert not verdict.holds
+    return verdict.detail
+
+
+def broken_fairly(parts: Collection[Object], *taken: tuple[str, str], **fields: Any) -> list[str]:
+    """Return the laws that a plan by the rules of fair sharing breaks."""
+    return broken(state_of(parts), *taken, rules="kueue-fair", **fields)
+
+
+def told_fairly(law: str, parts: Collection[Object], *taken: tuple[str, str], **fields: Any) -> str:
+    """Return what is said of a law of fair sharing where a plan breaks it."""
+    return detail(law, state_of(parts), *taken, rules="kueue-fair", **fields)
