@@ -44,7 +44,7 @@ def old(
     return [{**workload, "status": {"admission": admission, "conditions": [reserved]}}]
 
 
-def new(  # noqa: PLR0913 - the words of the small language
+def new(
     queue: str,
     *pods: Pods,
     replaces: str | None = "ns/old",

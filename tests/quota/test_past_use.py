@@ -71,7 +71,10 @@ def test_a_local_queue_that_is_not_there_used_nothing() -> None:
     ],
 )
 def test_which_queues_order_by_it(
-    sharing: Object | None, gate: bool, mode: str | None, orders: bool
+    sharing: Object | None,
+    gate: bool,  # noqa: FBT001 - a column of the table
+    mode: str | None,
+    orders: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
     parts = queue("q", 1)
     if mode is not None:
@@ -125,7 +128,7 @@ def test_an_order_is_total_iff_no_three_make_a_circle(some: list[Contender]) -> 
 
 
 def test_a_circle_is_left_as_insertion_leaves_it() -> None:
-    """x before y by past use, y before z and z before x by priority: what is first decides."""
+    """X before y by past use, y before z and z before x by priority: what is first decides."""
     x = Contender((3, "x"), 0, "a", 2.0)
     y = Contender((1, "y"), 0, "b", 1.0)
     z = Contender((2, "z"), 1, "c", None)

@@ -81,9 +81,7 @@ def test_without_ordinary_targets_there_are_none() -> None:
     assert found.assignment.mode == "NoFit"
     assert found.targets == ()
     within = queue("q", 5, within="LowerPriority")
-    found = decided(
-        within, old("old", "q", Pods(4)), running("x", "q", 1, 9), new("q", Pods(5))
-    )
+    found = decided(within, old("old", "q", Pods(4)), running("x", "q", 1, 9), new("q", Pods(5)))
     assert found.assignment.mode == "Preempt"
     assert found.targets == ()
 
@@ -99,9 +97,7 @@ def test_without_ordinary_targets_there_are_none() -> None:
 )
 def test_who_is_no_slice_of_it(elsewhere: list[Object], replaces: str) -> None:
     """§2: another ClusterQueue, another namespace, nobody: then it asks for everything."""
-    found = decided(
-        queue("q", 8), queue("r", 8), elsewhere, new("q", Pods(6), replaces=replaces)
-    )
+    found = decided(queue("q", 8), queue("r", 8), elsewhere, new("q", Pods(6), replaces=replaces))
     assert found.assigned.usage == {0: 6}
     assert found.replaced is None
 
@@ -158,13 +154,9 @@ def test_fewer_pods_always_fit() -> None:
 
 def test_podsets_go_by_place() -> None:
     """§2.1: the second podset gives back what the first then may take."""
-    found = decided(
-        queue("q", 6), old("old", "q", Pods(2), Pods(4)), new("q", Pods(5), Pods(1))
-    )
+    found = decided(queue("q", 6), old("old", "q", Pods(2), Pods(4)), new("q", Pods(5), Pods(1)))
     assert [one.flavors["gpu"].mode for one in found.assignment.pod_sets] == ["Preempt", "Fit"]
-    turned = decided(
-        queue("q", 6), old("old", "q", Pods(4), Pods(2)), new("q", Pods(1), Pods(5))
-    )
+    turned = decided(queue("q", 6), old("old", "q", Pods(4), Pods(2)), new("q", Pods(1), Pods(5)))
     assert turned.assignment.mode == "Fit"
 
 
