@@ -14,16 +14,18 @@ from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Front, Plan, Verification, YuniKornPlan, qualified
 from planner.scheduler import Part
-from planner.solver.given import (
+from planner.solver.pareto import sweep
+from planner.solver.start import (
+    PLANNER,
     AssignmentInput,
     Flavors,
     Given,
     RulesInput,
     Wanted,
     deadline_after,
+    pending_workloads,
+    start,
 )
-from planner.solver.pareto import sweep
-from planner.solver.start import PLANNER, pending_workloads, start
 from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState

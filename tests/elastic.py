@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from planner.quota.slices import REPLACEMENT_FOR
 from tests.cluster import FLAVOR, KUEUE, Object, at
@@ -12,7 +13,8 @@ PODS = ("main", "aux", "more")
 """The names of podsets, in their order."""
 
 
-class Pods(NamedTuple):
+@dataclass(frozen=True)
+class Pods:
     """Some pods of one shape: how many, what each asks for, and in which flavor they run."""
 
     count: int

@@ -69,7 +69,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "report": "coverage errors term plan quantity laws assignment state quota"
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"
-        " commands/lint scheduler",
+        " commands/lint commands/replay scheduler",
         "api": "coverage errors quantity laws commands/check state reader quota assignment"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain scheduler",

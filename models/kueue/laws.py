@@ -79,7 +79,7 @@ def without_borrowing(formulation: Formulation) -> None:
     """
     problem, usage = formulation.problem, formulation.usage
     queue = problem.own_queue
-    for fr in problem.requested:
+    for fr in problem.within_nominal:
         nominal = problem.quota[queue][fr]
         if nominal != UNLIMITED:
             formulation.builder.at_most(

@@ -82,14 +82,14 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.output import Target
     from planner.commands.lint import lint
     from planner.reader import MAX_BYTES, read
-    from planner.report.lint import render
+    from planner.report.checking import render_lint
 
     target = Target.choose(style, output)
     # No finding depends on the clock, and manifests without a status hold no time at all.
     answer = lint(read(state, now=ANY_TIME, max_bytes=max_size or MAX_BYTES))
     if examples is not None:
         _write(answer, examples)
-    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    target.emit(render_lint(answer, target.style, width=target.width, color=target.color))
     return _exit_code(answer, fatal)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -64,24 +64,8 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
 
 
 def _rendered(compared: list[FileComparison], target: Target, show: int) -> str:
-    if target.style == "json":
-        from planner.commands.replay import summarise
-        from planner.report.json import dump
+    from planner.commands.replay import summarise
+    from planner.report.checking import render_replay
 
-        return dump(summarise(compared))
-    from planner.report.replay import Compared, Difference, render_plain, render_table
-
-    rows = [
-        Compared(
-            file.file,
-            file.instances,
-            file.equal,
-            file.skipped,
-            [Difference(one.id, one.detail) for one in file.different],
-            [Difference(one.id, one.detail) for one in file.uncovered],
-        )
-        for file in compared
-    ]
-    if target.style == "plain":
-        return render_plain(rows, show)
-    return render_table(rows, show, width=target.width, color=target.color)
+    look: Any = {"width": target.width, "color": target.color}
+    return render_replay(compared, summarise(compared), target.style, show=show, **look)

@@ -277,28 +277,24 @@ def _answer_each(
 def _print(
     plans: Sequence[AnyPlan], target: Target, *, alone: bool, proof: Path | None = None
 ) -> None:
-    from importlib import import_module
-
     from planner.cli.message import warn
-    from planner.report.caution import cautions
+    from planner.report.plan import render
+    from planner.report.words import cautions
 
     warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
     if proof is not None:
         write_proof(plans, proof)
-    plans = printed(plans, proof)
-    renderer = import_module(f"planner.report.{target.style}")
-    look = {"width": target.width, "color": target.color}
-    target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))
+    look: Any = {"width": target.width, "color": target.color}
+    target.emit(render(printed(plans, proof), target.style, alone=alone, **look))
 
 
 def _print_fronts(fronts: Sequence[Front], target: Target, *, alone: bool) -> None:
     from planner.cli.message import warn
-    from planner.report.front import render, render_all
+    from planner.report.front import render
 
     warn(note for front in fronts for note in front.notes)
-    fronts = printed_fronts(fronts)
-    draw = partial(render, fronts[0]) if alone else partial(render_all, fronts)
-    target.emit(draw(target.style, width=target.width, color=target.color))
+    look: Any = {"width": target.width, "color": target.color}
+    target.emit(render(printed_fronts(fronts), target.style, alone=alone, **look))
 
 
 def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:

@@ -38,7 +38,8 @@ class FairRules:
     within_nominal
         Whether shares do not matter, because the preemptor stays within its nominal quota.
     known
-        (N,) per node the positions of the fr with a quota entry there or below.
+        (N,) per node the positions of the fr with a quota entry there or below; in older releases
+        of those of which something can be lent, since what cannot has no part in a share.
     weight_nano
         (N,) weights in nano-units.
     lendable
@@ -84,6 +85,8 @@ class Problem:
         evicted; their rank in the scheduler's candidate order, from 0.
     fair
         The rules of fair sharing where it is on, ``None`` under classical preemption.
+    zeros
+        Positions of the fr of which REQ asks for 0, which only older releases let count.
     """
 
     frs: Sequence[FlavorResource]
@@ -111,6 +114,7 @@ class Problem:
     evicted: BoolArray
     order: IntArray
     fair: FairRules | None = None
+    zeros: Sequence[int] = ()
 
     @property
     def rules(self) -> str:
@@ -134,6 +138,11 @@ class Problem:
         A slice of an elastic workload may ask for less than nothing: that fits in any case.
         """
         return tuple(fr for fr, amount in enumerate(self.request) if amount > 0)
+
+    @property
+    def within_nominal(self) -> tuple[int, ...]:
+        """Positions of the fr in which quota has to be kept: all of REQ, zeros included."""
+        return (*self.requested, *self.zeros)
 
     @property
     def from_own_queue(self) -> BoolArray:
@@ -173,6 +182,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     lca = _lowest_common_ancestors(parent, path)
     advantage = _advantage(snapshot, preemptor, request)
     workloads, queue = _workloads(snapshot, nodes)
+    _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
@@ -202,6 +212,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),
+        zeros=[i for i, fr in enumerate(frs) if fr in request and not request[fr]],
     )
 
 
@@ -245,11 +256,11 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     usage = snapshot.usage.copy()
     usage.add(preemptor.queue, request)
     within = usage.within_nominal(preemptor.queue, wanted)
-    shares, cohorts = Shares(tree), set(tree.ancestors(preemptor.queue))
+    shares, cohorts = Shares(tree, configuration.rules), set(tree.ancestors(preemptor.queue))
     return FairRules(
         strategies=configuration.strategies,
         within_nominal=configuration.gate("FairSharingPreemptWithinNominal") and within,
-        known=[[i for i, fr in enumerate(frs) if fr in tree.known[node]] for node in nodes],
+        known=[[i for i, fr in enumerate(frs) if fr in shares.told(node)] for node in nodes],
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
@@ -260,6 +271,27 @@ def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[list[Admitted]
     held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
     queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
     return [workload for group in held for workload in group], queue
+
+
+def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
+    """Refuse workloads that use less than nothing, as in older releases some do.
+
+    Taking one away makes less room, and how much depends on the order in which others go.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is one.
+    """
+    if snapshot.configuration.rules.clamps_reclaimable:
+        return
+    for workload in workloads:
+        if any(amount < 0 for amount in workload.usage.values()):
+            raise UnsupportedError(
+                workload.key,
+                f"Kueue {snapshot.configuration.release.name} lets it use less than nothing, for "
+                "more of its pods are reclaimable than it has: what is legal then is not known",
+            )
 
 
 def _held(

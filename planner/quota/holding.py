@@ -145,24 +145,43 @@ def effective_priority(workload: Workload, configuration: Configuration) -> int:
     return min(max(priority, MIN_INT64), MAX_INT64)
 
 
+class Progress(NamedTuple):
+    """What the conditions of a workload say of its run.
+
+    ``reserved`` says that it has a reservation, which may lack its time. ``started_at`` is when it
+    last started running: pods ready, or else quota reserved. ``moved`` says that a condition may
+    have moved it in its queue.
+    """
+
+    reserved: bool
+    reserved_at: datetime | None
+    started_at: datetime | None
+    evicted: bool
+    moved: bool
+
+
+def progress_of(workload: Workload) -> Progress:
+    """Read the conditions once: everybody that runs is asked, and a state can have 200,000."""
+    reserved = ready = None
+    evicted = moved = False
+    for one in workload.status.conditions:
+        kind = one.type
+        if kind == "QuotaReserved":
+            reserved = reserved or one
+        elif kind == "PodsReady":
+            ready = ready or one
+        elif kind in _MOVING:
+            moved = True
+            evicted = evicted or (kind == "Evicted" and one.is_true)
+    has_quota = reserved is not None and reserved.is_true
+    reserved_at = reserved.last_transition_time if reserved and has_quota else None
+    ready_at = ready.last_transition_time if ready and ready.is_true else None
+    return Progress(has_quota, reserved_at, ready_at or reserved_at, evicted, moved)
+
+
 def started_at(workload: Workload) -> datetime | None:
     """Return when it last started running: pods ready, or else quota reserved."""
-    ready = workload.condition("PodsReady")
-    if ready and ready.is_true and ready.last_transition_time:
-        return ready.last_transition_time
-    return workload.reserved_at
-
-
-def reservation_time(workload: Workload, now: datetime) -> datetime:
-    """Return the time of reservation by which candidates are ordered.
-
-    It is now where nothing is reserved, but the zero time where a reservation has no time.
-    Source: docs/semantics/kueue.md §5.4.
-    """
-    reserved = workload.condition("QuotaReserved")
-    if reserved is None or not reserved.is_true:
-        return now
-    return reserved.last_transition_time or NEVER
+    return progress_of(workload).started_at
 
 
 def seconds_since(start: datetime | None, now: datetime) -> int:
@@ -170,12 +189,14 @@ def seconds_since(start: datetime | None, now: datetime) -> int:
     return max(0, int((now - start).total_seconds())) if start else 0
 
 
-def queue_order_time(workload: Workload, configuration: Configuration) -> datetime:
-    """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4)."""
-    for one in workload.status.conditions:
-        if one.type in _MOVING:
-            break
-    else:  # as almost everywhere: it was never moved
+def queue_order_time(
+    workload: Workload, configuration: Configuration, *, moved: bool = True
+) -> datetime:
+    """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4).
+
+    ``moved`` is as in `Progress`: without it the rest need not be looked at.
+    """
+    if not moved:
         return workload.metadata.creation_timestamp or NEVER
     evicted = workload.condition("Evicted")
     if evicted and evicted.is_true:

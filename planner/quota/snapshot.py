@@ -17,13 +17,13 @@ from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
 from planner.quota.devices import Devices
 from planner.quota.holding import (
+    NEVER,
     effective_priority,
     holding_of,
     is_concurrent,
+    progress_of,
     queue_order_time,
-    reservation_time,
     seconds_since,
-    started_at,
 )
 from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
@@ -297,23 +297,24 @@ def as_admitted(
 def _admitted(
     configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
 ) -> Admitted:
-    metadata, reserved_at = workload.metadata, reservation_time(workload, now)
+    metadata, progress = workload.metadata, progress_of(workload)
+    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
     return Admitted(
-        workload=workload,
-        key=workload.key,
-        namespace=metadata.namespace,
-        uid=metadata.uid,
-        queue=node,
-        usage=shape.usage,
-        names=shape.names,
-        pods=shape.holding.pods,
-        priority=effective_priority(workload, configuration),
-        queued_at=queue_order_time(workload, configuration),
-        reserved_at=reserved_at,
-        reserved_s=reserved_at.timestamp(),
-        running_s=seconds_since(started_at(workload), now),
-        evicted=workload.is_true("Evicted"),
-        remarked=bool(metadata.annotations or workload.status.scheduling_stats.evictions),
+        workload,
+        f"{metadata.namespace}/{metadata.name}",
+        metadata.namespace,
+        metadata.uid,
+        node,
+        shape.usage,
+        shape.names,
+        shape.pods,
+        effective_priority(workload, configuration),
+        queue_order_time(workload, configuration, moved=progress.moved),
+        reserved_at,
+        reserved_at.timestamp(),
+        seconds_since(progress.started_at, now),
+        progress.evicted,
+        bool(metadata.annotations or workload.status.scheduling_stats.evictions),
     )
 
 
@@ -353,7 +354,9 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(activity.parents[name], NO_PARENT),
             is_queue=False,
             active=True,
-            quotas=_quotas(specs[name].resource_groups, index, lends) if name in specs else {},
+            quotas=_quotas(specs[name].resource_groups, index, lends=lends)
+            if name in specs
+            else {},
             weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
         )
         for name in names
@@ -364,7 +367,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
             active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index, lends),
+            quotas=_quotas(cq.spec.resource_groups, index, lends=lends),
             weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
@@ -373,7 +376,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], lends: bool
+    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], *, lends: bool
 ) -> dict[int, Quota]:
     """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
 

@@ -101,7 +101,7 @@ def read_loaded(
         return _state(documents, Settings(loaded.name, loaded.digest, now, release), ignored)
 
 
-def read_objects(
+def read_objects(  # noqa: PLR0913 - what can be said of a state
     value: object,
     *,
     where: str,

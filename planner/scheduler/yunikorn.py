@@ -32,10 +32,9 @@ YUNIKORN: Final = Scheduler(
         "exposure": "planner.commands.risk.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
         "lint": "planner.commands.lint.yunikorn:findings_in",
-        "page": "planner.report.yunikorn.page:particulars",
-        "table": "planner.report.yunikorn.table",
-        "plain": "planner.report.yunikorn.plain",
+        "page": "planner.report.yunikorn.plan:particulars",
+        "plain": "planner.report.yunikorn.plan",
         "explained": "planner.report.yunikorn.explanation",
-        "amount": "planner.report.yunikorn.words:yunikorn_amount",
+        "amount": "planner.report.yunikorn.plan:yunikorn_amount",
     },
 )

@@ -5,6 +5,7 @@ PLANNER_TEST_KILLS says how often; a handful unless said, a hundred at night.
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import re
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -22,16 +24,27 @@ from tests.cli.running import command, environment, process
 from tests.conftest import FOR_EVER_S, ROOT
 
 KILLS = int(os.environ.get("PLANNER_TEST_KILLS", "4"))
-STATES = ROOT / "instances" / "recorded" / "small-fair-flat.jsonl.gz"
+RECORDED = ROOT / "instances" / "recorded" / "small-fair-flat.jsonl.gz"
+STATES = None if "PLANNER_TEST_KILLS" in os.environ else 16
+"""How many of the recorded states are audited; all of them where kills are many."""
 FINDINGS = 1
 GIVEN_UP = 2
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def states(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a file of the states."""
+    file = tmp_path_factory.mktemp("states") / "states.jsonl"
+    with gzip.open(RECORDED) as lines:
+        file.write_bytes(b"".join(islice(lines, STATES)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def undisturbed(states: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Give the results of a run that nobody disturbs."""
     results = tmp_path_factory.mktemp("undisturbed") / "results.jsonl"
-    done = process("audit", STATES, "--jobs", "2", "--results", results)
+    done = process("audit", states, "--jobs", "2", "--results", results)
     assert done.returncode == FINDINGS
     return results.read_bytes()
 
@@ -39,7 +52,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 class Audits:
     """One audit after the other into the same file, each going on where the last one ended."""
 
-    def __init__(self, folder: Path, undisturbed: bytes, *options: str) -> None:
+    def __init__(self, states: Path, folder: Path, undisturbed: bytes, *options: str) -> None:
+        self.states = states
         self.results = folder / "results.jsonl"
         self.finished = 0
         self._undisturbed = undisturbed
@@ -52,9 +66,10 @@ class Audits:
             self._end(self._run)
             self._run = None
         if self._run is None:
-            words = command("audit", STATES, "--results", self.results, "--resume", *self._options)
+            words: list[str | Path] = ["audit", self.states, "--results", self.results, "--resume"]
+            words += self._options
             self._run = subprocess.Popen(
-                words,
+                command(*words),
                 env=environment(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -110,8 +125,8 @@ def killed_at_random(audits: Audits, kill: Callable[[random.Random], None]) -> N
     assert audits.finished > 0
 
 
-def test_processes(tmp_path: Path, undisturbed: bytes) -> None:
-    audits = Audits(tmp_path, undisturbed, "--jobs", "2")
+def test_processes(states: Path, tmp_path: Path, undisturbed: bytes) -> None:
+    audits = Audits(states, tmp_path, undisturbed, "--jobs", "2")
 
     def kill(_: random.Random) -> None:
         run = audits.go_on()
@@ -121,11 +136,11 @@ def test_processes(tmp_path: Path, undisturbed: bytes) -> None:
     killed_at_random(audits, kill)
 
 
-def test_dask(tmp_path: Path, undisturbed: bytes) -> None:
+def test_dask(states: Path, tmp_path: Path, undisturbed: bytes) -> None:
     """Whoever is killed is started again; the run goes on, or a new one does."""
     with DaskCluster.of(workers=2) as dask:
         waits = ("--cluster", dask.address, "--cluster-wait", "none")
-        audits = Audits(tmp_path, undisturbed, *waits)
+        audits = Audits(states, tmp_path, undisturbed, *waits)
 
         def kill(chance: random.Random) -> None:
             who = chance.choice(("worker", "worker", "workers", "scheduler", "scheduler", "run"))
@@ -148,11 +163,11 @@ def test_dask(tmp_path: Path, undisturbed: bytes) -> None:
 
 @pytest.mark.parametrize("victim", [DaskCluster.kill_workers, DaskCluster.kill_scheduler])
 def test_dask_that_stays_dead(
-    tmp_path: Path, undisturbed: bytes, victim: Callable[[DaskCluster], None]
+    states: Path, tmp_path: Path, undisturbed: bytes, victim: Callable[[DaskCluster], None]
 ) -> None:
     """The run says so, waits no longer than it may, and says how to go on, which works."""
     results = tmp_path / "results.jsonl"
-    words = ("audit", STATES, "--results", results)
+    words = ("audit", states, "--results", results)
     with DaskCluster.of(workers=1) as dask:
         dask.wait_for_workers()  # else the run would not wait for them for long
         run = subprocess.Popen(

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from tests.cluster import cohort, pending, queue, running, state_of
-from tests.kep83.cases import decision_of, permitted
+import pytest
 
-B1, B2, B3 = "ns/b1", "ns/b2", "ns/b3"
-
-
-def test_enough_goes_and_no_more_is_asked() -> None:
-    """6 of 6 are in use; queue a wants its 4, so two of b's 2 must go: exactly 4."""
-    state = state_of(
-        cohort("org"),
-        queue("a", 4, "org", reclaim="Any"),
-        queue("b", 2, "org"),
-        *(running(name, "b", 2) for name in ("b1", "b2", "b3")),
-        pending("a", 4),
-    )
-    decision = decision_of(state)
-    two = {frozenset({B1, B2}), frozenset({B1, B3}), frozenset({B2, B3})}
-    assert permitted(decision) == {*two, frozenset({B1, B2, B3})}
-    assert frozenset({B1}) in permitted(decision, without={"K83-01"})
+from tests.cluster import Object, cohort, pending, queue, running
+from tests.laws.judges import Case, judge, sets
 
 
-def test_max_bounds_what_may_be_borrowed_while_preempting() -> None:
-    """Queue a may use 2 and borrow 1: it gets 3 that way, and never 4."""
+def capped(asked: int) -> list[Object]:
+    """Return a queue that may use 2 and borrow 1, beside one that uses all 4 there are."""
+    return [
+        *cohort("org"),
+        *queue("a", 2, "org", borrowing=1),
+        *queue("b", 2, "org"),
+        *running("b1", "b", 4),
+        *pending("a", asked),
+    ]
 
-    def sets(asked: int) -> set[frozenset[str]]:
-        state = state_of(
-            cohort("org"),
-            queue("a", 2, "org", borrowing=1),
-            queue("b", 2, "org"),
-            running("b1", "b", 4),
-            pending("a", asked),
-        )
-        return permitted(decision_of(state, cohort="LowerPriority"))
 
-    assert sets(3) == {frozenset({B1})}
-    assert sets(4) == set()
+BORROWS = {"cohort": "LowerPriority"}
+CASES = [
+    Case(
+        # 6 of 6 are in use; queue a wants its 4, so two of b's 2 must go: exactly 4.
+        "enough goes and no more is asked",
+        [
+            *cohort("org"),
+            *queue("a", 4, "org", reclaim="Any"),
+            *queue("b", 2, "org"),
+            *(running(name, "b", 2)[0] for name in ("b1", "b2", "b3")),
+            *pending("a", 4),
+        ],
+        legal=sets("b1 b2", "b1 b3", "b2 b3", "b1 b2 b3"),
+        forbids=sets("b1"),
+    ),
+    # What may be borrowed while preempting: queue a gets 3 that way, and never 4.
+    Case("up to its max", capped(3), options=BORROWS, legal=sets("b1")),
+    Case("beyond its max", capped(4), options=BORROWS, legal=sets()),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("K83-01", case)

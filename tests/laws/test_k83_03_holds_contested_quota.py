@@ -2,48 +2,61 @@
 
 from __future__ import annotations
 
-from planner.state import State
-from tests.cluster import cohort, pending, queue, running, state_of
-from tests.kep83.cases import broken, by_checker, by_model, decision_of, permitted
+import pytest
 
-B1 = frozenset({"ns/b1"})
+from tests.cluster import Object, cohort, pending, queue, running
+from tests.laws.judges import Case, court_of, judge, sets
 
 
-def with_neighbour(*more: list[dict[str, object]]) -> State:
+def with_neighbour(*more: Object) -> list[Object]:
     """Queue b borrows 2 with b1; queue a wants them back."""
-    return state_of(
-        cohort("org"),
-        queue("a", {"gpu": 2, "cards": 1}, "org", reclaim="Any"),
-        queue("b", {"gpu": 0, "cards": 1}, "org"),
-        running("b1", "b", {"gpu": 2}),
-        pending("a", {"gpu": 2, "cards": 1}),
+    return [
+        *cohort("org"),
+        *queue("a", {"gpu": 2, "cards": 1}, "org", reclaim="Any"),
+        *queue("b", {"gpu": 0, "cards": 1}, "org"),
+        *running("b1", "b", {"gpu": 2}),
+        *pending("a", {"gpu": 2, "cards": 1}),
         *more,
-    )
+    ]
 
 
-def test_other_resources_do_not_make_a_candidate() -> None:
-    decision = decision_of(with_neighbour(running("b2", "b", {"cards": 1})), fits=("cards",))
-    assert permitted(decision) == {B1}
-    assert B1 | {"ns/b2"} in permitted(decision, without={"K83-03"})
+# What h1 holds counts as used: without it 1 would be missing whoever goes.
+OUTSIDE = Case(
+    "inactive queues and other cohorts give nothing",
+    with_neighbour(
+        *queue("held", {"gpu": 0}, "org", stop="Hold"),
+        *running("h1", "held", {"gpu": 1}),
+        *queue("alone", {"gpu": 0}),
+        *running("x1", "alone", {"gpu": 1}),
+    ),
+    fits=("cards",),
+    legal=sets(),
+)
+CASES = [
+    Case(
+        "other resources do not make a candidate",
+        with_neighbour(*running("b2", "b", {"cards": 1})),
+        fits=("cards",),
+        legal=sets("b1"),
+        forbids=sets("b1 b2"),
+    ),
+    Case(
+        # One that names the flavor and holds 0 of it may go.
+        "the amount does not matter",
+        with_neighbour(*running("b2", "b", {"gpu": 0})),
+        fits=("cards",),
+        permits=sets("b1 b2"),
+    ),
+    OUTSIDE,
+]
 
 
-def test_amount_does_not_matter() -> None:
-    """One that names the flavor and holds 0 of it may go."""
-    decision = decision_of(with_neighbour(running("b2", "b", {"gpu": 0})), fits=("cards",))
-    assert B1 | {"ns/b2"} in permitted(decision)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("K83-03", case)
 
 
-def test_inactive_queues_and_other_cohorts_give_nothing() -> None:
+@pytest.mark.parametrize("key", ["ns/h1", "ns/x1"])
+def test_who_is_outside_breaks_it(key: str) -> None:
     """Both are over their quota and hold what is contested."""
-    state = with_neighbour(
-        queue("held", {"gpu": 0}, "org", stop="Hold"),
-        running("h1", "held", {"gpu": 1}),
-        queue("alone", {"gpu": 0}),
-        running("x1", "alone", {"gpu": 1}),
-    )
-    decision = decision_of(state, fits=("cards",))
-    # What h1 holds counts as used: without it 1 would be missing whoever goes.
-    assert by_model(decision) == by_checker(decision) == set()
-    for key in ("ns/h1", "ns/x1"):
-        (victim,) = (one for one in decision.holders if one.key == key)
-        assert "K83-03" in broken(decision, [victim])
+    assert "K83-03" in court_of("K83-03", OUTSIDE).broken({key}, attempt=True)

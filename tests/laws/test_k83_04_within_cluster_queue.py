@@ -4,49 +4,57 @@ from __future__ import annotations
 
 import pytest
 
-from planner.state import State
-from tests.cluster import pending, queue, running, state_of
-from tests.kep83.cases import decision_of, permitted
-
-LOW, EQUAL = frozenset({"ns/low"}), frozenset({"ns/equal"})
+from tests.cluster import Object, pending, queue, running
+from tests.laws.judges import Case, judge, sets
 
 
-def full_queue(within: str) -> State:
+def full_queue(within: str) -> list[Object]:
     """Queue a is full; one workload has a priority just below the preemptor's, one the same.
 
     That one is newer than the preemptor.
     """
-    return state_of(
-        queue("a", 4, within=within),
-        running("low", "a", 2, 9),
-        running("equal", "a", 2, 10, minute=40),
-        pending("a", 2, 10),
-    )
+    return [
+        *queue("a", 4, within=within),
+        *running("low", "a", 2, 9),
+        *running("equal", "a", 2, 10, minute=40),
+        *pending("a", 2, 10),
+    ]
 
 
-@pytest.mark.parametrize("within", ["LowerPriority", "LowerOrNewerEqualPriority"])
-def test_only_lower_priorities_go(within: str) -> None:
-    """The KEP does not know LowerOrNewerEqualPriority; here it means the same."""
-    decision = decision_of(full_queue(within))
-    assert permitted(decision) == {LOW}
-    assert permitted(decision, without={"K83-04"}) == {LOW, EQUAL, LOW | EQUAL}
+ALL = sets("low", "equal", "low equal")
+CASES = [
+    # The KEP does not know LowerOrNewerEqualPriority; here it means the same.
+    Case(policy, full_queue(policy), legal=sets("low"), without=ALL)
+    for policy in ("LowerPriority", "LowerOrNewerEqualPriority")
+]
+CASES += [
+    Case("Never", full_queue("Never"), legal=sets()),
+    Case(
+        "Never takes the place of the policy",
+        full_queue("LowerPriority"),
+        options={"queue": "Never"},
+        legal=sets(),
+    ),
+    Case(
+        "LowerPriority takes the place of the policy",
+        full_queue("Never"),
+        options={"queue": "LowerPriority"},
+        legal=sets("low"),
+    ),
+    Case(
+        # With Never in its own queue, the preemptor still reclaims from others.
+        "other queues are not bound",
+        [
+            *queue("a", 2, "org", reclaim="Any"),
+            *queue("b", 0, "org"),
+            *running("b1", "b", 2, 10),
+            *pending("a", 2),
+        ],
+        legal=sets("b1"),
+    ),
+]
 
 
-def test_never() -> None:
-    assert permitted(decision_of(full_queue("Never"))) == set()
-    assert permitted(decision_of(full_queue("LowerPriority"), queue="Never")) == set()
-
-
-def test_option_takes_the_place_of_the_policy() -> None:
-    assert permitted(decision_of(full_queue("Never"), queue="LowerPriority")) == {LOW}
-
-
-def test_other_queues_are_not_bound() -> None:
-    """With Never in its own queue, the preemptor still reclaims from others."""
-    state = state_of(
-        queue("a", 2, "org", reclaim="Any"),
-        queue("b", 0, "org"),
-        running("b1", "b", 2, 10),
-        pending("a", 2),
-    )
-    assert permitted(decision_of(state)) == {frozenset({"ns/b1"})}
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("K83-04", case)

@@ -4,45 +4,45 @@ from __future__ import annotations
 
 import pytest
 
-from planner.state import State
-from tests.cluster import pending, queue, running, state_of
-from tests.kep83.cases import decision_of, permitted
-
-LOW, EQUAL = frozenset({"ns/low"}), frozenset({"ns/equal"})
-ALL = {LOW, EQUAL, LOW | EQUAL}
+from tests.cluster import Object, pending, queue, running
+from tests.laws.judges import Case, judge, sets
 
 
-def borrowed(reclaim: str) -> State:
+def borrowed(reclaim: str) -> list[Object]:
     """Queue b borrows all 4 of queue a: 2 at a priority just below the preemptor's, 2 at it."""
-    return state_of(
-        queue("a", 4, "org", within="LowerPriority", reclaim=reclaim),
-        queue("b", 0, "org"),
-        running("low", "b", 2, 9),
-        running("equal", "b", 2, 10),
-        pending("a", 2, 10),
+    return [
+        *queue("a", 4, "org", within="LowerPriority", reclaim=reclaim),
+        *queue("b", 0, "org"),
+        *running("low", "b", 2, 9),
+        *running("equal", "b", 2, 10),
+        *pending("a", 2, 10),
+    ]
+
+
+LOW, ALL = sets("low"), sets("low", "equal", "low equal")
+TODAY = {"Never": sets(), "LowerPriority": LOW, "Any": ALL}
+OPTION = {
+    "Never": sets(),
+    "ReclaimFromLowerPriority": LOW,
+    "ReclaimFromAny": ALL,
+    "LowerPriority": LOW,
+}
+CASES = [
+    Case(f"today's {reclaim}", borrowed(reclaim), legal=legal, without=ALL)
+    for reclaim, legal in TODAY.items()
+]
+CASES += [
+    Case(
+        f"{option} takes the place of {reclaim}",
+        borrowed(reclaim),
+        options={"cohort": option},
+        legal=legal,
     )
+    for reclaim in ("Never", "Any")
+    for option, legal in OPTION.items()
+]
 
 
-@pytest.mark.parametrize(
-    ("reclaim", "sets"), [("Never", set()), ("LowerPriority", {LOW}), ("Any", ALL)]
-)
-def test_policy_of_the_queue_in_todays_words(reclaim: str, sets: set[frozenset[str]]) -> None:
-    decision = decision_of(borrowed(reclaim))
-    assert permitted(decision) == sets
-    assert permitted(decision, without={"K83-05"}) == ALL
-
-
-@pytest.mark.parametrize(
-    ("cohort", "sets"),
-    [
-        ("Never", set()),
-        ("ReclaimFromLowerPriority", {LOW}),
-        ("ReclaimFromAny", ALL),
-        ("LowerPriority", {LOW}),
-    ],
-)
-@pytest.mark.parametrize("reclaim", ["Never", "Any"])
-def test_option_takes_the_place_of_the_policy(
-    cohort: str, sets: set[frozenset[str]], reclaim: str
-) -> None:
-    assert permitted(decision_of(borrowed(reclaim), cohort=cohort)) == sets
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("K83-05", case)

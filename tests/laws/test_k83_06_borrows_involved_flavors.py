@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-from tests.cluster import pending, queue, running, state_of
-from tests.kep83.cases import decision_of, permitted
+import pytest
 
+from tests.cluster import pending, queue, running
+from tests.laws.judges import Case, judge, sets
 
-def test_a_queue_at_its_min_gives_nothing() -> None:
-    """Queue b uses exactly its 2; that K83-07 would let it go below is not enough."""
-    state = state_of(
-        queue("a", 4, "org", reclaim="Any"),
-        queue("b", 2, "org"),
-        queue("c", 0, "org"),
-        running("b1", "b", 2),
-        running("c1", "c", 2),
-        running("c2", "c", 2),
-        pending("a", 4),
-    )
-    decision = decision_of(state)
-    c1, c2 = "ns/c1", "ns/c2"
-    assert permitted(decision) == {frozenset({c1, c2})}
-    assert frozenset({"ns/b1", c1}) in permitted(decision, without={"K83-06"})
-
-
-def test_borrowing_one_unit_is_enough_and_so_is_one_involved_flavor() -> None:
-    """Queue b borrows 1 card and no gpu."""
-    state = state_of(
-        queue("a", {"gpu": 2, "cards": 2}, "org", reclaim="Any"),
-        queue("b", {"gpu": 2, "cards": 1}, "org"),
-        running("b1", "b", {"gpu": 1, "cards": 2}),
-        pending("a", {"gpu": 1, "cards": 2}),
-    )
-    assert permitted(decision_of(state)) == {frozenset({"ns/b1"})}
+# Queue b borrows 1 card and no gpu.
+ONE_CARD = [
+    *queue("a", {"gpu": 2, "cards": 2}, "org", reclaim="Any"),
+    *queue("b", {"gpu": 2, "cards": 1}, "org"),
+    *running("b1", "b", {"gpu": 1, "cards": 2}),
+    *pending("a", {"gpu": 1, "cards": 2}),
+]
+CASES = [
+    Case(
+        # Queue b uses exactly its 2; that K83-07 would let it go below is not enough.
+        "a queue at its min gives nothing",
+        [
+            *queue("a", 4, "org", reclaim="Any"),
+            *queue("b", 2, "org"),
+            *queue("c", 0, "org"),
+            *running("b1", "b", 2),
+            *running("c1", "c", 2),
+            *running("c2", "c", 2),
+            *pending("a", 4),
+        ],
+        legal=sets("c1 c2"),
+        forbids=sets("b1 c1"),
+    ),
+    Case("one unit of one involved flavor is enough", ONE_CARD, legal=sets("b1")),
     # Where cards fit, only gpu is involved, and of that queue b borrows nothing.
-    assert permitted(decision_of(state, fits=("cards",))) == set()
+    Case("what is not involved is not", ONE_CARD, fits=("cards",), legal=sets()),
+    Case(
+        "the own queue need not borrow",
+        [*queue("a", 2, within="LowerPriority"), *running("a1", "a", 2), *pending("a", 2)],
+        legal=sets("a1"),
+    ),
+]
 
 
-def test_the_own_queue_need_not_borrow() -> None:
-    state = state_of(queue("a", 2, within="LowerPriority"), running("a1", "a", 2), pending("a", 2))
-    assert permitted(decision_of(state)) == {frozenset({"ns/a1"})}
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_four_judges(case: Case) -> None:
+    judge("K83-06", case)

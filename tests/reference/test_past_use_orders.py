@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def door(name: str, leads_to: str, used: int, namespace: str = "ns") -> list[Obj
     return [{**one, "spec": {"clusterQueue": leads_to}, "status": status}]
 
 
-def by_use(name: str, nominal: int, cohort_name: str = "", **policies: str) -> list[Object]:
+def by_use(name: str, nominal: int, cohort_name: str = "", **policies: Any) -> list[Object]:
     return with_spec(queue(name, nominal, cohort_name, **policies), admissionScope=BY_USE)
 
 
@@ -126,7 +127,7 @@ def test_local_queues_of_one_name_are_not_compared() -> None:
 
 def circle(*, fair: bool = False) -> State:
     """Return x1 before x2 by use, x2 before y1 and y1 before x1 by priority."""
-    settings = {"admissionFairSharing": {}} | ({"fairSharing": {}} if fair else {})
+    settings: Object = {"admissionFairSharing": {}} | ({"fairSharing": {}} if fair else {})
     return state_of(
         cohort("all"),
         queue("mine", 3, "all", reclaim="Any"),

@@ -239,7 +239,7 @@ def test_who_may_run_where_is_what_the_reference_says(  # noqa: PLR0913, PLR0917
     )
     obstacle = obstacle_between(pod, offered)
     try:
-        eligible = not why_ineligible(pod, offered, offered.spec.node_labels.keys())
+        eligible = not why_ineligible(pod, offered)
     except InvalidSelectorError:
         assert obstacle is not None
         assert obstacle.fatal

@@ -27,8 +27,7 @@ from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
-from planner.solver.start import AnyPlanning, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""

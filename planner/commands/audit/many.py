@@ -18,8 +18,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.reader import MAX_BYTES
-from planner.solver.given import clock_of
-from planner.solver.start import pending_workloads
+from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
 
 

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from planner.assignment import Assignment, flavor_resources
-from planner.commands.check.facts import VICTIMS, Facts
-from planner.commands.check.record import Check, CheckedClaim, conclude
-from planner.commands.check.trees import check_infeasible, check_levels
+from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
+from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.annotation import read_disruption

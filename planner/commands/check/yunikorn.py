@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.commands.check.facts import VICTIMS, Facts
-from planner.commands.check.record import Check, CheckedClaim, conclude
-from planner.commands.check.trees import check_infeasible, check_levels
+from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
+from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.laws import Spared
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names

@@ -13,8 +13,8 @@ from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Classes
 from planner.plan import AnyPlan
 from planner.solver.engine import Outcome, OutOfTime
-from planner.solver.equals import find_equal
 from planner.solver.levels import solve_levels
+from planner.solver.tie_break import find_equal
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]

@@ -13,7 +13,7 @@ from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.preconditions import Preconditions
 from planner.solver.engine import Deadline
 from planner.solver.yunikorn.planning import YuniKornPlanning, side_of
-from planner.solver.yunikorn.solve import solve_yunikorn
+from planner.solver.yunikorn.start import solve
 from planner.state import YuniKornState
 
 
@@ -39,7 +39,7 @@ class YuniKornOptimum:
         if not (isinstance(conditions, Preconditions) and conditions.attempted):
             return found
         planning = YuniKornPlanning(state, cluster, asking, self._laws)
-        plan = solve_yunikorn(planning, self._profile, Deadline.after(self._time_limit))
+        plan = solve(planning, self._profile, Deadline.after(self._time_limit))
         self._unproved.note(plan)
         if not plan.victims:
             return found

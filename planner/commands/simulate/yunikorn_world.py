@@ -5,6 +5,9 @@ it finds room, or preempts. Victims vanish at once, the ask takes its node, and 
 back as an ask of its application, made now: it has to wait for the delay of its queue before it
 may preempt. An ask that tried and found nobody tries again after 15 seconds, if anything changed.
 
+Of two moments: times decide by their order; how long an ask has waited decides until it may
+preempt, and that is part of what is to come.
+
 Source: docs/semantics/yunikorn.md §3 and §14 (flow mode), and the design document's "Preemption
 Loop Prevention"; yunikorn-core be3bb487.
 """

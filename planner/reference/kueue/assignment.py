@@ -8,7 +8,6 @@ pkg/scheduler/preemption/preemption_oracle.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -429,7 +428,7 @@ class FlavorAssigner:
         flavor = flavors.get(name)
         if flavor is None:
             return f"flavor {name} not found"
-        keys: AbstractSet[str] = flavor.spec.node_labels.keys()
+        keys: set[str] | None = None
         if not self.snapshot.configuration.rules.own_label_keys:
             known = [flavors[each.name] for each in covering.flavors if each.name in flavors]
             keys = {key for each in known for key in each.spec.node_labels}

@@ -22,10 +22,12 @@ class InvalidSelectorError(ValueError):
     """The pod's node affinity cannot be evaluated; Kueue fails the podset for it."""
 
 
-def why_ineligible(pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str]) -> str:
+def why_ineligible(
+    pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str] | None = None
+) -> str:
     """Say why a pod may not run on the nodes of a flavor, as Kueue does; empty if it may.
 
-    Of what the pod selects only these ``keys`` count, as a rule those that the flavor defines.
+    Of what the pod selects only label keys which this flavor itself defines count, or ``keys``.
 
     Raises
     ------
@@ -37,7 +39,8 @@ def why_ineligible(pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str])
         if taint.effect in _HARD_EFFECTS and not _tolerated(taint, tolerations):
             shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
             return f"untolerated taint {shown} in flavor {flavor.name}"
-    if _selector_matches(pod, flavor.spec.node_labels, keys):
+    labels = flavor.spec.node_labels
+    if _selector_matches(pod, labels, labels.keys() if keys is None else keys):
         return ""
     return f"flavor {flavor.name} doesn't match node affinity"
 
@@ -112,19 +115,17 @@ def _check_valid(row: SelectorRequirement) -> None:
 def _matches(row: SelectorRequirement, value: str | None) -> bool:
     """Compare with the value of a label, or with its absence, as Kubernetes does."""
     _check_valid(row)
-    if value is None:
-        return row.operator in {"NotIn", "DoesNotExist"}
     match row.operator:
         case "In":
             return value in row.values
         case "NotIn":
             return value not in row.values
         case "Exists":
-            return True
+            return value is not None
         case "DoesNotExist":
-            return False
+            return value is None
         case _:
-            if not _INTEGER.fullmatch(value):
+            if value is None or not _INTEGER.fullmatch(value):
                 return False
             ours, theirs = int(value), int(row.values[0])
             return ours > theirs if row.operator == "Gt" else ours < theirs

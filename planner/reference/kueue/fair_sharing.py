@@ -69,7 +69,7 @@ class _Passes:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.shares = Shares(context.snapshot.tree)
+        self.shares = Shares(context.snapshot.tree, context.snapshot.configuration.rules)
         self.targets: list[Target] = []
         self.retry: list[Admitted] = []
         self.strategies = context.snapshot.configuration.strategies

@@ -67,7 +67,6 @@ def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Ta
         level_first = (
             configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
             and fungibility.when_can_borrow == "TryNextFlavor"
-            and fungibility.when_can_preempt == "MayStopSearch"
         )
     return Taste(level_first, rules.no_candidates_last)
 

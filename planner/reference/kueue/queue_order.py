@@ -69,7 +69,6 @@ class QueueOrder:
         for candidate in candidates:
             self.candidates.setdefault(candidate.queue, deque()).append(candidate)
         self.path = context.snapshot.tree.path(context.queue)
-        self.rules = context.snapshot.configuration.rules
         self.pruned: set[int] = set()
 
     def has_candidate(self, queue: int) -> bool:
@@ -90,7 +89,7 @@ class QueueOrder:
         if tree.nodes[own].parent == NO_PARENT:
             if own not in self.pruned and self.has_candidate(own):
                 return own
-            if not self.rules.searches_without_cohort:
+            if not self.context.snapshot.configuration.rules.searches_without_cohort:
                 raise ReleaseCrash(self.context.snapshot, self.context.preemptor)
             return None
         root = self.path[-1]
@@ -122,16 +121,12 @@ class QueueOrder:
             and child not in self.pruned
         ]
 
-    def _borrows(self, share: Share) -> bool:
-        """Say whether a node is one that borrows; older releases look at its share only."""
-        return share.borrowing if self.rules.prunes_by_borrowing else share.ratio != 0
-
     @keeps(FS_BORROWING)
     def _highest_queue(self, cohort: int) -> tuple[int, Share] | None:
         best: tuple[int, Share] | None = None
         for queue in self._children(cohort, queues=True):
             share = self.shares.of(self.context.usage, queue)
-            may_borrow = self._borrows(share) or queue == self.context.queue
+            may_borrow = share.borrowing or queue == self.context.queue
             if not may_borrow or not self.has_candidate(queue):
                 self.pruned.add(queue)
             elif best is None or share.order > best[1].order:
@@ -150,7 +145,7 @@ class QueueOrder:
         best: tuple[int, Share] | None = None
         for child in self._children(cohort, queues=False):
             share = self.shares.of(self.context.usage, child)
-            if not self._borrows(share) and child not in self.path:
+            if not share.borrowing and child not in self.path:
                 self.pruned.add(child)
             elif best is None or share.order >= best[1].order:
                 best = (child, share)

@@ -113,6 +113,10 @@ def _groups(setting: Setting, assignment: Assignment) -> Iterator[_Group]:
 def _uncovered(setting: Setting, group: _Group) -> Iterator[str]:
     spec = setting.snapshot.queues[setting.queue].spec
     covered = {name for covering in spec.resource_groups for name in covering.covered_resources}
+    if not setting.snapshot.configuration.rules.skips_undeclared_zero:
+        for resource, amount in group.asks().items():
+            if resource not in covered and not amount:
+                yield f"{group.name} asks for 0 of {resource}, which this release refuses"
     for _, pods in group.members:
         for resource in pods.flavors:
             if resource not in covered:
@@ -164,14 +168,18 @@ def _eligibility(
     if flavor not in listed:
         yield f"flavor {flavor} of {group.name} is not one of its resource group: {listed}"
         return
+    flavors = setting.snapshot.flavors
+    others = [flavors[name] for name in listed if name in flavors]
+    if setting.snapshot.configuration.rules.own_label_keys:
+        others = []
     for name in listed[: listed.index(flavor) + 1]:
-        known = setting.snapshot.flavors.get(name)
+        known = flavors.get(name)
         if known is None:
             if name == flavor:
                 yield f"there is no ResourceFlavor {flavor}"
             continue
         for request, _ in group.members:
-            obstacle = obstacle_between(request.pod_set.template.spec, known)
+            obstacle = obstacle_between(request.pod_set.template.spec, known, others)
             if obstacle is None:
                 continue
             if name == flavor or obstacle.fatal:

@@ -37,13 +37,13 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.objective.profiles import Profile
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.solver.core import find_any
 from planner.solver.engine import Deadline, Outcome, run
-from planner.solver.given import Given
-from planner.solver.kueue.explanation import victims_in_words
+from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.levels import find_any
+from planner.solver.start import Given
 from planner.state.queues import Preemption, ResourceQuota
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()

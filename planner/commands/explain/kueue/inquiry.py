@@ -39,12 +39,11 @@ from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.snapshot import Snapshot
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
-from planner.solver.kueue.turn import in_words, who_is_in_the_way
+from planner.solver.kueue.start import in_words, start, who_is_in_the_way
 from planner.solver.search import Counts
-from planner.solver.start import start
+from planner.solver.start import Given
 from planner.state import State
 
 WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()

@@ -28,7 +28,7 @@ from planner.plan import ResourceAmount
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
-from planner.solver.yunikorn.explanation import explain_refusal
+from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 

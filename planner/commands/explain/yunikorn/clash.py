@@ -52,7 +52,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.queue import Queue
 from planner.solver.engine import Deadline, Outcome, run
-from planner.solver.yunikorn.explanation import explain_refusal
+from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
 

@@ -28,15 +28,20 @@ from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
-from planner.solver.core import find_any
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
+from planner.solver.levels import find_any
 from planner.solver.search import Counts, Search
-from planner.solver.start import start
-from planner.solver.yunikorn.explanation import victims_in_words
-from planner.solver.yunikorn.last_resort import LAST_TIER, is_spared
+from planner.solver.start import Given
+from planner.solver.yunikorn.describe import victims_in_words
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.solver.yunikorn.solve import prepare_ask, settled_ask, solve_yunikorn
+from planner.solver.yunikorn.start import (
+    LAST_TIER,
+    is_spared,
+    prepare_ask,
+    settled_ask,
+    solve,
+    start,
+)
 from planner.state import YuniKornState
 from planner.state.yunikorn import QueueConfig
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
@@ -80,7 +85,7 @@ class YuniKornTrial(Trial):
 
     def proved(self, one: Edit) -> Change | None:
         """Solve the changed state; ``None`` if that finds no plan in time."""
-        plan = solve_yunikorn(self.planned(one.text), self.profile, self.deadline)
+        plan = solve(self.planned(one.text), self.profile, self.deadline)
         return one.change(plan, f"preempting {victims_in_words(len(plan.victims))}")
 
 
@@ -270,7 +275,7 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
         deadline: Deadline,
     ) -> None:
         self.planning = start(state, given, costs)
-        self._plan = solve_yunikorn(self.planning, profile, deadline)
+        self._plan = solve(self.planning, profile, deadline)
         super().__init__(self.planning.adopt(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
