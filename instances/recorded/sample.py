@@ -19,6 +19,9 @@ HERE: Final = Path(__file__).resolve().parent
 LINES: Final = 40
 PATTERNS: Final = ("classical-*", "cycle-*", "edge", "fair-*", "flavors", "small-*")
 LARGE: Final = "large-units"
+FEATURES: Final = "features"
+ADDED: Final = ("afs", "dra", "elastic")
+"""Features beyond quota, which stand in a folder of their own."""
 TENTH: Final = "public.jsonl.gz"
 
 
@@ -27,6 +30,10 @@ def main(folder: Path, target: Path = HERE) -> None:
     if folder.name == LARGE:
         sample_large(folder, target / LARGE)
         return
+    for name in ADDED:
+        for path in sorted(folder.glob(f"{name}.jsonl.gz")):
+            (target / FEATURES).mkdir(exist_ok=True)
+            write(target / FEATURES / path.name, sample(path))
     for pattern in PATTERNS:
         for path in sorted(folder.glob(f"{pattern}.jsonl.gz")):
             write(target / path.name, sample(path))
