@@ -28,10 +28,16 @@ Line = dict[str, Any]
 
 CONFORMANCE = recorded_root()
 KUEUE = CONFORMANCE / "kueue" if CONFORMANCE else ROOT / "instances" / "recorded"
+FEATURES = (
+    CONFORMANCE / "kueue-features"
+    if CONFORMANCE
+    else ROOT / "instances" / "recorded" / "features"
+)
 RECORDED = sorted(
     path.relative_to(KUEUE).as_posix()
     for path in KUEUE.rglob("*.jsonl.gz")
-    if path.parent.name != "large-units"  # states of another kind, without answers
+    # Large units are states of another kind, without answers; features have a test of their own.
+    if path.parent.name not in {"large-units", "features"}
 )
 KINDS = (
     *("classical-flat", "classical-hier", "classical-nocohort"),
@@ -460,6 +466,14 @@ def test_sums() -> None:
 def replayed(name: str) -> room.FileComparison:
     """Replay a recorded file, once."""
     return replay(str(KUEUE / name))
+
+
+@pytest.mark.skipif(not FEATURES.is_dir(), reason="no recorded answers")
+@pytest.mark.parametrize("name", ["afs", "dra", "elastic"])
+def test_recorded_features_are_reproduced(name: str) -> None:
+    found = replay(str(FEATURES / f"{name}.jsonl.gz"))
+    assert [(one.id, one.detail) for one in found.different] == []
+    assert found.equal == found.instances > 0
 
 
 @pytest.mark.skipif(not RECORDED, reason="no recorded answers")

@@ -5,7 +5,7 @@
 FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. The samples are
 written next to this script under the same names; the same recordings give the same lines. Of
 large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
-kueue-features/ the examples of what decides who is nominated, and 40 lines of two other files.
+kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ LINES: Final = 40
 PATTERNS: Final = ("classical-*", "cycle-*", "edge", "fair-*", "flavors", "small-*")
 LARGE: Final = "large-units"
 TENTH: Final = "public.jsonl.gz"
-
-
 FEATURES: Final = "kueue-features"
 EXAMPLES: Final = ("ac", "ca", "mk", "ok", "pr", "q", "rs", "ver02", "wf")
 """How the ids of the examples of nomination, quota for pods and requests begin."""
@@ -54,13 +52,13 @@ def sample_large(folder: Path, target: Path) -> None:
 
 
 def sample_features(folder: Path, target: Path) -> None:
-    """Take the examples of nomination, and an even sample of two files."""
+    """Take the examples of nomination, and an even sample of the other files."""
     target.mkdir(exist_ok=True)
     with gzip.open(folder / "features.jsonl.gz", "rt", encoding="utf-8") as file:
         lines = [line for line in file if json.loads(line)["id"].startswith(EXAMPLES)]
     write(target / "examples.jsonl.gz", lines)
-    for name in ("queues-and-checks.jsonl.gz", "pods-quota.jsonl.gz"):
-        write(target / name, sample(folder / name))
+    for name in ("queues-and-checks", "pods-quota", "elastic", "afs", "dra"):
+        write(target / f"{name}.jsonl.gz", sample(folder / f"{name}.jsonl.gz"))
 
 
 def sample(path: Path) -> list[str]:

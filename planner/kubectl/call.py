@@ -20,6 +20,7 @@ from planner.reader.show import plain, shown
 from planner.reader.source import MAX_BYTES, too_large
 
 KUEUE: Final = "kueue.x-k8s.io"
+DEVICES: Final = "resource.k8s.io"
 CONFIGURATION: Final = "kueue-system/kueue-manager-config"
 """The ConfigMap that holds Kueue's Configuration (kueue ff69552e, config/default and
 config/components/manager); charts and operators may call it otherwise."""
@@ -79,7 +80,7 @@ class Question(NamedTuple):
 # Workloads first: what they refer to was there before them, and is read after them.
 RESOURCES: Final = (
     Resource("workloads"),
-    Resource("localqueues", of_preemptor=True),
+    Resource("localqueues"),
     Resource("clusterqueues"),
     Resource("cohorts", missing="cohorts have no quota of their own and no parent"),
     Resource("resourceflavors"),
@@ -90,6 +91,15 @@ RESOURCES: Final = (
     Resource("namespaces", "", "every namespaceSelector is taken to match"),
     Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
     Resource("poddisruptionbudgets", "policy", "no PodDisruptionBudget is looked at", forgone=True),
+    Resource("deviceclasses", DEVICES, "no class of devices is known", forgone=True),
+    Resource(
+        "resourceclaimtemplates",
+        DEVICES,
+        "no template of claims is known",
+        of_preemptor=True,
+        forgone=True,
+    ),
+    Resource("resourceslices", DEVICES, "no device is known", forgone=True),
     Resource(
         "configmaps",
         "",

@@ -116,8 +116,9 @@ def take_dump(
     kubectl
         How to call it.
     namespace
-        Where the pending workload is: LocalQueues and LimitRanges are read there only. Workloads
-        always are read in all namespaces, for quota is used in all of them.
+        Where the pending workload is: LimitRanges and ResourceClaimTemplates are read there only.
+        Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
+        them.
     configuration
         The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
     without

@@ -376,7 +376,7 @@ def _candidate_order(
     Where ClusterQueues look at the past use of LocalQueues, that comes before priority; among
     workloads that it puts in a circle, whoever precedes more others comes first.
 
-    Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md, section 3.4.
+    Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
     places = _scheduler_order(workloads, queue, lca, advantage)
     if all(one.past is None for one in workloads):
