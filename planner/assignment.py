@@ -148,7 +148,7 @@ def total_request(
 
     The request for ``pods`` that flavor assignment adds is not part of it
     (docs/semantics/kueue.md §4.1). Older releases count both
-    (docs/semantics/kueue-releases.md §2.1, 11b and 12).
+    (switches 11b and 12 of planner/state/release.py).
     """
     total: dict[int, int] = {}
     rules = snapshot.configuration.rules

@@ -10,6 +10,7 @@ import click
 from planner.cli.batch import batch_options, settings_of
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
+    kueue_release_option,
     max_size_option,
     moment,
     objective,
@@ -86,6 +87,7 @@ Findings on the scheduler's own answer:
     help="Which findings end with exit code 1; may be given several times. By default all.",
 )
 @batch_options
+@kueue_release_option
 @max_size_option
 @click.option(
     "--format",
@@ -103,6 +105,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     now: datetime | None,
     laws: str | None,
     fatal: tuple[str, ...],
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -123,7 +126,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     profiles = dict.fromkeys(objectives)
-    question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending)
+    question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending, release)
     with settings_of(batch) as settings:
         audit = audit_states(states, question, settings, max_size or MAX_BYTES)
     target.emit(_rendered(audit, target))

@@ -13,7 +13,7 @@ from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
 from planner.kubectl.refusal import is_forbidden, is_missing, refusal
-from planner.kubectl.resource import CONFIGURATION, RESOURCES, Question, Resource
+from planner.kubectl.resource import CONFIGURATION, MANAGER, RESOURCES, Question, Resource
 from planner.kubectl.trim import trim
 from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
@@ -112,7 +112,8 @@ def present() -> datetime:
 
 def _question(resource: Resource, namespace: str | None, configuration: str) -> Question:
     if resource.single:
-        return Question(resource, *configuration.split("/"))
+        where, name = configuration.split("/")
+        return Question(resource, where, MANAGER if resource.name == "deployments" else name)
     return Question(resource, namespace if resource.of_preemptor else None)
 
 
@@ -122,8 +123,13 @@ def _note(question: Question, *, forbidden: bool = False) -> str:
         return f"{resource.full_name} may not be listed: {resource.missing}"
     if not resource.single:
         return f"the cluster has no {resource.full_name}: {resource.missing}"
-    what = f"ConfigMap {question.namespace}/{question.name}"
-    return f"the cluster has no {what}: {resource.missing}; --configuration names another one"
+    what = f"{question.namespace}/{question.name}"
+    if resource.name == "deployments":
+        return f"the cluster has no Deployment {what}: {resource.missing}"
+    return (
+        f"the cluster has no ConfigMap {what}: {resource.missing}; --configuration names another "
+        "one"
+    )
 
 
 def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str:

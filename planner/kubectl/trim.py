@@ -13,6 +13,7 @@ from planner.state.base import Metadata
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl apply keeps a copy of the whole object."""
+_TELLING: Final = ("name", "namespace", "labels")
 _NAMED: Final = ("apiVersion", "kind", "metadata")
 
 
@@ -30,6 +31,9 @@ def trim(item: dict[str, Any]) -> dict[str, Any]:
     whole = {key: item[key] for key in _NAMED if key in item} | read
     if isinstance(whole.get("metadata"), dict):
         whole["metadata"] = _metadata(whole["metadata"])
+        if kind is not None and kind.name == "Deployment":  # of which only the release is read
+            metadata = whole["metadata"]
+            whole["metadata"] = {key: metadata[key] for key in _TELLING if key in metadata}
     return whole
 
 

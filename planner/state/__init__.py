@@ -41,7 +41,7 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
-from planner.state.release import KnownBy, Release
+from planner.state.release import Release
 from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
@@ -73,15 +73,14 @@ class State(Schema):
     Every priority class is already resolved: a workload has its number; the classes are kept for
     workloads that are made up later. ``now`` is the clock
     of the decision, unless the caller gives another; ``digest`` names the input (SHA-256 of its
-    bytes); ``notes`` are the reader's remarks about things it tolerated. ``release_known_by``
-    says how the release of Kueue was known; the Configuration has its rules.
+    bytes); ``notes`` are the reader's remarks about things it tolerated. The Configuration knows
+    the release of Kueue, and so its rules.
     """
 
     now: datetime
     digest: str
     source: str
     notes: tuple[str, ...] = ()
-    release_known_by: KnownBy = "assumed"
     cluster_queues: tuple[ClusterQueue, ...] = ()
     cohorts: tuple[Cohort, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()

@@ -28,6 +28,7 @@ from planner.scheduler import Part
 from planner.solver.engine import Deadline
 from planner.solver.given import Given
 from planner.solver.start import AnyPlanning, solve, start
+from planner.state.release import AUTO
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -41,7 +42,8 @@ PRECEDENCE: Final = Part[
 class Question:
     """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
 
-    ``pending`` is the only one asked about, if it is given.
+    ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
+    whose rules hold; ``auto`` that of each state.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
@@ -49,6 +51,7 @@ class Question:
     now: datetime | None = None
     laws: str | None = None
     pending: str | None = None
+    release: str = AUTO
 
     @property
     def asked(self) -> tuple[Profile, ...]:

@@ -75,7 +75,7 @@ def audit_states(
     """
     work = partial(audit_instance, question=question)
     header = _header(paths, question, settings.limits)
-    results = sweep(paths, work, header, settings, max_bytes)
+    results = sweep(paths, work, header, settings, max_bytes, question.release)
     where = str(settings.file or "")
     return summarise(question, (_read_row(row, where) for row in results))
 
@@ -118,4 +118,5 @@ def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[st
         limits=asdict(limits),
         laws=question.laws,
         pending=question.pending,
+        release=question.release,
     )

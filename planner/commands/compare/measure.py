@@ -21,6 +21,7 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.start import solve, start
 from planner.solver.verdict import broken
 from planner.state import State, YuniKornState
+from planner.state.release import AUTO
 from planner.verifier.kueue.plan import verify_plan
 
 DIGITS: Final = 6
@@ -32,7 +33,8 @@ class Question:
     """What is asked of every state: algorithms, seconds for each answer, the clock, the laws.
 
     ``laws`` is the side that is taken where YuniKorn's written laws and its code differ.
-    ``pending`` is the only one asked about, if it is given.
+    ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
+    whose rules hold; ``auto`` that of each state.
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -40,6 +42,7 @@ class Question:
     now: datetime | None = None
     laws: str | None = None
     pending: str | None = None
+    release: str = AUTO
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:

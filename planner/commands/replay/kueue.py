@@ -34,7 +34,7 @@ from planner.reference.kueue.crash import ReleaseCrash
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
 from planner.state import Cohort, State, parse_time
-from planner.state.release import MAIN
+from planner.state.release import AUTO, MAIN
 
 _CYCLE: Final = "cycle"
 
@@ -85,8 +85,10 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     return comparison
 
 
-def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
-    """Read the state of a recorded line.
+def state_of_kueue(line: Mapping[str, Any], where: str = "line", release: str = AUTO) -> State:
+    """Read the state of a recorded line, by the rules of the release that decided it.
+
+    ``release`` takes the place of that.
 
     Raises
     ------
@@ -98,7 +100,7 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
-        release=_release(line, where),
+        release=_release(line, where) if release == AUTO else release,
     )
 
 

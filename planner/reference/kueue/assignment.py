@@ -298,7 +298,7 @@ class FlavorAssigner:
         """Say whether all podsets of a group may run on the nodes of a flavor (§4.2).
 
         ``covering`` is the resource group that lists it: older releases look at the label keys
-        of all its flavors (docs/semantics/kueue-releases.md §2.1, 10).
+        of all its flavors (switch 10 of planner/state/release.py).
 
         Raises
         ------

@@ -46,6 +46,8 @@ def lines(plan: Plan) -> Iterator[str]:
 def asking(plan: Plan) -> Iterator[str]:
     """Yield the lines on where the preemptor is."""
     yield line("cluster_queue", word(plan.cluster_queue))
+    if plan.kueue is not None and plan.kueue.known_by != "assumed":
+        yield line("kueue", word(plan.kueue.release), f"known_by={plan.kueue.known_by}")
 
 
 def _borrowing(plan: Plan) -> str:

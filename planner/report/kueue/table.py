@@ -12,7 +12,7 @@ from rich.text import Text
 from planner.plan import Demand, NodeShare, Plan, Victim
 from planner.quantity import format_units
 from planner.report.kueue import flavors, stability
-from planner.report.kueue.words import law_behind
+from planner.report.kueue.words import law_behind, release_of
 from planner.report.paper import Cell, Column, table_of
 from planner.report.table_parts import (
     NOTHING,
@@ -63,6 +63,8 @@ def asking(plan: Plan) -> Iterable[tuple[str, Cell]]:
     preemptor = Text(short(plan.preemptor), "bold")
     yield "Preemptor", preemptor.append(f"   priority {plan.priority}", "not bold")
     yield "ClusterQueue", short(plan.cluster_queue)
+    if said := release_of(plan):
+        yield "Kueue", said
 
 
 def _demand(demand: Sequence[Demand]) -> Table:

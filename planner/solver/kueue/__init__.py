@@ -15,6 +15,7 @@ hurried.py      what is answered of D11 once time is up
 stability.py    a plan with the victims that would preempt again
 certificate.py  bounds that can be checked by hand
 describe.py     victim sets as plans; quota_tree.py: the tree around them, before and after
+release.py      what the release of Kueue leaves open, and whether another decides otherwise
 turn.py         what a plan says where Kueue would never come to its preemptor
 explanation.py  short answers in words
 """

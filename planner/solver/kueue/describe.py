@@ -13,6 +13,7 @@ from planner.plan import (
     Amount,
     Certificate,
     Demand,
+    KueueRelease,
     NodeShare,
     Plan,
     QuotaNode,
@@ -79,6 +80,10 @@ class Subject:
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
+            kueue=KueueRelease(
+                release=snapshot.configuration.release.name,
+                known_by=snapshot.configuration.release_known_by,
+            ),
             notes=tuple(snapshot.notes),
         )
 

@@ -104,6 +104,9 @@ class World:
         if told.fair_sharing_on and told.fair_sharing is not None:
             strategies = list(told.fair_sharing.strategies)
             fields["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
+        if told.release_known_by != "assumed":
+            version = {"app.kubernetes.io/version": f"v{told.release.name}"}
+            fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
         return [{"apiVersion": CONFIG, "kind": "Configuration", **fields}] if fields else []
 
     def _cohorts(self) -> list[Object]:
