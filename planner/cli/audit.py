@@ -11,6 +11,7 @@ from planner.cli.batch import batch_options, settings_of
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
     assume_option,
+    kueue_release_option,
     max_size_option,
     moment,
     objective,
@@ -89,6 +90,7 @@ Findings on the scheduler's own answer:
 )
 @assume_option
 @batch_options
+@kueue_release_option
 @max_size_option
 @click.option(
     "--format",
@@ -107,6 +109,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     laws: str | None,
     assume: Assume | None,
     fatal: tuple[str, ...],
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -127,7 +130,9 @@ def command(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     profiles = dict.fromkeys(objectives)
-    question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending, assume)
+    question = Question(
+        tuple(map(find_profile, profiles)), time_limit, now, laws, pending, assume, release
+    )
     with settings_of(batch) as settings:
         audit = audit_states(states, question, settings, max_size or MAX_BYTES)
     target.emit(_rendered(audit, target))

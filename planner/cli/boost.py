@@ -9,6 +9,7 @@ import click
 
 from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
+    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
@@ -50,6 +51,7 @@ GATE: Final = "PriorityBoost"
 @objective_option
 @time_limit_option("For the plan, and once more for the boosts; none: as long as it takes.")
 @now_option
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -60,6 +62,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     profile: str,
     time_limit: float | None,
     now: datetime | None,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -79,7 +82,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.report.kueue.boost import render
 
     target = Target.choose(style, output)
-    found = read_kueue(state, now, max_size)
+    found = read_kueue(state, now, max_size, release)
     gate_on = found.configuration.gate(GATE)
     boosting = found if gate_on else edit(found, [f"configuration.featureGates.{GATE}=true"])
     plan = api.solve(boosting, pending, profile, time_limit=time_limit)

@@ -12,6 +12,7 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog, worst
 from planner.cli.option import (
     complete_objective,
     costs_option,
+    kueue_release_option,
     max_size_option,
     objective,
     output_option,
@@ -61,6 +62,7 @@ a joint plan or a front ends in 2.
     type=click.Path(path_type=Path),
     help="Proof trees that were written apart from the plan, by planner solve --proof.",
 )
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -71,6 +73,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     profile: str | None,
     costs: Path | None,
     proof: Path | None,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -79,15 +82,18 @@ def command(  # noqa: PLR0913 - one parameter an option
 
     STATE is what `planner solve` read, PLAN the JSON that it wrote, also with --all; either may be
     - for standard input. Every level of the objective is certified if its tree holds, in exact
-    integers, for the inequalities that the state itself gives.
+    integers, for the inequalities that the state itself gives. A plan for Kueue is judged by the
+    rules of the release that it names.
     """
     if state == plan == STDIN:
         raise click.UsageError("only one of STATE and PLAN can be standard input")
     from planner.cli.given import file_named, read_optional
     from planner.cli.output import Target
     from planner.cli.plan_file import read_plans, with_trees
+    from planner.plan import Plan
     from planner.reader import MAX_BYTES, read
     from planner.report.checking import Checks, render_checks
+    from planner.state.release import AUTO
 
     target = Target.choose(style, output)
     known: dict[str, Any] = {"objective": profile, "costs": read_optional(costs)}
@@ -95,7 +101,9 @@ def command(  # noqa: PLR0913 - one parameter an option
     if proof is not None:
         plans = with_trees(plans, proof)
     clock = plans[0].now if plans else None
-    read_state = read(state, now=clock, max_bytes=max_size or MAX_BYTES)
+    if release == AUTO and plans and isinstance(plans[0], Plan) and plans[0].kueue is not None:
+        release = plans[0].kueue.release
+    read_state = read(state, now=clock, max_bytes=max_size or MAX_BYTES, release=release)
     with file_named({"costs": costs}):
         checks, codes = _check_each(read_state, plans, known)
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)

@@ -11,6 +11,7 @@ from planner.cli.batch import batch_options, settings_of
 from planner.cli.exit_code import BAD_INPUT, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
     PAGE_FORMATS,
+    kueue_release_option,
     max_size_option,
     moment,
     output_option,
@@ -88,6 +89,7 @@ one is not, and 2 if a state or an algorithm fails.
     "and for what is outside the rules; by default design.",
 )
 @batch_options
+@kueue_release_option
 @max_size_option
 @click.option(
     "--table",
@@ -123,6 +125,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     now: datetime | None,
     laws: str | None,
+    release: str,
     max_size: int | None,
     table: Path | None,
     plots: Path | None,
@@ -143,7 +146,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.report.compare import render
 
     target = Target.choose(style, output)
-    question = Question(find_algorithms(algorithms), time_limit, now, laws, pending)
+    question = Question(find_algorithms(algorithms), time_limit, now, laws, pending, release)
     _check(table, plots)
     with settings_of(batch) as settings:
         found = compare_states(states, question, settings, max_size or MAX_BYTES)

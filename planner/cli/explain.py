@@ -11,6 +11,7 @@ from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epil
 from planner.cli.option import (
     assignment_option,
     costs_option,
+    kueue_release_option,
     laws_option,
     max_size_option,
     now_option,
@@ -84,6 +85,7 @@ _CODES = {
 @now_option
 @assignment_option
 @laws_option
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -100,6 +102,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     now: datetime | None,
     assignment: Path | None,
     laws: Laws | None,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -118,14 +121,16 @@ def command(  # noqa: PLR0913 - one parameter an option
         raise click.UsageError("STATE and --message cannot both be standard input")
     from planner import api
     from planner.cli.given import file_named, read_optional
+    from planner.cli.kueue_state import read_kueue
     from planner.cli.output import Target
     from planner.reader import MAX_BYTES, read
     from planner.report.explanation import render
 
     target = Target.choose(style, output)
     if message is not None:
-        return _take_apart(message, state, now, max_size, target)
-    read_state = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+        found = read_kueue(state, now, max_size, release)
+        return _take_apart(message, found, target)
+    read_state = read(state, now=now, max_bytes=max_size or MAX_BYTES, release=release)
     more = {"costs": read_optional(costs), "assignment": read_optional(assignment), "laws": laws}
     with file_named({"costs": costs, "assignment": assignment}):
         answer = api.explain(
@@ -135,15 +140,11 @@ def command(  # noqa: PLR0913 - one parameter an option
     return _CODES[answer.status]
 
 
-def _take_apart(
-    message: str, source: str, now: datetime | None, max_size: int | None, target: Target
-) -> int:
-    from planner.cli.kueue_state import read_kueue
+def _take_apart(message: str, state: State, target: Target) -> int:
     from planner.commands.explain.kueue.message import LONGEST, parse_message, resolve
     from planner.reader import load
     from planner.report.kueue.explanation import render_message
 
-    state: State = read_kueue(source, now, max_size)
     if message == STDIN:
         message = "".join(text.data.decode(errors="replace") for text in load(STDIN, LONGEST).texts)
     told = resolve(parse_message(message), state)

@@ -62,9 +62,10 @@ def build() -> click.Command:
         how = {name: options[name] for name in of_snapshot if name != "output"}
 
         def reading(*, now: datetime | None, ignored: Ignored | None) -> AnyState:
-            return _read_cluster(how, now, ignored)
+            return _read_cluster(how, now, ignored, options["release"])
 
-        rest = {name: options[name] for name in of_solve if name != "max_size"}
+        here = {"max_size", "release"}
+        rest = {name: options[name] for name in of_solve if name not in here}
         return solve.solve(reading, **rest)
 
     return PlannerCommand(
@@ -89,7 +90,9 @@ def _options(context: click.Context, name: str) -> dict[str, click.Parameter]:
     return {each.name: each for each in found if each.name and isinstance(each, click.Option)}
 
 
-def _read_cluster(how: dict[str, Any], now: datetime | None, ignored: Ignored | None) -> AnyState:
+def _read_cluster(
+    how: dict[str, Any], now: datetime | None, ignored: Ignored | None, release: str
+) -> AnyState:
     """Take a snapshot, and read it as if it stood in a file."""
     from hashlib import sha256
 
@@ -97,7 +100,9 @@ def _read_cluster(how: dict[str, Any], now: datetime | None, ignored: Ignored | 
 
     dump = snapshot.take(**how)
     digest = sha256(dump.text().encode()).hexdigest()
-    return read_objects(dump.value(), where=SOURCE, digest=digest, now=now, ignored=ignored)
+    return read_objects(
+        dump.value(), where=SOURCE, digest=digest, now=now, ignored=ignored, release=release
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from planner.reader import MAX_BYTES, read
 from planner.state import AnyState, State
 
 
-def read_kueue(source: str, now: datetime | None, max_size: int | None) -> State:
+def read_kueue(source: str, now: datetime | None, max_size: int | None, release: str) -> State:
     """Read a state for a command that knows Kueue only.
 
     Raises
@@ -19,7 +19,7 @@ def read_kueue(source: str, now: datetime | None, max_size: int | None) -> State
     InputError
         If it cannot be read.
     """
-    return of_kueue(read(source, now=now, max_bytes=max_size or MAX_BYTES))
+    return of_kueue(read(source, now=now, max_bytes=max_size or MAX_BYTES, release=release))
 
 
 def of_kueue(state: AnyState) -> State:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog
-from planner.cli.option import max_size_option, output_option, page_format_option
+from planner.cli.option import (
+    kueue_release_option,
+    max_size_option,
+    output_option,
+    page_format_option,
+)
 
 if TYPE_CHECKING:
     from planner.commands.lint import Lint
@@ -60,6 +65,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
     show_default=True,
     help="End with exit code 1 from this severity on.",
 )
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -68,6 +74,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     *,
     examples: Path | None,
     fatal: str,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -86,7 +93,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     # No finding depends on the clock, and manifests without a status hold no time at all.
-    answer = lint(read(state, now=ANY_TIME, max_bytes=max_size or MAX_BYTES))
+    answer = lint(read(state, now=ANY_TIME, max_bytes=max_size or MAX_BYTES, release=release))
     if examples is not None:
         _write(answer, examples)
     target.emit(render_lint(answer, target.style, width=target.width, color=target.color))

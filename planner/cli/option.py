@@ -129,6 +129,18 @@ def rules(text: str) -> str:
         raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
 
 
+def release(text: str) -> str:
+    """Look up a release of Kueue, or take the word auto."""
+    from planner.state.release import AUTO, find_release
+
+    if text == AUTO:
+        return text
+    try:
+        return find_release(text).name
+    except ValueError as error:
+        raise click.BadParameter(f"{error}, or {AUTO}") from None
+
+
 def front_measures(name: str) -> tuple[str, str] | None:
     """Return the two measures of a front, or ``None`` if the objective is for one plan."""
     from planner.objective.profile_file import FRONT
@@ -192,6 +204,16 @@ now_option = click.option(
     type=moment,
     help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
+)
+kueue_release_option = click.option(
+    "--kueue-release",
+    "release",
+    metavar="X.Y.Z",
+    type=release,
+    default="auto",
+    show_default=True,
+    help="Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
+    "known. auto: the one that STATE tells, else the newest.",
 )
 max_size_option = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."

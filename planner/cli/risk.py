@@ -9,6 +9,7 @@ import click
 
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
+    kueue_release_option,
     laws_option,
     max_size_option,
     now_option,
@@ -78,6 +79,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
 @time_limit_option("For all preemptors together; none: as long as it takes.")
 @laws_option
 @now_option
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -92,6 +94,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     laws: str | None,
     now: datetime | None,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -114,7 +117,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.report.risk import render
 
     target = Target.choose(style, output)
-    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    found = read(state, now=now, max_bytes=max_size or MAX_BYTES, release=release)
     keys = None
     if workloads:
         found, keys = _with_workloads(found, workloads, queue)

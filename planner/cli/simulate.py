@@ -9,6 +9,7 @@ import click
 
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
+    kueue_release_option,
     laws_option,
     max_size_option,
     now_option,
@@ -156,6 +157,7 @@ decision of the optimum was not proved best in time; 0 else.
 @time_limit_option("For each decision of the optimum; none: as long as it takes.")
 @laws_option
 @now_option
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -176,6 +178,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     laws: Laws | None,
     now: datetime | None,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -198,7 +201,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     target = Target.choose(style, output)
     _check_files(timeline, plot)
     script: Script = read_script(script_file) if script_file else Script()
-    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    found = read(state, now=now, max_bytes=max_size or MAX_BYTES, release=release)
     with Progress() as progress:
         answer = simulate(
             found,

@@ -17,6 +17,7 @@ from planner.cli.option import (
     assume_option,
     costs_option,
     front_measures,
+    kueue_release_option,
     laws_option,
     max_size_option,
     now_option,
@@ -123,11 +124,12 @@ MAX_LINES_IGNORED = 50
 @assume_option
 @certify_option
 @proof_option
+@kueue_release_option
 @max_size_option
 @click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
 @page_format_option
 @output_option
-def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa: ANN401
+def command(state: str, *, release: str, max_size: int | None, **options: Any) -> int:  # noqa: ANN401
     """Plan whom to evict so that a pending workload can start.
 
     STATE is what kubectl prints of Kueue's objects as JSON or YAML, or YuniKorn's full state dump
@@ -137,7 +139,7 @@ def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa
     """
     from planner.reader import MAX_BYTES, read
 
-    return solve(partial(read, state, max_bytes=max_size or MAX_BYTES), **options)
+    return solve(partial(read, state, max_bytes=max_size or MAX_BYTES, release=release), **options)
 
 
 def solve(  # noqa: PLR0913 - one parameter an option

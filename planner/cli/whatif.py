@@ -9,6 +9,7 @@ import click
 
 from planner.cli.exit_code import epilog, exit_code
 from planner.cli.option import (
+    kueue_release_option,
     laws_option,
     max_size_option,
     now_option,
@@ -100,6 +101,7 @@ The exit code is that of the plan after the edits.
 @time_limit_option("For each of the two plans; none: as long as it takes.")
 @laws_option
 @now_option
+@kueue_release_option
 @max_size_option
 @page_format_option
 @output_option
@@ -114,6 +116,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     laws: Laws | None,
     now: datetime | None,
+    release: str,
     max_size: int | None,
     style: str | None,
     output: Path | None,
@@ -137,7 +140,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.report.whatif import render
 
     target = Target.choose(style, output)
-    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    found = read(state, now=now, max_bytes=max_size or MAX_BYTES, release=release)
     known: AnyState = found
     added: tuple[str, ...] = ()
     if workload is not None:

@@ -24,6 +24,8 @@ DEVICES: Final = "resource.k8s.io"
 CONFIGURATION: Final = "kueue-system/kueue-manager-config"
 """The ConfigMap that holds Kueue's Configuration (kueue ff69552e, config/default and
 config/components/manager); charts and operators may call it otherwise."""
+MANAGER: Final = "kueue-controller-manager"
+"""The Deployment of Kueue's manager, which stands in the namespace of the Configuration."""
 ROLE: Final = "preemption-planner"
 
 
@@ -106,6 +108,13 @@ RESOURCES: Final = (
         "feature gates, fair sharing and resource settings of Kueue are at their defaults",
         single=True,
     ),
+    Resource(
+        "deployments",
+        "apps",
+        "the release of Kueue is told by other signs, or the newest rules are taken",
+        single=True,
+        forgone=True,
+    ),
 )
 """Everything that is asked for, in this order."""
 
@@ -120,11 +129,14 @@ def cluster_role() -> str:
 
 
 def configuration_role(configuration: str = CONFIGURATION) -> str:
-    """Return the command that makes the least Role for a ConfigMap, given as NAMESPACE/NAME."""
+    """Return the command that makes the least Role for a ConfigMap, given as NAMESPACE/NAME.
+
+    It also permits the Deployment of the manager, whose image tells the release.
+    """
     namespace, _, name = configuration.partition("/")
     return (
         f"kubectl create role {ROLE} -n {namespace} --verb=get --resource=configmaps "
-        f"--resource-name={name}"
+        f"--resource=deployments.apps --resource-name={name} --resource-name={MANAGER}"
     )
 
 

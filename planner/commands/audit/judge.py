@@ -28,6 +28,7 @@ from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
 from planner.solver.engine import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.state.release import AUTO
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -42,7 +43,8 @@ class Question:
     """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
 
     ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
-    what is not modelled decides nothing.
+    what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
+    ``auto`` that of each state.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
@@ -51,6 +53,7 @@ class Question:
     laws: str | None = None
     pending: str | None = None
     assume: Assume | None = None
+    release: str = AUTO
 
     @property
     def asked(self) -> tuple[Profile, ...]:

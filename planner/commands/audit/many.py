@@ -76,7 +76,7 @@ def audit_states(
     """
     work = partial(audit_instance, question=question)
     header = _header(paths, question, settings.limits)
-    results = sweep(paths, work, header, settings, max_bytes)
+    results = sweep(paths, work, header, settings, max_bytes, question.release)
     where = str(settings.file or "")
     return summarise(question, (_read_row(row, where) for row in results))
 
@@ -120,4 +120,5 @@ def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[st
         laws=question.laws,
         pending=question.pending,
         assume=question.assume,
+        release=question.release,
     )

@@ -52,12 +52,13 @@ HERE: Final = Settings(jobs=1)
 """One state after the other, in this process."""
 
 
-def sweep(
+def sweep(  # noqa: PLR0913, PLR0917 - what a sweep depends on
     paths: Sequence[str],
     work: Callable[[Instance], Record],
     header: Mapping[str, Any],
     settings: Settings,
     max_bytes: int,
+    release: str,
 ) -> Iterable[Row]:
     """Return a row for every state of some files and folders.
 
@@ -74,7 +75,7 @@ def sweep(
     packed = (one for path in paths for one in packed_states(path, max_bytes))
     return run(
         (Task(one.name, one, one.digest) for one in packed),
-        partial(_answer, work),
+        partial(_answer, work, release),
         header=header,
         file=settings.file,
         resume=settings.resume,
@@ -115,8 +116,8 @@ def heading(
     }
 
 
-def _answer(work: Callable[[Instance], Record], packed: Packed) -> Mapping[str, Any]:
-    return work(open_packed(packed)).model_dump(mode="json")
+def _answer(work: Callable[[Instance], Record], release: str, packed: Packed) -> Mapping[str, Any]:
+    return work(open_packed(packed, release)).model_dump(mode="json")
 
 
 def read_row(row: Row, model: type[RecordT], where: str) -> RecordT:

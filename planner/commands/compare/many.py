@@ -86,7 +86,7 @@ def compare_states(
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
     work = partial(compare_instance, question=question)
-    results = sweep(paths, work, _header(paths, question), settings, max_bytes)
+    results = sweep(paths, work, _header(paths, question), settings, max_bytes, question.release)
     where = str(settings.file or "")
     return summarise(question, (_read_row(row, where) for row in results))
 
@@ -122,4 +122,5 @@ def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
         time_limit=question.time_limit,
         laws=question.laws,
         pending=question.pending,
+        release=question.release,
     )

@@ -246,6 +246,9 @@ class World:
         if given.fair_sharing_on and given.fair_sharing is not None:
             strategies = list(given.fair_sharing.strategies)
             fields["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
+        if given.release_known_by != "assumed":
+            version = {"app.kubernetes.io/version": f"v{given.release.name}"}
+            fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
         return [objects.configuration(**fields)] if fields else []
 
     def _cohorts(self) -> list[Object]:
