@@ -11,7 +11,7 @@ import click
 from planner.cli.exit_code import OPTIMAL, epilog
 from planner.cli.made import MadeState, MadeTarget, made_output_option
 from planner.commands.generate import PRESETS, KueueKnobs, YuniKornKnobs, generate_objects, knobs_of
-from planner.commands.generate.knobs import Told
+from planner.commands.generate.knobs import KnobOption
 
 KNOBS: Final = (("Kueue", KueueKnobs), ("YuniKorn", YuniKornKnobs))
 
@@ -43,7 +43,7 @@ scheduler takes many where one would do.
 
 def knob_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command an option for each knob, those of both schedulers but once."""
-    told: dict[str, list[tuple[str, Told]]] = {}
+    told: dict[str, list[tuple[str, KnobOption]]] = {}
     for scheduler, record in KNOBS:
         for one in knobs_of(record):
             told.setdefault(one.name, []).append((scheduler, one))
@@ -53,7 +53,7 @@ def knob_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _option(
-    name: str, told: list[tuple[str, Told]]
+    name: str, told: list[tuple[str, KnobOption]]
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     parts = []
     for scheduler, one in told:

@@ -139,17 +139,17 @@ _LONGEST: Final = 400
 
 def is_missing(answer: Answer) -> bool:
     """Say whether the cluster has no such resource type, or no such object."""
-    return any(text in answer.said for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
+    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, _NO_SUCH_OBJECT))
 
 
 def is_forbidden(answer: Answer) -> bool:
     """Say whether the cluster refuses to tell."""
-    return _FORBIDDEN in answer.said
+    return _FORBIDDEN in answer.stderr
 
 
 def refusal(question: Question, words: str, answer: Answer) -> InputError:
     """Say why a call failed; ``words`` is how the message names the call."""
-    told = last_words(answer.said)
+    message = last_words(answer.stderr)
     resource = question.resource
     if is_missing(answer) and resource.group == KUEUE:
         return InputError(
@@ -159,32 +159,32 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
             "--context and --kubeconfig choose another cluster",
         )
     if is_forbidden(answer):
-        return _forbidden(question, words, told)
-    return InputError(words, _found(answer, told), hint=_hint(told))
+        return _forbidden(question, words, message)
+    return InputError(words, _found(answer, message), hint=_hint(message))
 
 
-def _forbidden(question: Question, words: str, told: str) -> InputError:
+def _forbidden(question: Question, words: str, message: str) -> InputError:
     resource, namespace, name = question
     role = configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
     instead = f"; or do without them: --without {resource.name}" if resource.missing else ""
     place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
     return InputError(
         words,
-        f"is forbidden: {_short(told)}",
+        f"is forbidden: {_short(message)}",
         f"the right to {resource.verb} {resource.full_name} in {place}",
         f"an administrator grants it: {role}{instead}",
     )
 
 
-def _found(answer: Answer, told: str) -> str:
-    if told:
-        return f"failed: {_short(told)}"
+def _found(answer: Answer, message: str) -> str:
+    if message:
+        return f"failed: {_short(message)}"
     how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
     return f"ended with {how} and gave no reason"
 
 
-def _hint(told: str) -> str:
-    lower = told.lower()
+def _hint(message: str) -> str:
+    lower = message.lower()
     if any(text in lower for text in _NOT_LOGGED_IN):
         return "log in to the cluster first, until `kubectl get namespaces` works"
     if any(text in lower for text in _UNREACHABLE):
@@ -194,8 +194,8 @@ def _hint(told: str) -> str:
     return ""
 
 
-def _short(told: str) -> str:
-    return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}..."
+def _short(message: str) -> str:
+    return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
 
 
 PROGRAM: Final = "kubectl"
@@ -214,7 +214,7 @@ class Answer(NamedTuple):
 
     code: int
     output: bytes
-    said: str
+    stderr: str
 
 
 class Kubectl:
@@ -278,27 +278,27 @@ class Kubectl:
             )
         except (OSError, ValueError) as error:
             raise InputError(where, f"cannot be started: {error}") from None
-        output, said = bytearray(), bytearray()
+        output, stderr = bytearray(), bytearray()
         with process:
             try:
-                self._read(process, output, said, where)
+                self._read(process, output, stderr, where)
                 process.wait(self._left())
-                _read_rest(process, said)
+                _read_rest(process, stderr)
             except subprocess.TimeoutExpired:
                 _kill(process)
-                raise self._too_slow(where, said) from None
+                raise self._too_slow(where, stderr) from None
             except BaseException:
                 _kill(process)
                 raise
         self._room -= len(output)
-        return Answer(process.returncode, bytes(output), said.decode(errors="replace"))
+        return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
 
     def _read(
-        self, process: subprocess.Popen[bytes], output: bytearray, said: bytearray, where: str
+        self, process: subprocess.Popen[bytes], output: bytearray, stderr: bytearray, where: str
     ) -> None:
         """Read both streams until standard output ends."""
         with selectors.DefaultSelector() as selector:
-            for stream, into in ((process.stdout, output), (process.stderr, said)):
+            for stream, into in ((process.stdout, output), (process.stderr, stderr)):
                 if stream is not None:
                     selector.register(stream, selectors.EVENT_READ, into)
             while process.stdout in selector.get_map():
@@ -310,15 +310,15 @@ class Kubectl:
                     if not piece:
                         selector.unregister(key.fileobj)
                     key.data.extend(piece)
-                del said[MAX_ERROR_BYTES:]
+                del stderr[MAX_ERROR_BYTES:]
                 if len(output) > self._room:
                     raise too_large(where, self._max_bytes)
 
     def _left(self) -> float | None:
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
-    def _too_slow(self, where: str, said: bytearray) -> InputError:
-        last = last_words(said.decode(errors="replace"))
+    def _too_slow(self, where: str, stderr: bytearray) -> InputError:
+        last = last_words(stderr.decode(errors="replace"))
         return InputError(
             where,
             f"had no answer when the {self._timeout_s:g} s were over"
@@ -343,21 +343,21 @@ def option(name: str, value: str | None) -> list[str]:
     return [f"--{name}={value}"]
 
 
-def last_words(said: str) -> str:
+def last_words(stderr: str) -> str:
     """Return the last line on standard error that is neither a log line nor a warning."""
-    lines = [line.strip() for line in said.splitlines()]
+    lines = [line.strip() for line in stderr.splitlines()]
     telling = [line for line in lines if line and not _CHATTER.match(line)]
     return telling[-1] if telling else ""
 
 
-def _read_rest(process: subprocess.Popen[bytes], said: bytearray) -> None:
+def _read_rest(process: subprocess.Popen[bytes], stderr: bytearray) -> None:
     """Read what kubectl still said, without waiting for others that hold on to the stream.
 
     A plugin that logs in may outlive kubectl.
     """
     if process.stderr is not None:
         os.set_blocking(process.stderr.fileno(), False)
-        said.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
+        stderr.extend(process.stderr.read(MAX_ERROR_BYTES) or b"")
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

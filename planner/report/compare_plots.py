@@ -18,7 +18,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from planner.commands.compare import SCORED, Comparison, Measure
-from planner.commands.compare.summary import cases, comparable
+from planner.commands.compare.many import cases, comparable
 from planner.commands.compare.table import need
 from planner.report.plotting import BLUE, GREY, RED, drawn_name, file_of, look
 from planner.report.text import SECONDS_PER_HOUR

@@ -30,7 +30,7 @@ KUEUE: Final = Scheduler(
         "checker": "planner.commands.check.kueue:check_kueue",
         "explanation": "planner.commands.explain.kueue.inquiry:KueueInquiry",
         "edits": "planner.commands.whatif.kueue_edit",
-        "exposure": "planner.commands.risk.kueue",
+        "risk": "planner.commands.risk.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",

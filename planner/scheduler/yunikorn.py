@@ -28,7 +28,7 @@ YUNIKORN: Final = Scheduler(
         "checker": "planner.commands.check.yunikorn:check_yunikorn",
         "explanation": "planner.commands.explain.yunikorn.inquiry:YuniKornInquiry",
         "edits": "planner.commands.whatif.yunikorn_edit",
-        "exposure": "planner.commands.risk.yunikorn",
+        "risk": "planner.commands.risk.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
         "lint": "planner.commands.lint.yunikorn:findings_in",
         "page": "planner.report.yunikorn.page:particulars",

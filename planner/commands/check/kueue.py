@@ -116,7 +116,7 @@ class _Checking:
         yield from check_certificate(case, plan, terms, costs, asked)
         of_greedy = () if plan.greedy is None else plan.greedy.victims
         victims = (*plan.victims, *of_greedy)
-        findings = [said for victim in victims for said in self._victim_faults(victim)]
+        findings = [fault for victim in victims for fault in self._victim_faults(victim)]
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))

@@ -134,7 +134,7 @@ class YuniKornKnobs:
 Knobs = KueueKnobs | YuniKornKnobs
 
 
-class Told(NamedTuple):
+class KnobOption(NamedTuple):
     """A knob as the command line and the documentation tell of it."""
 
     name: str
@@ -143,13 +143,13 @@ class Told(NamedTuple):
     default: Any
 
 
-def knobs_of(record: type[Knobs]) -> Iterator[Told]:
+def knobs_of(record: type[Knobs]) -> Iterator[KnobOption]:
     """Yield the knobs of a record; ``kind`` is int, bool, or the words to choose from."""
     hints = get_type_hints(record, include_extras=True)
     for field in fields(record):
         written, knob = get_args(hints[field.name])
         words = get_args(written) if get_origin(written) is Literal else None
-        yield Told(field.name, knob, words or written, field.default)
+        yield KnobOption(field.name, knob, words or written, field.default)
 
 
 def with_knobs(knobs: Knobs, given: Mapping[str, object]) -> Knobs:
@@ -179,18 +179,20 @@ def check_limits(knobs: Knobs) -> None:
     InputError
         If there is one.
     """
-    for told in knobs_of(type(knobs)):
-        value = getattr(knobs, told.name)
-        if isinstance(told.kind, tuple):
-            if value not in told.kind:
+    for option in knobs_of(type(knobs)):
+        value = getattr(knobs, option.name)
+        if isinstance(option.kind, tuple):
+            if value not in option.kind:
                 raise InputError(
-                    _option(told.name), f"{value!r} is not one of them", ", ".join(told.kind)
+                    _option(option.name), f"{value!r} is not one of them", ", ".join(option.kind)
                 )
-        elif type(value) is not told.kind:
-            raise InputError(_option(told.name), f"{value!r} is not of type {told.kind.__name__}")
-        elif isinstance(value, int) and not told.knob.holds(value):
-            limits = f"{told.knob.least} to {told.knob.most}"
-            raise InputError(_option(told.name), f"{value} is outside the limits", limits)
+        elif type(value) is not option.kind:
+            raise InputError(
+                _option(option.name), f"{value!r} is not of type {option.kind.__name__}"
+            )
+        elif isinstance(value, int) and not option.knob.holds(value):
+            limits = f"{option.knob.least} to {option.knob.most}"
+            raise InputError(_option(option.name), f"{value} is outside the limits", limits)
 
 
 def _check_kueue(knobs: KueueKnobs) -> None:

@@ -79,8 +79,8 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbidden in planning.excluding:
         if forbidden[position]:
-            said = WORDS[law.id](problem, position) if law.id in WORDS else law.title
-            return _in_words(law, said)
+            text = WORDS[law.id](problem, position) if law.id in WORDS else law.title
+            return _in_words(law, text)
     if not planning.eligible[position]:
         law = KQ_OVER_QUOTA if problem.fair is None else FS_BORROWING
         return _in_words(law, _not_over_quota(problem, position))
@@ -370,14 +370,14 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
 
     def explanation(self, answer: Answer[Standing, Clash]) -> Explanation:
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
-        plan, said = self._plan, answer.text
+        plan, text = self._plan, answer.text
         found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
         if found is not None:
-            said = f"{said}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
+            text = f"{text}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
         return Explanation(
             rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
             question=answer.question,
-            answer=said,
+            answer=text,
             preemptor=plan.preemptor,
             cluster_queue=plan.cluster_queue,
             priority=plan.priority,

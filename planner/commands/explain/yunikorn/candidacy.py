@@ -142,8 +142,8 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbids in exclusions(problem):
         if forbids(problem)[position]:
-            said = WORDS[law.id](planning, position) if law.id in WORDS else law.title
-            return _in_words(law, said)
+            text = WORDS[law.id](planning, position) if law.id in WORDS else law.title
+            return _in_words(law, text)
     text = _no_room(planning, position)
     return _in_words(YK_FITS_NODE, text) if text else None
 

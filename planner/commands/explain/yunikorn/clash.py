@@ -316,11 +316,11 @@ def _fits_node(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     if not problem.usable.any():
         reasons = Counter(fault(planning, room) for room in planning.cluster.nodes)
-        said = [
+        faults = [
             f"{'1 node' if count == 1 else f'each of {count:,} nodes'} {why}"
             for why, count in reasons.items()
         ]
-        return f"no node may host the ask: {listed(said) or 'there is none'}"
+        return f"no node may host the ask: {listed(faults) or 'there is none'}"
     if problem.roomy and not problem.ask.required_node:
         return f"the ask goes to a node with room, such as {problem.nodes[problem.roomy[0]]}"
     node = nearest_node(planning)

@@ -155,12 +155,12 @@ def _workload(layout: Layout, run: Run, seed: int) -> dump.Object:
 
 
 def _annotations(run: Run) -> dict[str, str]:
-    told = {}
+    annotations = {}
     if run.checkpoint_s is not None:
-        told[f"{PREFIX}last-checkpoint"] = ago(run.checkpoint_s)
+        annotations[f"{PREFIX}last-checkpoint"] = ago(run.checkpoint_s)
     if run.last_tier:
-        told[f"{PREFIX}tier"] = "last"
-    return told
+        annotations[f"{PREFIX}tier"] = "last"
+    return annotations
 
 
 def _flavors(layout: Layout) -> Iterator[dump.Object]:

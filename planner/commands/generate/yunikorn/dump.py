@@ -103,10 +103,10 @@ def _leaf(layout: Layout, queue: int) -> Object:
     most = layout.maxima[queue]
     if most is not None:
         resources["Max"] = _written(most)
-    said: Object = {"Name": numbered(TEAMS, queue), "Resources": resources}
+    written: Object = {"Name": numbered(TEAMS, queue), "Resources": resources}
     if layout.offsets[queue]:
-        said["Properties"] = {"priority.offset": str(layout.offsets[queue])}
-    return said
+        written["Properties"] = {"priority.offset": str(layout.offsets[queue])}
+    return written
 
 
 def _written(amount: Amount) -> dict[str, str]:
@@ -131,7 +131,7 @@ def _key(pod: Pod, seed: int) -> str:
 def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
     """Return an ask or an allocation."""
     made = to_nanoseconds(NOW - timedelta(seconds=pod.age_s))
-    said: Object = {
+    written: Object = {
         "allocationKey": _key(pod, seed),
         "allocationTags": {
             NAMESPACE_TAG: numbered(TEAMS, pod.queue),
@@ -143,8 +143,8 @@ def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
         "applicationId": pod.app,
     }
     if pod.node != WAITING:
-        said |= {"allocationTime": made, "nodeId": _node_name(pod.node)}
-    return said | ({"originator": True} if originator else {})
+        written |= {"allocationTime": made, "nodeId": _node_name(pod.node)}
+    return written | ({"originator": True} if originator else {})
 
 
 def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]:
@@ -199,10 +199,10 @@ def _resource(layout: Layout, pod: Pod) -> dict[str, int]:
 
 def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
     """Return what the shim knows of the pods: who opted out, and their priority classes."""
-    said = {}
+    written = {}
     for pod in pods:
         namespace, cls = numbered(TEAMS, pod.queue), _class(layout, pod)
-        said[f"{namespace}/{_pod_name(pod)}"] = {
+        written[f"{namespace}/{_pod_name(pod)}"] = {
             "namespace": namespace,
             "name": _pod_name(pod),
             "uid": _key(pod, seed),
@@ -221,4 +221,4 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
         }
         for cls in known
     }
-    return {"pods": said, "priorityClasses": classes}
+    return {"pods": written, "priorityClasses": classes}

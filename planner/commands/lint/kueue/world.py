@@ -122,7 +122,7 @@ class Facts:
         tree = self._tree_of[self.snapshot.tree.path(queue)[-1]]
         return [other for other in tree if other != queue]
 
-    def alike(self, queues: Iterable[int]) -> Iterator[list[int]]:
+    def similar(self, queues: Iterable[int]) -> Iterator[list[int]]:
         """Yield some ClusterQueues in groups that a rule need not tell apart.
 
         Those of a group have one parent, the same policies, and the same signs of quotas and
