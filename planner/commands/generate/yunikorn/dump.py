@@ -10,17 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any, Final
 
-from planner.commands.generate.names import (
-    CLASSES,
-    DEPARTMENTS,
-    NOW,
-    PREEMPTOR_CLASS,
-    TEAMS,
-    Class,
-    ago,
-    numbered,
-    uid,
-)
+from planner.commands.generate import names
 from planner.commands.generate.yunikorn.draw import (
     CORE,
     MEMORY,
@@ -50,7 +40,7 @@ def state_dump(layout: Layout, seed: int) -> Object:
     first = {pod.app: pod for pod in reversed(pods)}
     claims = {pod: _claim(layout, pod, seed, originator=first[pod.app] is pod) for pod in pods}
     return {
-        "timestamp": to_nanoseconds(NOW),
+        "timestamp": to_nanoseconds(names.NOW),
         "partitions": [{"name": PARTITION, "preemptionEnabled": True, "state": "Active"}],
         "applications": list(_applications(layout, claims)),
         "nodes": [{"partitionName": PARTITION, "nodesInfo": list(_nodes(layout))}],
@@ -62,7 +52,7 @@ def state_dump(layout: Layout, seed: int) -> Object:
 def path(layout: Layout, queue: int) -> str:
     """Return the path of a leaf queue."""
     parents = list(_parents(layout, queue))
-    return ".".join(("root", *reversed(parents), numbered(TEAMS, queue)))
+    return ".".join(("root", *reversed(parents), names.numbered(names.TEAMS, queue)))
 
 
 def _parents(layout: Layout, queue: int) -> Iterator[str]:
@@ -79,7 +69,7 @@ def _above(layout: Layout, level: int, place: int) -> int:
 
 
 def _parent_name(level: int, place: int) -> str:
-    return numbered(DEPARTMENTS, place) + (f"-{level + 1}" if level else "")
+    return names.numbered(names.DEPARTMENTS, place) + (f"-{level + 1}" if level else "")
 
 
 def _root(layout: Layout) -> Object:
@@ -103,7 +93,7 @@ def _leaf(layout: Layout, queue: int) -> Object:
     most = layout.maxima[queue]
     if most is not None:
         resources["Max"] = _written(most)
-    written: Object = {"Name": numbered(TEAMS, queue), "Resources": resources}
+    written: Object = {"Name": names.numbered(names.TEAMS, queue), "Resources": resources}
     if layout.offsets[queue]:
         written["Properties"] = {"priority.offset": str(layout.offsets[queue])}
     return written
@@ -116,8 +106,10 @@ def _written(amount: Amount) -> dict[str, str]:
     }
 
 
-def _class(layout: Layout, pod: Pod) -> Class:
-    return CLASSES[pod.level] if pod.level < layout.knobs.priorities else PREEMPTOR_CLASS
+def _class(layout: Layout, pod: Pod) -> names.Class:
+    return (
+        names.CLASSES[pod.level] if pod.level < layout.knobs.priorities else names.PREEMPTOR_CLASS
+    )
 
 
 def _pod_name(pod: Pod) -> str:
@@ -125,16 +117,16 @@ def _pod_name(pod: Pod) -> str:
 
 
 def _key(pod: Pod, seed: int) -> str:
-    return uid(seed, "pod", pod.queue, _pod_name(pod))
+    return names.uid(seed, "pod", pod.queue, _pod_name(pod))
 
 
 def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
     """Return an ask or an allocation."""
-    made = to_nanoseconds(NOW - timedelta(seconds=pod.age_s))
+    made = to_nanoseconds(names.NOW - timedelta(seconds=pod.age_s))
     written: Object = {
         "allocationKey": _key(pod, seed),
         "allocationTags": {
-            NAMESPACE_TAG: numbered(TEAMS, pod.queue),
+            NAMESPACE_TAG: names.numbered(names.TEAMS, pod.queue),
             POD_NAME_TAG: _pod_name(pod),
         },
         "requestTime": made,
@@ -158,11 +150,13 @@ def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]
             "applicationID": app,
             "partition": PARTITION,
             "queueName": path(layout, queue),
-            "submissionTime": to_nanoseconds(NOW - timedelta(seconds=max(p.age_s for p in pods))),
+            "submissionTime": to_nanoseconds(
+                names.NOW - timedelta(seconds=max(p.age_s for p in pods))
+            ),
             "requests": [claims[pod] for pod in pods if pod.node == WAITING],
             "allocations": [claims[pod] for pod in pods if pod.node != WAITING],
             "applicationState": "Accepted" if pods[0].node == WAITING else "Running",
-            "user": numbered(TEAMS, queue),
+            "user": names.numbered(names.TEAMS, queue),
         }
 
 
@@ -201,18 +195,18 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
     """Return what the shim knows of the pods: who opted out, and their priority classes."""
     written = {}
     for pod in pods:
-        namespace, cls = numbered(TEAMS, pod.queue), _class(layout, pod)
+        namespace, cls = names.numbered(names.TEAMS, pod.queue), _class(layout, pod)
         written[f"{namespace}/{_pod_name(pod)}"] = {
             "namespace": namespace,
             "name": _pod_name(pod),
             "uid": _key(pod, seed),
-            "creationTimestamp": ago(pod.age_s),
+            "creationTimestamp": names.ago(pod.age_s),
             **({"annotations": {ALLOW_PREEMPTION: "false"}} if pod.opted_out else {}),
             "priorityClassName": cls.name,
             "priority": cls.value,
             "preemptionPolicy": "PreemptLowerPriority",
         }
-    known = (*CLASSES[: layout.knobs.priorities], PREEMPTOR_CLASS)
+    known = (*names.CLASSES[: layout.knobs.priorities], names.PREEMPTOR_CLASS)
     classes = {
         cls.name: {
             "name": cls.name,
