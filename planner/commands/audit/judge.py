@@ -131,6 +131,7 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy) for profile in question.asked
     )
+    judge = PRECEDENCE.find(planning) if fewest is False else None
     case = Case(
         state=instance.name,
         pending=greedy.preemptor,
@@ -142,21 +143,12 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
         irredundant=None if spared is None else not spared,
         needless=spared or (),
         smallest=fewest,
-        precedence=_precedence(planning, instance, given, question, smallest)
-        if fewest is False
-        else None,
+        precedence=judge and judge(planning, instance, given, question.time_limit, smallest),
         judgements=judgements,
         ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
     )
     return case.model_copy(update={"findings": tuple(_findings(case))})
-
-
-def _precedence(
-    planning: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
-) -> Precedence | None:
-    judge = PRECEDENCE.find(planning)
-    return judge and judge(planning, instance, given, question.time_limit, smallest)
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:

@@ -316,7 +316,7 @@ def shown(
     queues: Iterable[int],
     show: Callable[[Sequence[int]], Example | None],
 ) -> Iterator[tuple[Sequence[int], str, Example]]:
-    """Yield the groups of alike ClusterQueues for which there is an example, and what it is.
+    """Yield the groups of similar ClusterQueues for which there is an example, and what it is.
 
     ``show`` looks for the example of a group. Each comes with what the group is called.
     """
