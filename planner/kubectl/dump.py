@@ -15,17 +15,14 @@ from typing import Any, Final
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
-from planner.kubectl.call import (
+from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
+from planner.kubectl.resource import (
     CONFIGURATION,
-    PROGRAM,
     RESOURCES,
-    Answer,
-    Kubectl,
     Question,
     Resource,
     is_forbidden,
     is_missing,
-    option,
     refusal,
 )
 from planner.reader.items import items_of
@@ -121,7 +118,7 @@ def take_dump(
     configuration
         The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
     without
-        Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
+        Names of resource types not to ask for, of `planner.kubectl.resource.OPTIONAL`.
     on_call
         Told before each call: the share of calls that are done, and what is asked for next.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
-from planner.commands.whatif.hypothetical import fresh, with_workloads
+from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
 from planner.errors import InputError
 from planner.quota.holding import effective_priority
 from planner.quota.preemptor import find_preemptor

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from planner.plan import AnyPlan, Record, Status
-from planner.plan.record import SCHEMA_VERSION
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 
 class TermChange(Record):
@@ -27,7 +27,7 @@ class Difference(Record):
     preemptor was not there.
     """
 
-    algorithm: Literal["kueue", "yunikorn", "optimum"]
+    algorithm: SchedulerId | Literal["optimum"]
     before: Status | None
     after: Status
     no_longer: tuple[str, ...]
