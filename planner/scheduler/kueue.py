@@ -32,6 +32,7 @@ KUEUE: Final = Scheduler(
         "edits": "planner.commands.whatif.kueue_edit",
         "risk": "planner.commands.risk.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
+        "generation": "planner.commands.generate.kueue.objects",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",
         "page": "planner.report.kueue.page:particulars",

@@ -30,6 +30,7 @@ YUNIKORN: Final = Scheduler(
         "edits": "planner.commands.whatif.yunikorn_edit",
         "risk": "planner.commands.risk.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
+        "generation": "planner.commands.generate.yunikorn.dump",
         "lint": "planner.commands.lint.yunikorn:findings_in",
         "page": "planner.report.yunikorn.page:particulars",
         "table": "planner.report.yunikorn.table",

@@ -8,8 +8,15 @@ from typing import Final
 
 from planner import dump
 from planner.commands.generate import names
+from planner.commands.generate.kueue.draw import lay_out
+from planner.commands.generate.kueue.knobs import PRESETS, KueueKnobs
 from planner.commands.generate.kueue.layout import CPU, GPU, MEMORY, Layout, Place, Quota, Run
 from planner.objective.annotation import PREFIX
+
+__all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
+
+KNOBS: Final = KueueKnobs
+FOLDER: Final = ""
 
 LOCAL_QUEUES: Final = ("training", "interactive")
 STRATEGIES: Final = {
@@ -169,3 +176,8 @@ def _configuration(layout: Layout) -> Iterator[dump.Object]:
     if layout.knobs.fair:
         strategies = STRATEGIES[layout.knobs.strategies]
         yield dump.configuration(fairSharing={"preemptionStrategies": strategies})
+
+
+def made(knobs: KueueKnobs, seed: int) -> dump.Object:
+    """Return what is printed of a cluster."""
+    return objects_of(lay_out(knobs, seed), seed)

@@ -21,11 +21,18 @@ from planner.commands.generate.yunikorn.draw import (
     Amount,
     Layout,
     Pod,
+    lay_out,
 )
+from planner.commands.generate.yunikorn.knobs import PRESETS, YuniKornKnobs
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import NAMESPACE_TAG, POD_NAME_TAG
 from planner.state.yunikorn_pods import ALLOW_PREEMPTION
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
+
+__all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
+
+KNOBS: Final = YuniKornKnobs
+FOLDER: Final = "statedump"
 
 Object = dict[str, Any]
 
@@ -216,3 +223,8 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
         for cls in known
     }
     return {"pods": written, "priorityClasses": classes}
+
+
+def made(knobs: YuniKornKnobs, seed: int) -> dict[str, Any]:
+    """Return what is printed of a cluster."""
+    return state_dump(lay_out(knobs, seed), seed)
