@@ -10,10 +10,8 @@ import click
 
 from planner.cli.exit_code import OPTIMAL, epilog
 from planner.cli.made import MadeState, MadeTarget, made_output_option
-from planner.commands.generate import PRESETS, KueueKnobs, YuniKornKnobs, generate_objects, knobs_of
-from planner.commands.generate.knobs import Told
-
-KNOBS: Final = (("Kueue", KueueKnobs), ("YuniKorn", YuniKornKnobs))
+from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
+from planner.commands.generate.knobs import KnobOption
 
 
 def _presets() -> str:
@@ -43,8 +41,8 @@ scheduler takes many where one would do.
 
 def knob_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command an option for each knob, those of both schedulers but once."""
-    told: dict[str, list[tuple[str, Told]]] = {}
-    for scheduler, record in KNOBS:
+    told: dict[str, list[tuple[str, KnobOption]]] = {}
+    for scheduler, record in RECORDS:
         for one in knobs_of(record):
             told.setdefault(one.name, []).append((scheduler, one))
     for name, each in reversed(told.items()):
@@ -53,7 +51,7 @@ def knob_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _option(
-    name: str, told: list[tuple[str, Told]]
+    name: str, told: list[tuple[str, KnobOption]]
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     parts = []
     for scheduler, one in told:
@@ -125,6 +123,6 @@ def _states(
 
 
 def _name(preset: str, seed: int) -> str:
-    """Return the name of a state's file; dumps of YuniKorn have a folder each, as they are read."""
-    stem = f"{preset}-{seed}"
-    return stem if isinstance(PRESETS[preset].knobs, KueueKnobs) else f"{stem}/statedump"
+    """Return the name of a state's file, in a folder of its own where it is read from one."""
+    folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
+    return f"{preset}-{seed}" + (f"/{folder}" if folder else "")

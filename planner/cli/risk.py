@@ -142,7 +142,7 @@ def _with_workloads(
 ) -> tuple[AnyState, tuple[str, ...]]:
     """Return the state with the workloads that files hold, and their keys."""
     from planner.cli.kueue_state import of_kueue
-    from planner.commands.whatif.hypothetical import add_workloads, read_submissions
+    from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
 
     items = [item for source in sources for item in read_submissions(source)]
     return add_workloads(of_kueue(state), items, queue)

@@ -161,7 +161,7 @@ def _with_workload(
 ) -> tuple[State, tuple[str, ...]]:
     """Return the state with the one workload that a file holds, and its key."""
     from planner.cli.kueue_state import of_kueue
-    from planner.commands.whatif.hypothetical import add_workloads, read_submissions
+    from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
     from planner.errors import SchemaError
 
     items = read_submissions(source)

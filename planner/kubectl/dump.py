@@ -15,18 +15,15 @@ from typing import Any, Final
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
-from planner.kubectl.call import (
+from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
+from planner.kubectl.resource import (
     CONFIGURATION,
     MANAGER,
-    PROGRAM,
     RESOURCES,
-    Answer,
-    Kubectl,
     Question,
     Resource,
     is_forbidden,
     is_missing,
-    option,
     refusal,
 )
 from planner.reader.items import items_of

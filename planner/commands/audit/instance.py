@@ -129,7 +129,7 @@ def _in_folder(
     below = [child for child in children if child.is_dir() and not child.name.startswith(".")]
     if any(_is_state(child) for child in children):
         together = load(folder, max_bytes)
-        if sum(_is_whole(text.data) for text in together.texts) > 1:
+        if sum(all(each.search(text.data) for each in _WHOLE) for text in together.texts) > 1:
             for text in together.texts:
                 yield Packed(text.where, load(text.where, max_bytes))
         else:
@@ -146,11 +146,6 @@ def _in_folder(
 
 def _is_state(path: Path) -> bool:
     return path.is_file() and path.name.removesuffix(".gz").endswith(EXTENSIONS)
-
-
-def _is_whole(data: bytes) -> bool:
-    """Say whether a text looks like a complete dump: of queues and of what runs in them."""
-    return all(pattern.search(data) for pattern in _WHOLE)
 
 
 def _recorded(name: str, line: Mapping[str, Any], release: str) -> Instance:

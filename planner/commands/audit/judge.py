@@ -5,7 +5,7 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,7 +20,6 @@ from planner.commands.audit.record import (
     Ratio,
     StateAudit,
 )
-from planner.commands.audit.redundancy import needless
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
@@ -29,6 +28,37 @@ from planner.scheduler import Part
 from planner.solver.engine import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state.release import AUTO
+
+WITHIN: Final = Profile(
+    "within",
+    "the fewest of the scheduler's own victims that would do",
+    levels=(("cost",), ("count",)),
+)
+"""Everybody else costs 1, so that a plan of cost 0 is a subset of the scheduler's own."""
+
+Solve = Callable[[Profile, Mapping[str, int]], AnyPlan]
+
+
+def needless(victims: Sequence[str], solve: Solve) -> tuple[str, ...] | None:
+    """Return the victims that a smallest legal subset of them spares.
+
+    Parameters
+    ----------
+    victims
+        Keys of a legal set.
+    solve
+        Returns the best plan under a profile and costs per key.
+
+    Returns
+    -------
+        None of them if every one is needed; ``None`` if that was not settled in time.
+    """
+    plan = solve(WITHIN, dict.fromkeys(victims, 0))
+    if plan.status != "optimal" or plan.terms["cost"]:
+        return None
+    kept = set(plan.keys)
+    return tuple(key for key in victims if key not in kept)
+
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -107,6 +137,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy) for profile in question.asked
     )
+    judge = PRECEDENCE.find(planning) if fewest is False else None
     case = Case(
         state=instance.name,
         pending=greedy.preemptor,
@@ -118,9 +149,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         irredundant=None if spared is None else not spared,
         needless=spared or (),
         smallest=fewest,
-        precedence=_precedence(planning, instance, given, question, smallest)
-        if fewest is False
-        else None,
+        precedence=judge and judge(planning, instance, given, question.time_limit, smallest),
         judgements=judgements,
         ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
@@ -130,13 +159,6 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     if case.is_conditional:
         return case
     return case.model_copy(update={"findings": tuple(_findings(case))})
-
-
-def _precedence(
-    planning: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
-) -> Precedence | None:
-    judge = PRECEDENCE.find(planning)
-    return judge and judge(planning, instance, given, question.time_limit, smallest)
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:

@@ -105,9 +105,9 @@ class _Checking:
         yield from check_yunikorn_certificate(case, plan, terms, asked)
         victims = (*plan.victims, *(() if greedy is None else greedy.victims))
         findings = [
-            said
+            fault
             for victim in victims
-            for said in self.facts.cost_faults(victim.allocation, victim.costs)
+            for fault in self.facts.cost_faults(victim.allocation, victim.costs)
         ]
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if greedy is not None:
