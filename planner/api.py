@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final, get_args, overload
 
 from planner.commands.explain import DEFAULT_LIMIT
-from planner.errors import InputError
+from planner.coverage.answer import covered, covered_front, covering
+from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import AnyPlan, Front, Plan, Verification, YuniKornPlan
+from planner.plan import AnyPlan, Assume, Front, Plan, Verification, YuniKornPlan, qualified
 from planner.scheduler import Part
-from planner.solver.given import (
+from planner.solver.pareto import sweep
+from planner.solver.start import (
+    PLANNER,
     AssignmentInput,
     Flavors,
     Given,
     RulesInput,
     Wanted,
     deadline_after,
+    pending_workloads,
+    start,
 )
-from planner.solver.pareto import sweep
-from planner.solver.start import PLANNER, pending_workloads, start
 from planner.solver.start import solve as solve_started
 from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
@@ -110,7 +113,8 @@ def greedy(  # noqa: PLR0913 - the public signature
         If the workload cannot be planned for, the assignment does not suit it, or there are no
         such rules.
     """
-    return start(state, Given(pending, assignment, now, laws, rules)).greedy_plan()
+    plan = start(state, Given(pending, assignment, now, laws, rules)).greedy_plan()
+    return covered(state, plan)
 
 
 @overload
@@ -128,6 +132,7 @@ def solve(
     stable: bool = ...,
     rules: RulesInput | None = ...,
     certify: bool | None = ...,
+    assume: Assume | None = ...,
 ) -> Plan: ...
 @overload
 def solve(
@@ -140,6 +145,7 @@ def solve(
     time_limit: float | None = ...,
     laws: Laws | None = ...,
     certify: bool | None = ...,
+    assume: Assume | None = ...,
 ) -> YuniKornPlan: ...
 @overload
 def solve(
@@ -157,6 +163,7 @@ def solve(
     stable: bool = ...,
     rules: RulesInput | None = ...,
     certify: bool | None = ...,
+    assume: Assume | None = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -173,6 +180,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     stable: bool = False,
     rules: RulesInput | None = None,
     certify: bool | None = None,
+    assume: Assume | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -210,6 +218,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
         with ``False`` none are, and two engines have to agree on every level.
+    assume
+        What in the state may decide who is preempted and is not modelled stands in
+        ``plan.coverage``, and the status is then ``conditional``, never ``optimal``. With
+        ``quota`` the caller vouches that it decides nothing, and the status stays.
 
     Raises
     ------
@@ -229,7 +241,13 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     planning = planner.start(state, given, checked)
-    return planner.answer(planning, profile, deadline, wanted)
+    return covered(state, planner.answer(planning, profile, deadline, wanted), _vouched(assume))
+
+
+def _vouched(assume: Assume | None) -> Assume | None:
+    if assume is not None and assume not in get_args(Assume):
+        raise SchemaError("assume", f"{assume!r} cannot be used", "quota, or nothing")
+    return assume
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature
@@ -244,6 +262,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     laws: Laws | None = None,
     *,
     rules: RulesInput | None = None,
+    assume: Assume | None = None,
 ) -> Front:
     """Return the Pareto front of two measures: what less of the one costs in the other.
 
@@ -258,6 +277,8 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
         The measures: terms, or sums of terms of one unit such as ``D4+D5``.
     time_limit
         Seconds for the whole front; what was found by then is returned.
+    assume
+        As for ``planner.solve``.
 
     Raises
     ------
@@ -270,7 +291,8 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = deadline_after(time_limit)
     given = Given(pending, assignment, now, laws, rules)
     planning = start(state, given, _checked_costs(costs))
-    return sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
+    found = sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
+    return covered_front(state, found, _vouched(assume))
 
 
 @overload
@@ -358,7 +380,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     given = Given(pending, assignment, now, laws)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
-    return found
+    return qualified(found, covering(state).unmodelled(inquiry.plan.preemptor))
 
 
 def verify(state: AnyState, plan: AnyPlan) -> Verification:

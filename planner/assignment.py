@@ -14,6 +14,7 @@ from pydantic import AliasChoices, Field, ValidationError
 from planner.errors import SchemaError
 from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
+from planner.quota.slices import replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
 from planner.state.base import Count, Schema
@@ -147,14 +148,23 @@ def total_request(
     """Return REQ: per fr, what all podsets ask for at the assigned counts; zeros left out.
 
     The request for ``pods`` that flavor assignment adds is not part of it
-    (docs/semantics/kueue.md §4.1).
+    (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for what its additional
+    pods take: less than nothing where it has fewer than the slice that it replaces. Older releases
+    count pods, and zeros, too (docs/semantics/kueue-releases.md §2.1, 11b and 12).
     """
     total: dict[int, int] = {}
-    for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
+    rules = snapshot.configuration.rules
+    replaced = replaced_by(snapshot, preemptor)
+    pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
+    for place, (request, pods) in enumerate(pairs):
         count = request.count if pods.count is None else pods.count
-        for resource, amount in request.scaled(count).totals.items():
+        asked = replaced.more_pods(place, request) if replaced else request.scaled(count)
+        totals = asked.totals
+        if "pods" in pods.flavors and not rules.pods_outside_search:
+            totals = {**totals, "pods": count}
+        for resource, amount in totals.items():
             choice = pods.flavors.get(resource)
-            if amount and choice is not None:
+            if choice is not None and (amount or not rules.drops_zero_requests):
                 fr = snapshot.fr(choice.flavor, resource)
                 total[fr] = add(total.get(fr, 0), amount)
     return total

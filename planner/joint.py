@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from planner.coverage.answer import covered_joint
 from planner.errors import InputError, UnsupportedError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import JointPlan
+from planner.plan import Assume, JointPlan
 from planner.quota.snapshot import take_snapshot
-from planner.solver.given import clock_of, deadline_after
-from planner.solver.joint.question import ask, ask_of_all
-from planner.solver.joint.solve import solve_together
+from planner.solver.kueue.joint.question import ask, ask_of_all
+from planner.solver.kueue.joint.solve import solve_together
+from planner.solver.start import clock_of, deadline_after
 from planner.state import AnyState, State
 
 __all__ = ["solve_joint"]
@@ -26,6 +27,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     costs: Mapping[str, int] | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
+    *,
+    assume: Assume | None = None,
 ) -> JointPlan:
     """Return one plan for several pending workloads of Kueue, proved and verified step by step.
 
@@ -45,7 +48,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     pending
         Workloads as ``namespace/name``; everything that is pending when left out. Then those that
         cannot be planned for are listed in ``plan.skipped``.
-    objective, costs, now, time_limit
+    objective, costs, now, time_limit, assume
         As for ``planner.solve``; an objective may not count D11.
 
     Raises
@@ -71,5 +74,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     snapshot = take_snapshot(state, clock_of(now))
     known = checked_costs(costs)
     if pending is None:
-        return solve_together(ask_of_all(state, snapshot, known), profile, deadline)
-    return solve_together(ask(state, snapshot, pending, known), profile, deadline)
+        plan = solve_together(ask_of_all(state, snapshot, known), profile, deadline)
+    else:
+        plan = solve_together(ask(state, snapshot, pending, known), profile, deadline)
+    return covered_joint(state, plan, assume)

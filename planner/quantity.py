@@ -38,6 +38,9 @@ _PATTERN: Final = re.compile(
     r"(?P<suffix>[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)"
 )
 _LONGEST: Final = 64
+_MOST_DIGITS: Final = 18
+_MOST_BINARY_DIGITS: Final = 14
+_FINEST: Final = -9
 _LARGEST_EXPONENT: Final = 99
 
 SUFFIXES: Final = "a number with an optional suffix n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
@@ -79,6 +82,37 @@ def parse_quantity(text: str) -> int:
     if binary:
         nano = min(nano, MAX_INT64 * NANO)
     return -nano if match["sign"] == "-" else nano
+
+
+def approximate(text: str) -> float:
+    """Return a quantity as the double that Kubernetes makes of it (``AsApproximateFloat64``).
+
+    An integer is multiplied by a power of ten, so ``0.3`` and ``300m`` need not be the same double.
+    What has too many digits for 64 bits, or is a fraction with a binary suffix, is held in
+    nano-units.
+
+    Raises
+    ------
+    QuantityError
+        If the text is not a quantity.
+    """
+    nano = parse_quantity(text)
+    match = _PATTERN.fullmatch(text)
+    if match is None:
+        raise QuantityError(text)
+    whole, fraction, suffix = match["whole"].lstrip("0"), match["fraction"] or "", match["suffix"]
+    digits, shift = int(whole + fraction or "0"), _BINARY_SHIFT.get(suffix)
+    if shift is None:
+        known = _DECIMAL_EXPONENT.get(suffix)
+        scale = (int(suffix[1:]) if known is None else known) - len(fraction)
+        is_short = len(whole) + len(fraction) <= _MOST_DIGITS
+    else:
+        digits, scale = digits << shift, 0
+        is_short = not fraction and len(whole) <= _MOST_BINARY_DIGITS - shift * 3 // 10
+    if not is_short or scale < _FINEST or digits > MAX_INT64:
+        digits, scale = abs(nano), _FINEST
+    value = float(digits) * 10.0**scale if scale else float(digits)
+    return -value if match["sign"] == "-" else value
 
 
 def format_quantity(nano: int) -> str:

@@ -43,6 +43,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "objective": "errors term problem quota state",
         "models": "errors term quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
+        "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "errors term garbage quantity laws state quota assignment reference problem"
@@ -54,27 +55,28 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/risk": "errors objective plan quota commands/whatif solver state scheduler",
         "commands/simulate": "errors quantity plan quota assignment objective reference"
         " solver state scheduler",
-        "commands/lint": "errors quantity state reader quota reference plan solver"
+        "commands/lint": "dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",
-        "commands/replay": "errors state reader quota reference assignment plan",
+        "commands/replay": "coverage errors state reader quota reference assignment plan",
         "batch": "errors",
         "commands": "",
-        "commands/audit": "errors term batch objective plan reader commands/replay solver state"
-        " scheduler",
+        "commands/audit": "coverage errors term batch objective plan reader"
+        " commands/replay solver state scheduler",
         "commands/compare": "errors term assignment commands/audit batch objective plan"
         " reader solver state verifier",
-        "commands/explain": "errors term quantity laws state quota assignment problem"
+        "commands/explain": "coverage errors term quantity laws state quota assignment problem"
         " objective models plan solver commands/whatif scheduler",
-        "report": "errors term plan quantity laws assignment state quota commands/whatif"
-        " commands/boost commands/audit commands/check commands/explain"
-        " commands/risk commands/compare commands/simulate commands/lint scheduler",
-        "api": "errors quantity laws commands/check state reader quota assignment"
+        "report": "coverage errors term plan quantity laws assignment state quota"
+        " commands/whatif commands/boost commands/audit commands/check"
+        " commands/explain commands/risk commands/compare commands/simulate"
+        " commands/lint commands/replay scheduler",
+        "api": "coverage errors quantity laws commands/check state reader quota assignment"
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain scheduler",
-        "joint": "errors objective plan quota solver state",
-        "cli": "planner dump errors term quantity laws state reader quota assignment"
-        " reference problem objective models plan verifier solver commands/replay"
-        " report batch commands/audit commands/whatif commands/boost"
+        "joint": "coverage errors objective plan quota solver state",
+        "cli": "planner coverage dump errors term quantity laws state reader quota"
+        " assignment reference problem objective models plan verifier solver"
+        " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
         " kubectl commands/compare commands/import_ commands/generate joint"
         " commands/lint",

@@ -128,5 +128,5 @@ def test_installed_command_knows_its_version(installed: Path, tmp_path: Path) ->
 
 
 def test_installed_wheel_has_its_pages(installed: Path, tmp_path: Path) -> None:
-    code = "from planner.report.html import render_all; print(render_all([]))"
+    code = "from planner.report.plan import render; print(render([], 'html', alone=False))"
     assert run(sys.executable, "-c", code, cwd=tmp_path, path=installed).startswith("<!DOCTYPE")

@@ -62,7 +62,7 @@ def within_cluster_queue(problem: Problem) -> BoolArray:
     higher = problem.priority > problem.preemptor_priority
     equal = problem.priority == problem.preemptor_priority
     match problem.policy.within_cluster_queue:
-        case "Never":
+        case "Never" | "":
             forbidden = np.ones_like(higher)
         case "LowerPriority":
             forbidden = higher | equal
@@ -80,7 +80,7 @@ def reclaim_within_cohort(problem: Problem) -> BoolArray:
     Source: kueue ff69552e preemption_policy.go.
     """
     match problem.policy.reclaim_within_cohort:
-        case "Never":
+        case "Never" | "":
             forbidden = np.ones_like(problem.names_contested)
         case "LowerPriority":
             forbidden = problem.priority >= problem.preemptor_priority

@@ -104,7 +104,7 @@ class Step:
         Source: docs/semantics/kueue.md §5.3.
         """
         problem, before, node = self.problem, self.before, self.problem.path[position]
-        for fr in problem.requested:
+        for fr in problem.within_nominal:
             rest = constant(problem.request[fr])
             for below in problem.path[:position]:
                 if problem.kept[below][fr] == UNLIMITED:

@@ -44,7 +44,7 @@ def fits(formulation: Formulation) -> None:
     Source: kueue ff69552e resource_node.go ``available``, preemption.go ``workloadFits``.
     """
     problem, usage = formulation.problem, formulation.usage
-    for fr in problem.requested:
+    for fr in problem.needed:
         for row, most in fit_rows(problem, usage, fr, problem.request[fr]):
             formulation.builder.at_most(row, most)
 
@@ -79,7 +79,7 @@ def without_borrowing(formulation: Formulation) -> None:
     """
     problem, usage = formulation.problem, formulation.usage
     queue = problem.own_queue
-    for fr in problem.requested:
+    for fr in problem.within_nominal:
         nominal = problem.quota[queue][fr]
         if nominal != UNLIMITED:
             formulation.builder.at_most(

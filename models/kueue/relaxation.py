@@ -27,7 +27,7 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
     only victims below it count.
     """
     rows = []
-    for fr in problem.requested:
+    for fr in problem.needed:
         need = problem.request[fr]
         for node in problem.path:
             kept, quota = problem.kept[node][fr], problem.quota[node][fr]

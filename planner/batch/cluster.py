@@ -9,32 +9,315 @@ trusted clusters only.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import wait
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager, suppress
+from importlib.metadata import version
+from platform import python_version_tuple
 from queue import Empty, SimpleQueue
-from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from planner.batch.attempt import Attempt
-from planner.batch.connection import (
-    LOOK_S,
-    Client,
-    Future,
-    LostError,
-    check_address,
-    check_workers,
-    connected,
-    threads,
-)
-from planner.batch.patience import Patience
-from planner.batch.pool import Pool
-from planner.batch.task import Limits, Task
-from planner.errors import InputError
+from planner.batch.pool import Pool, can_measure_memory
+from planner.batch.task import Attempt, Limits, Task
+from planner.errors import InputError, UnsupportedError
+
+WAIT_S: Final = 300.0
+"""Seconds that a cluster may be without a scheduler or without workers, unless said."""
+
+Notice = Callable[[str], None]
+
+
+class NobodyWorksError(InputError):
+    """A cluster had nobody that works for as long as the run may wait."""
+
+
+class Patience:
+    """Adds up the time in which nobody could work since the last row, and ends the run in time.
+
+    That the time goes on where the scheduler or a worker comes back and dies again ends a run
+    that would otherwise see them come and go for ever.
+
+    Parameters
+    ----------
+    address
+        The address of the cluster.
+    seconds
+        How long it waits; ``None`` for ever.
+    notice
+        Is told in a sentence, once between two rows, that nobody works and how long it waits.
+    clock
+        Seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        seconds: float | None = WAIT_S,
+        notice: Notice | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.address = address
+        self._where = f"--cluster {address}"
+        self._seconds = seconds
+        self._notice = notice
+        self._clock = clock
+        self._since: float | None = None
+        self._spent = 0.0
+        self._noticed = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether nobody was there at the last look."""
+        return self._since is not None
+
+    def absent(self, why: str) -> None:
+        """Note that nobody can work now, and why.
+
+        Raises
+        ------
+        NobodyWorksError
+            If that has lasted too long.
+        """
+        now = self._clock()
+        self._spent += 0.0 if self._since is None else now - self._since
+        self._since = now
+        if self._seconds is not None and self._spent >= self._seconds:
+            waited = f", and the {self._seconds:g} s of waiting are over" if self._seconds else ""
+            raise NobodyWorksError(self._where, f"{why}{waited}")
+        if not self._noticed and self._notice is not None:
+            bound = "" if self._seconds is None else f", at most {self._seconds:g} s"
+            self._notice(f"{self._where}: {why}; waiting{bound}")
+        self._noticed = True
+
+    def present(self) -> None:
+        """Note that somebody can work."""
+        if self._since is not None:
+            self._spent += self._clock() - self._since
+            self._since = None
+
+    def progress(self) -> None:
+        """Note that there is a row more: whatever was waited for before counts no longer."""
+        self._since, self._spent, self._noticed = None, 0.0, False
+
+
+CONNECT_S: Final = 10.0
+"""Seconds in which a scheduler must answer; then it is asked again, or given up."""
+
+LOOK_S: Final = 1.0
+"""Seconds between two looks at a cluster that nothing is heard of."""
+
+_ANSWER_S: Final = 10.0
+"""Seconds in which a scheduler must say who its workers are."""
+
+_CLOSE_S: Final = 5.0
+
+
+class LostError(Exception):
+    """The connection is no more; what was given over it must be given again."""
+
+
+Client = Any
+Future = Any
+"""Those of distributed, an extra that is not there where no cluster is."""
+
+
+@contextmanager
+def connected(limits: Limits, patience: Patience) -> Iterator[Client]:
+    """Connect, and wait for workers that can do the work.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, something else is at the address, or a worker has another
+        planner than this one.
+    UnsupportedError
+        If memory is limited and a worker's system does not show it.
+    NobodyWorksError
+        If there is no scheduler, or no worker, for as long as the run may wait.
+    """
+    with _only_our_words(patience.address):
+        client = _opened(patience)
+        try:
+            check_workers(client, limits, patience)
+            yield client
+        finally:
+            # A connection that is broken, or a machine that is busy, may not close it in time.
+            with suppress(OSError, RuntimeError):
+                client.close(timeout=_CLOSE_S)
+
+
+def threads(client: Client, patience: Patience) -> int:
+    """Return how many threads the workers have, 0 if there is none now, which costs patience.
+
+    Raises
+    ------
+    LostError
+        If there is no connection any more.
+    NobodyWorksError
+        If there has been nobody for too long.
+    """
+    try:
+        workers = client.nthreads(callback_timeout=_ANSWER_S)
+    except (OSError, RuntimeError):  # the second: the client has given up and closed itself
+        patience.absent("the Dask scheduler does not answer")
+        raise LostError from None
+    if not workers:
+        patience.absent("no Dask worker is connected")
+    return sum(workers.values())
+
+
+def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
+    """Wait for workers, and see that they give the rows that this machine would give.
+
+    Raises
+    ------
+    InputError
+        If a worker has another planner, or none.
+    UnsupportedError
+        If memory is limited and a worker's system does not show it.
+    LostError, NobodyWorksError
+        As `threads` does.
+    """
+    while True:
+        if threads(client, patience):
+            try:
+                answers = client.run(facts_here, on_error="return")
+            except (OSError, RuntimeError):
+                patience.absent("the Dask scheduler does not answer")
+                raise LostError from None
+            # A worker that died meanwhile is not asked for.
+            there = {name: one for name, one in answers.items() if not isinstance(one, OSError)}
+            for worker, answer in there.items():
+                _check_worker(f"--cluster {patience.address}", worker, answer, limits)
+            if there:
+                patience.present()
+                return
+        time.sleep(LOOK_S)
+
+
+def facts_here() -> tuple[dict[str, str], bool]:
+    """Return the versions that decide the rows, and whether memory can be limited here."""
+    packages = ("preemption-planner", "ortools", "distributed")
+    python = ".".join(python_version_tuple()[:2])
+    versions = {"Python": python, **{package: version(package) for package in packages}}
+    return versions, can_measure_memory()
+
+
+def check_address(address: str) -> None:
+    """Refuse what is no address of a scheduler.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in {"tcp", "tls"} and parts.hostname and parts.port
+    except ValueError:  # the port is not a number
+        usable = False
+    if not usable:
+        raise InputError(
+            f"--cluster {address}", "is not an address", "tcp://HOST:PORT or tls://HOST:PORT"
+        )
+
+
+@contextmanager
+def _only_our_words(address: str) -> Iterator[None]:
+    """Keep Dask from writing tracebacks about connections that are told in our own words."""
+    try:
+        import distributed  # noqa: F401, PLC0415 - an extra; sets up its logging
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"--cluster {address}",
+            f"{error.name} is not installed",
+            hint="pip install 'preemption-planner[cluster]'",
+        ) from None
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _opened(patience: Patience) -> Client:
+    """Connect to the scheduler, however often it takes."""
+    while True:
+        try:
+            return _client(patience.address)
+        except OSError as error:
+            patience.absent(f"no Dask scheduler answers: {_reason(error)}")
+        time.sleep(LOOK_S)
+
+
+def _client(address: str) -> Client:
+    from distributed import Client as DaskClient  # noqa: PLC0415 - an extra
+    from distributed.versions import VersionMismatchWarning  # noqa: PLC0415 - likewise
+
+    try:
+        asyncio.run(_knock(address))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VersionMismatchWarning)  # told in our own words
+            return DaskClient(address, timeout=CONNECT_S, set_as_default=False)
+    except MemoryError:  # Dask takes the first bytes for the length of the greeting
+        raise _no_scheduler(address, "something else is there") from None
+    except (RuntimeError, TypeError, ValueError) as error:  # TLS
+        raise _no_scheduler(address, _reason(error)) from None
+
+
+def _reason(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split()) or f"nothing within {CONNECT_S:g} s"
+
+
+def _no_scheduler(address: str, reason: str) -> InputError:
+    return InputError(
+        f"--cluster {address}",
+        f"no Dask scheduler answers: {reason}",
+        "the address that `dask scheduler` prints",
+    )
+
+
+async def _knock(address: str) -> None:
+    """Greet the scheduler, because a client that cannot start does not end quietly."""
+    from distributed import Security  # noqa: PLC0415 - an extra
+    from distributed.comm.core import connect  # noqa: PLC0415 - likewise
+
+    security = Security().get_connection_args("client")
+    async with asyncio.timeout(CONNECT_S + 1):
+        connection = await connect(address, timeout=CONNECT_S, **security)
+        await connection.close()
+
+
+def _check_worker(where: str, worker: str, answer: object, limits: Limits) -> None:
+    if not isinstance(answer, tuple):
+        raise InputError(
+            where,
+            f"worker {worker} cannot load the planner: {type(answer).__name__}: {answer}",
+            hint="install preemption-planner[cluster] on every worker",
+        )
+    theirs, measures = answer
+    for name, here in facts_here()[0].items():
+        if theirs[name] != here:
+            raise InputError(
+                where, f"worker {worker} has {name} {theirs[name]}", f"{here}, as here"
+            )
+    if limits.memory_bytes is not None and not measures:
+        raise UnsupportedError(
+            where, f"worker {worker} does not show the memory of a process", "Linux"
+        )
+
 
 AHEAD: Final = 4
 """Tasks given to the cluster for each thread of its workers."""
@@ -67,7 +350,7 @@ def on_cluster(
         If there is no scheduler, or no worker, for as long as the run may wait.
     """
     check_address(patience.address)
-    with _Call(work, limits, patience) as call:
+    with closing(_Call(work, limits, patience)) as call:
         suspects: list[Task] = []
         for task, found in call.all(tasks):
             if found is None:
@@ -94,16 +377,7 @@ class _Call:
         self._again: list[Task] = []
         self._ended: SimpleQueue[Future] = SimpleQueue()
 
-    def __enter__(self) -> Self:
-        """Connect when there is something to do."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Leave the cluster alone."""
         self._open.close()
 
@@ -141,10 +415,11 @@ class _Call:
 
     def _give(self, ahead: Iterator[Task]) -> None:
         """Let the cluster have as many tasks as it should."""
-        wanted = self._wanted()
+        if self._connection is None or time.monotonic() > self._reviewed + _REVIEW_S:
+            self._look()
         from distributed.client import ClosedClientError  # noqa: PLC0415 - an extra
 
-        while len(self._given) < wanted:
+        while len(self._given) < self._window:
             task = self._again.pop() if self._again else next(ahead, None)
             if task is None:
                 return
@@ -155,12 +430,6 @@ class _Call:
                 raise self._lost() from None
             self._given[future] = task
             future.add_done_callback(self._ended.put)
-
-    def _wanted(self) -> int:
-        """Return how many tasks the cluster should have, the workers being what they are now."""
-        if self._connection is None or time.monotonic() > self._reviewed + _REVIEW_S:
-            self._look()
-        return self._window
 
     def _look(self) -> None:
         """See who is there; nobody costs patience, and those who come back are checked."""
@@ -191,15 +460,7 @@ class _Call:
         return ended
 
     def _answers(self, ended: Sequence[Future]) -> list[Attempt | None]:
-        """Return what came of the tasks."""
-        fetched = self._fetched(ended)
-        for number, future in enumerate(ended):
-            if fetched[number] is None:
-                self._check_given_up(future)
-        return [fetched[number] for number in range(len(ended))]
-
-    def _fetched(self, ended: Sequence[Future]) -> dict[int, Attempt | None]:
-        """Fetch what came of the tasks, all in one go.
+        """Fetch what came of the tasks, all in one go; ``None`` of those that Dask gave up.
 
         If a worker has died with what it had found out, another one does it again first, for
         which there must be one.
@@ -218,7 +479,10 @@ class _Call:
             raise self._lost() from None
         finally:
             fetching.cancel()
-        return found
+        for number, future in enumerate(ended):
+            if found[number] is None:
+                self._check_given_up(future)
+        return [found[number] for number in range(len(ended))]
 
     def _check_given_up(self, future: Future) -> None:
         """Accept that Dask gave up a task, for the one good reason."""

@@ -12,11 +12,10 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
-from planner.batch.attempt import Attempt, in_this_process
+from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
 from planner.batch.journal import Journal, Results
-from planner.batch.patience import WAIT_S, NobodyWorksError, Notice, Patience
 from planner.batch.pool import Pool
-from planner.batch.task import Limits, Progress, Task, Work
+from planner.batch.task import Attempt, Limits, Progress, Task, Work, in_this_process
 from planner.errors import InputError
 
 NO_LIMITS: Final = Limits()
@@ -153,8 +152,6 @@ def _attempts(
 ) -> Generator[tuple[str, Attempt]]:
     """Yield outcomes as they come, from whoever does the work; closing it ends the work."""
     if patience is not None:
-        from planner.batch.cluster import on_cluster  # noqa: PLC0415 - seldom needed
-
         yield from on_cluster(tasks, pickle.dumps(work), limits, patience)
     elif jobs == 1 and not limits.given:
         yield from in_this_process(tasks, work)

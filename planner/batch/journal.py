@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, get_args
 
-from planner.batch.attempt import Attempt
-from planner.batch.task import Outcome, Row
+from planner.batch.task import Attempt, Outcome, Row
 from planner.errors import InputError, ParseError
 
 SYNC_S: Final = 2.0

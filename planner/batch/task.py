@@ -1,10 +1,13 @@
-"""What goes into a run and what comes out."""
+"""What goes into a run and what comes out, and the work on one task, turned into an outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, NamedTuple
+
+from planner.errors import InputError
 
 Outcome = Literal["done", "failed", "timeout", "out-of-memory", "killed"]
 """done: the work returned. failed: it raised. timeout, out-of-memory: it went over a limit.
@@ -90,3 +93,38 @@ class Progress:
         if self.total is None or not self.per_second:
             return None
         return max(0, self.total - self.done) / self.per_second
+
+
+DETAIL: Final = 500
+"""Characters of a detail that are kept."""
+
+
+class Attempt(NamedTuple):
+    """What came of working on a task; ``result`` is JSON text, ``null`` where there is none."""
+
+    outcome: Outcome
+    detail: str = ""
+    result: str = "null"
+
+
+def attempt(work: Work, payload: object) -> Attempt:
+    """Work on one task. Whatever the work raises is an outcome, never the end of the run."""
+    try:
+        return Attempt("done", result=json.dumps(dict(work(payload)), allow_nan=False))
+    except MemoryError:
+        return Attempt("out-of-memory", "the system gave no more memory")
+    except Exception as error:  # noqa: BLE001 - thousands of other states are waiting
+        return Attempt("failed", _one_line(error))
+
+
+def in_this_process(tasks: Iterable[Task], work: Work) -> Iterable[tuple[str, Attempt]]:
+    """Work on the tasks one by one, here; nothing guards against what kills the process."""
+    for task in tasks:
+        yield task.key, attempt(work, task.payload)
+
+
+def _one_line(error: Exception) -> str:
+    text = "; ".join(" ".join(line.split()) for line in str(error).splitlines())
+    if not isinstance(error, InputError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= DETAIL else text[: DETAIL - 3] + "..."

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli.batch import batch_options, settings_of
-from planner.cli.exit_code import BAD_INPUT, FINDINGS, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, epilog
 from planner.cli.option import (
+    assume_option,
     max_size_option,
     moment,
     objective,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from planner.commands.audit import Audit
+    from planner.plan import Assume
 
 FORMATS: Final = ("table", "plain", "json", "csv", "markdown", "html")
 CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless")
@@ -85,6 +87,7 @@ Findings on the scheduler's own answer:
     multiple=True,
     help="Which findings end with exit code 1; may be given several times. By default all.",
 )
+@assume_option
 @batch_options
 @max_size_option
 @click.option(
@@ -102,6 +105,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     time_limit: float | None,
     now: datetime | None,
     laws: str | None,
+    assume: Assume | None,
     fatal: tuple[str, ...],
     max_size: int | None,
     style: str | None,
@@ -123,7 +127,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     profiles = dict.fromkeys(objectives)
-    question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending)
+    question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending, assume)
     with settings_of(batch) as settings:
         audit = audit_states(states, question, settings, max_size or MAX_BYTES)
     target.emit(_rendered(audit, target))
@@ -138,9 +142,11 @@ def _rendered(audit: Audit, target: Any) -> str:  # noqa: ANN401
 
 
 def _code(audit: Audit, fatal: set[str]) -> int:
-    """Return the code for what matters most: findings, then failures, then what is not proved."""
+    """Return the code for what matters most: findings, failures, what is not proved or covered."""
     if any(count and code in fatal for code, count in audit.summary.findings.items()):
         return FINDINGS
     if audit.summary.failures:
         return BAD_INPUT
-    return NOT_PROVED if audit.summary.unproved else OPTIMAL
+    if audit.summary.unproved:
+        return NOT_PROVED
+    return CONDITIONAL if audit.summary.conditional else OPTIMAL

@@ -21,7 +21,7 @@ from planner.cli.option import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from planner.commands.boost.answer import Boosts
+    from planner.commands.boost.kueue.find import Boosts
 
 EPILOG = """\b
 Examples:
@@ -74,7 +74,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.kueue_state import read_kueue
     from planner.cli.message import warn
     from planner.cli.output import Target
-    from planner.commands.boost.find import find_boosts
+    from planner.commands.boost.kueue.find import find_boosts
     from planner.commands.whatif.edit import edit
     from planner.report.kueue.boost import render
 

@@ -20,7 +20,7 @@ from planner.cli.option import (
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
-    from planner.commands.check.record import Check
+    from planner.commands.check.plan import Check
     from planner.plan import AnyPlan
     from planner.state import AnyState
 
@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.output import Target
     from planner.cli.plan_file import read_plans, with_trees
     from planner.reader import MAX_BYTES, read
-    from planner.report.check import Checks, render
+    from planner.report.checking import Checks, render_checks
 
     target = Target.choose(style, output)
     known: dict[str, Any] = {"objective": profile, "costs": read_optional(costs)}
@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         checks, codes = _check_each(read_state, plans, known)
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)
     answer = Checks(accepted=accepted, checks=tuple(checks))
-    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    target.emit(render_checks(answer, target.style, width=target.width, color=target.color))
     return worst([*codes, OPTIMAL if accepted else FINDINGS])
 
 

@@ -164,7 +164,7 @@ def _check(table: Path | None, plots: Path | None) -> None:
         If a file or folder cannot be written, or a package for it is missing.
     """
     from planner.cli.output import check_file
-    from planner.commands.compare.extra import need
+    from planner.commands.compare.table import need
     from planner.errors import InputError
 
     if table is not None:
@@ -198,9 +198,9 @@ def _write_table(comparison: Comparison, path: Path) -> None:
 def _write_plots(comparison: Comparison, folder: Path, style: str) -> None:
     from planner.cli.output import write_file
     from planner.errors import InputError
-    from planner.report.compare_plots import draw
+    from planner.report.plots import draw_comparison
 
-    drawn: Mapping[str, bytes] = draw(comparison, style)
+    drawn: Mapping[str, bytes] = draw_comparison(comparison, style)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

@@ -17,6 +17,7 @@ BAD_INPUT: Final = 2
 INFEASIBLE: Final = 3
 NOT_PROVED: Final = 4
 NO_PLAN: Final = 5
+CONDITIONAL: Final = 6
 OUR_BUG: Final = 70
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
@@ -28,6 +29,7 @@ MEANINGS: Final = {
     INFEASIBLE: "proved infeasible: no legal victim set exists",
     NOT_PROVED: "a legal plan, not proved optimal",
     NO_PLAN: "time limit, and no plan",
+    CONDITIONAL: "proved, if what the plan names as not modelled decides nothing",
     OUR_BUG: "a bug of ours",
 }
 """All codes but those that every program has: 130 after Ctrl-C, 141 after a closed pipe."""
@@ -36,6 +38,7 @@ FROM_BEST_TO_WORST: Final = (
     OPTIMAL,
     FINDINGS,
     INFEASIBLE,
+    CONDITIONAL,
     NOT_PROVED,
     NO_PLAN,
     BAD_INPUT,
@@ -48,6 +51,7 @@ _OF_STATUS: Final = {
     "infeasible": INFEASIBLE,
     "feasible": NOT_PROVED,
     "unknown": NO_PLAN,
+    "conditional": CONDITIONAL,
 }
 
 

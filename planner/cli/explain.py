@@ -141,7 +141,7 @@ def _take_apart(
     from planner.cli.kueue_state import read_kueue
     from planner.commands.explain.kueue.message import LONGEST, parse_message, resolve
     from planner.reader import load
-    from planner.report.kueue.message import render_message
+    from planner.report.kueue.explanation import render_message
 
     state: State = read_kueue(source, now, max_size)
     if message == STDIN:

@@ -30,6 +30,7 @@ Families of findings:
   ping-pong   workloads evict one another, again and again
   impossible  preemption that seems to be asked for finds nobody
   useless     a setting changes nothing
+  starvation  a workload waits, and the scheduler never reaches it
 
 Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is
@@ -74,26 +75,27 @@ def command(  # noqa: PLR0913 - one parameter an option
     """Find what a configuration makes possible, impossible or pointless in preemption.
 
     STATE is the same as for solve. Policies, limits, weights and thresholds of Kueue's queues,
-    or guarantees, fences and properties of YuniKorn's, are looked at; what runs only says which
-    priorities there are. Nothing in the cluster changes.
+    or guarantees, fences and properties of YuniKorn's, are looked at. What runs says which
+    priorities there are, and Kueue's pending workloads whether one of them keeps it from others
+    for ever. Nothing in the cluster changes.
     """
     from planner.cli.output import Target
     from planner.commands.lint import lint
     from planner.reader import MAX_BYTES, read
-    from planner.report.lint import render
+    from planner.report.checking import render_lint
 
     target = Target.choose(style, output)
     # No finding depends on the clock, and manifests without a status hold no time at all.
     answer = lint(read(state, now=ANY_TIME, max_bytes=max_size or MAX_BYTES))
     if examples is not None:
         _write(answer, examples)
-    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    target.emit(render_lint(answer, target.style, width=target.width, color=target.color))
     return _exit_code(answer, fatal)
 
 
 def _write(answer: Lint, folder: Path) -> None:
     from planner.cli.output import write_file
-    from planner.commands.lint.example import files_of
+    from planner.commands.lint.lint import files_of
     from planner.errors import InputError
 
     try:

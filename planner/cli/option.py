@@ -33,6 +33,12 @@ page_format_option = click.option(
     help="How to print the result; by default a table on a terminal and plain text elsewhere. "
     "html is one page that needs nothing from elsewhere, markdown goes into tickets.",
 )
+assume_option = click.option(
+    "--assume",
+    type=click.Choice(["quota"]),
+    help="Your word that quota alone decides, and nothing else that the state holds and the "
+    "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
+)
 output_option = click.option(
     "-o",
     "--output",

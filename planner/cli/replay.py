@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -43,7 +43,8 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
     Each FILE has one recorded instance a line, as JSON, packed with gzip or not. Compared are
     the assignment of flavors and the workloads to preempt, with their order and reasons; of a
     whole scheduling cycle what becomes of every head, in order, and the queues that are left.
-    Lines on which the scheduler itself gave no answer count as skipped.
+    Lines on which the scheduler itself gave no answer count as skipped; lines that hold what the
+    model does not cover are uncovered, each with the name of the feature.
     """
     from planner.cli.output import Target
     from planner.cli.progress import Progress
@@ -63,23 +64,8 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
 
 
 def _rendered(compared: list[FileComparison], target: Target, show: int) -> str:
-    if target.style == "json":
-        from planner.commands.replay import summarise
-        from planner.report.json import dump
+    from planner.commands.replay import summarise
+    from planner.report.checking import render_replay
 
-        return dump(summarise(compared))
-    from planner.report.replay import Compared, Difference, render_plain, render_table
-
-    rows = [
-        Compared(
-            file.file,
-            file.instances,
-            file.equal,
-            file.skipped,
-            [Difference(one.id, one.detail) for one in file.different],
-        )
-        for file in compared
-    ]
-    if target.style == "plain":
-        return render_plain(rows, show)
-    return render_table(rows, show, width=target.width, color=target.color)
+    look: Any = {"width": target.width, "color": target.color}
+    return render_replay(compared, summarise(compared), target.style, show=show, **look)

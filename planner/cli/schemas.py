@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from planner.assignment import Assignment
 from planner.commands.audit.record import Audit
-from planner.commands.boost.answer import Boosts
+from planner.commands.boost.kueue.find import Boosts
 from planner.commands.compare.record import Comparison
 from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
@@ -24,9 +24,9 @@ from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan, Front, JointPlan
 from planner.reader.kinds import KINDS
 from planner.report.catalogue import Catalogue
-from planner.report.check import Checks
+from planner.report.checking import Checks
 from planner.report.front import Fronts
-from planner.report.json import Plans
+from planner.report.plan import Plans
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"

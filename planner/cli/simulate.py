@@ -224,7 +224,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 def _check_files(timeline: Path | None, plot: Path | None) -> None:
     """Refuse early what cannot be written later."""
     from planner.cli.output import check_file
-    from planner.commands.compare.extra import need
+    from planner.commands.compare.table import need
 
     if timeline is not None:
         check_file("--timeline", timeline)
@@ -243,9 +243,9 @@ def _write_files(answer: Simulation, timeline: Path | None, plot: Path | None) -
 
         write_file("--timeline", timeline, render_timeline(answer).encode("ascii"))
     if plot is not None:
-        from planner.report.simulation_plot import draw
+        from planner.report.plots import draw_simulation
 
-        write_file("--plot", plot, draw(answer, plot.suffix.removeprefix(".")))
+        write_file("--plot", plot, draw_simulation(answer, plot.suffix.removeprefix(".")))
 
 
 def _code(answer: Simulation, fatal: set[str]) -> int:

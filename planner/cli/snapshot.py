@@ -10,7 +10,7 @@ import click
 
 from planner.cli.exit_code import OPTIMAL, epilog
 from planner.cli.option import max_size_option, output_option, seconds
-from planner.kubectl.resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
+from planner.kubectl.call import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
 
 if TYPE_CHECKING:
     from planner.kubectl.dump import Dump

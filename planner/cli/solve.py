@@ -14,6 +14,7 @@ from planner.cli.exit_code import epilog, exit_code, worst
 from planner.cli.joint import only_one, plan_together, refuse_for_joint
 from planner.cli.option import (
     assignment_option,
+    assume_option,
     costs_option,
     front_measures,
     laws_option,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from planner.cli.output import Target
-    from planner.plan import AnyPlan, Front
+    from planner.plan import AnyPlan, Assume, Front
     from planner.state import AnyState
 
 EPILOG = """\b
@@ -73,7 +74,7 @@ Options of --rules kep83, by default what the ClusterQueue says, or the text of 
                   ByLongestRuntime, ByLowestDisruptionCost (milestones)
   wait=SECONDS    how long a workload waits before it may preempt
 
-With --all the exit code is the worst of all plans, from best to worst: 0 3 4 5 2 70.
+With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
 
 """ + epilog()
 
@@ -119,6 +120,7 @@ MAX_LINES_IGNORED = 50
 )
 @laws_option
 @rules_option
+@assume_option
 @certify_option
 @proof_option
 @max_size_option
@@ -154,6 +156,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
     stable: bool,
     laws: str | None,
     rules: str | None,
+    assume: Assume | None,
     certify: bool | None,
     proof: Path | None,
     verbose: bool,
@@ -183,6 +186,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     known: dict[str, Any] = {"costs": read_optional(costs), "time_limit": time_limit}
+    known["assume"] = assume
     given = {**known, "assignment": read_optional(assignment), "laws": laws, "rules": rules}
     wanted = {**given, "flavors": flavors, "stability": stability, "stable": stable}
     read_state = _read(reading, now, verbose=verbose)
@@ -273,28 +277,24 @@ def _answer_each(
 def _print(
     plans: Sequence[AnyPlan], target: Target, *, alone: bool, proof: Path | None = None
 ) -> None:
-    from importlib import import_module
-
     from planner.cli.message import warn
-    from planner.report.caution import cautions
+    from planner.report.plan import render
+    from planner.report.words import cautions
 
     warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
     if proof is not None:
         write_proof(plans, proof)
-    plans = printed(plans, proof)
-    renderer = import_module(f"planner.report.{target.style}")
-    look = {"width": target.width, "color": target.color}
-    target.emit(renderer.render(plans[0], **look) if alone else renderer.render_all(plans, **look))
+    look: Any = {"width": target.width, "color": target.color}
+    target.emit(render(printed(plans, proof), target.style, alone=alone, **look))
 
 
 def _print_fronts(fronts: Sequence[Front], target: Target, *, alone: bool) -> None:
     from planner.cli.message import warn
-    from planner.report.front import render, render_all
+    from planner.report.front import render
 
     warn(note for front in fronts for note in front.notes)
-    fronts = printed_fronts(fronts)
-    draw = partial(render, fronts[0]) if alone else partial(render_all, fronts)
-    target.emit(draw(target.style, width=target.width, color=target.color))
+    look: Any = {"width": target.width, "color": target.color}
+    target.emit(render(printed_fronts(fronts), target.style, alone=alone, **look))
 
 
 def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
-from planner.quantity import format_units
+from planner.quantity import UNLIMITED, format_units
 
 Object = dict[str, Any]
 Amounts = Mapping[str, int]
@@ -23,6 +23,8 @@ Amounts = Mapping[str, int]
 
 API: Final = "kueue.x-k8s.io/v1beta2"
 CONFIGURATION_API: Final = "config.kueue.x-k8s.io/v1beta2"
+_UNLIMITED: Final = "10E"
+"""A quantity that Kueue counts as unlimited, of any resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +191,12 @@ def _group(quotas: Quotas) -> Object:
 
 def _quota(resource: str, quota: Quota) -> Object:
     limits = {"borrowingLimit": quota.borrowing_limit, "lendingLimit": quota.lending_limit}
-    given = {name: format_units(n, resource) for name, n in limits.items() if n is not None}
-    return {"name": resource, "nominalQuota": format_units(quota.nominal, resource), **given}
+    given = {name: _quantity(n, resource) for name, n in limits.items() if n is not None}
+    return {"name": resource, "nominalQuota": _quantity(quota.nominal, resource), **given}
+
+
+def _quantity(units: int, resource: str) -> str:
+    return _UNLIMITED if units == UNLIMITED else format_units(units, resource)
 
 
 def _pod_set(pods: PodSet) -> Object:

@@ -1,4 +1,8 @@
-"""Everything the planner reads of a cluster, as one dump."""
+"""Everything the planner reads of a cluster, as one dump.
+
+What stays of the objects are the fields that are read: all else is bookkeeping, or may be
+secret. A state read from trimmed objects is the same.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,57 @@ from typing import Any, Final
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
-from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
-from planner.kubectl.refusal import is_forbidden, is_missing, refusal
-from planner.kubectl.resource import CONFIGURATION, RESOURCES, Question, Resource
-from planner.kubectl.trim import trim
+from planner.kubectl.call import (
+    CONFIGURATION,
+    PROGRAM,
+    RESOURCES,
+    Answer,
+    Kubectl,
+    Question,
+    Resource,
+    is_forbidden,
+    is_missing,
+    option,
+    refusal,
+)
 from planner.reader.items import items_of
 from planner.reader.json_text import parse_json
+from planner.reader.kinds import KINDS
 from planner.reader.parse import Document
 from planner.reader.show import shown
 from planner.reader.taken import TAKEN_AT, written
+from planner.reader.unknown import known_part
+from planner.state.base import Metadata
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which kubectl apply keeps a copy of the whole object."""
+_NAMED: Final = ("apiVersion", "kind", "metadata")
+
+
+def trim(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with nothing in it but what the reader reads.
+
+    What has not the form it should have stays, so that the reader can complain about it.
+    """
+    group = str(item.get("apiVersion", "")).rpartition("/")[0]
+    kind = KINDS.get((group, str(item.get("kind"))))
+    if kind is not None:
+        read = known_part(kind.model, item)
+    else:  # the ConfigMap of Kueue's Configuration
+        read = {key: item[key] for key in (*_NAMED, "data") if key in item}
+    whole = {key: item[key] for key in _NAMED if key in item} | read
+    if isinstance(whole.get("metadata"), dict):
+        whole["metadata"] = _metadata(whole["metadata"])
+    return whole
+
+
+def _metadata(value: dict[str, Any]) -> dict[str, Any]:
+    read = known_part(Metadata, value)
+    annotations = read.get("annotations")
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        read["annotations"] = {k: v for k, v in annotations.items() if k != LAST_APPLIED}
+    return read
+
 
 EXPECTED: Final = "the JSON that kubectl get -o json prints"
 _NAMESPACE_AND_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*")
@@ -75,7 +121,7 @@ def take_dump(
     configuration
         The ConfigMap of Kueue's Configuration, as NAMESPACE/NAME.
     without
-        Names of resource types not to ask for, of `planner.kubectl.resource.OPTIONAL`.
+        Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
     on_call
         Told before each call: the share of calls that are done, and what is asked for next.
 

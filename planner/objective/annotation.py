@@ -44,6 +44,12 @@ PREEMPTED: Final = "Preempted"
 """The reason of evictions that made room for another workload."""
 
 _SECONDS = re.compile(r"[0-9]{1,9}")
+_CHECKPOINT: Final = PREFIX + "last-checkpoint"
+_TIER: Final = PREFIX + "tier"
+_MILESTONES: Final = PREFIX + "milestones"
+_ON_SIGNAL: Final = PREFIX + "checkpoint-seconds"
+_RESTART: Final = PREFIX + "restart-seconds"
+_MIN_RUNTIME: Final = PREFIX + "min-runtime-seconds"
 
 
 class Disruption(NamedTuple):
@@ -78,35 +84,35 @@ def plain_disruption(running_s: int) -> Disruption:
     return Disruption(False, running_s, running_s, DEFAULT_RESTART_S)  # noqa: FBT003
 
 
-def read_disruption(workload: Workload, now: datetime) -> Disruption:
-    """Read a workload's annotations at a moment.
+def read_disruption(workload: Workload, now: datetime, running_s: int | None = None) -> Disruption:
+    """Read a workload's annotations at a moment; ``running_s`` if it is known for how long it ran.
 
     Raises
     ------
     SchemaError
         If an annotation under the prefix has an unusable value.
     """
-    plain = plain_disruption(seconds_since(started_at(workload), now))
+    if running_s is None:
+        running_s = seconds_since(started_at(workload), now)
     annotations = workload.metadata.annotations
-    if not annotations:
-        return plain._replace(preemptions=_preemptions(workload))
-    running_s = plain.running_s
+    if not any([name.startswith(PREFIX) for name in annotations]):  # noqa: C419 - twice as fast
+        return plain_disruption(running_s)._replace(preemptions=_preemptions(workload))
     checkpoint_s = _checkpoint_s(workload, running_s, now)
     lost_s = running_s if checkpoint_s is None else checkpoint_s
-    on_signal_s = _seconds(workload, "checkpoint-seconds")
+    on_signal_s = _seconds(workload, _ON_SIGNAL)
     saves = on_signal_s is not None and on_signal_s <= _grace_s(workload)
-    restart_s = _seconds(workload, "restart-seconds")
-    return Disruption(
-        last_tier=_is_last_tier(workload),
-        running_s=running_s,
-        lost_s=0 if saves else lost_s,
-        restart_s=DEFAULT_RESTART_S if restart_s is None else restart_s,
-        milestone_cost=_milestone_cost(workload, running_s),
-        preemptions=_preemptions(workload),
-        min_runtime_s=_seconds(workload, "min-runtime-seconds") or 0,
-        saving_s=min(on_signal_s or 0, lost_s) if saves else 0,
-        checkpoint_s=checkpoint_s,
-        silent=checkpoint_s is None and not saves,
+    restart_s = _seconds(workload, _RESTART)
+    return Disruption(  # by position: names take as long as all the rest
+        _is_last_tier(workload),
+        running_s,
+        0 if saves else lost_s,
+        DEFAULT_RESTART_S if restart_s is None else restart_s,
+        _milestone_cost(workload, running_s),
+        _preemptions(workload),
+        _seconds(workload, _MIN_RUNTIME) or 0,
+        min(on_signal_s or 0, lost_s) if saves else 0,
+        checkpoint_s,
+        checkpoint_s is None and not saves,
     )
 
 
@@ -118,46 +124,48 @@ def run_seconds(workload: Workload) -> int | None:
     SchemaError
         If the annotation has an unusable value.
     """
-    said = _seconds(workload, "run-seconds")
+    said = _seconds(workload, PREFIX + "run-seconds")
     return None if said is None else max(1, said)
 
 
 def _checkpoint_s(workload: Workload, running_s: int, now: datetime) -> int | None:
     """Return how old the checkpoint is that a workload publishes, at most as old as its run."""
-    checkpoint = workload.metadata.annotations.get(PREFIX + "last-checkpoint")
+    checkpoint = workload.metadata.annotations.get(_CHECKPOINT)
     if checkpoint is None:
         return None
     try:
         return min(running_s, seconds_since(parse_time(checkpoint), now))
     except ValueError as error:
-        raise _unusable(workload, "last-checkpoint", checkpoint, str(error)) from None
+        raise _unusable(workload, _CHECKPOINT, checkpoint, str(error)) from None
 
 
 def _is_last_tier(workload: Workload) -> bool:
-    tier = workload.metadata.annotations.get(PREFIX + "tier", "normal")
+    tier = workload.metadata.annotations.get(_TIER, "normal")
     if tier not in {"normal", "last"}:
-        raise _unusable(workload, "tier", tier, 'should be "normal" or "last"')
+        raise _unusable(workload, _TIER, tier, 'should be "normal" or "last"')
     return tier == "last"
 
 
 def _milestone_cost(workload: Workload, running_s: int) -> int:
-    text = workload.metadata.annotations.get(PREFIX + "milestones")
+    text = workload.metadata.annotations.get(_MILESTONES)
     if text is None:
         return 0
     try:
         return milestone_cost(parse_milestones(text), running_s)
     except ValueError as error:
-        raise _unusable(workload, "milestones", text, str(error)) from None
+        raise _unusable(workload, _MILESTONES, text, str(error)) from None
 
 
 def _preemptions(workload: Workload) -> int:
     """Count earlier preemptions; Kueue counts evictions by reason, and for each reason by cause."""
     evictions = workload.status.scheduling_stats.evictions
+    if not evictions:
+        return 0
     return sum(eviction.count for eviction in evictions if eviction.reason == PREEMPTED)
 
 
 def _seconds(workload: Workload, name: str) -> int | None:
-    text = workload.metadata.annotations.get(PREFIX + name)
+    text = workload.metadata.annotations.get(name)
     if text is None:
         return None
     if not _SECONDS.fullmatch(text):
@@ -171,5 +179,5 @@ def _grace_s(workload: Workload) -> int:
 
 
 def _unusable(workload: Workload, name: str, value: str, expected: str) -> SchemaError:
-    where = f'Workload {workload.key}: metadata.annotations["{PREFIX}{name}"]'
+    where = f'Workload {workload.key}: metadata.annotations["{name}"]'
     return SchemaError(where, f'"{value}" cannot be used', expected)

@@ -108,9 +108,9 @@ def known_groups(state: State) -> KnownGroups:
 
 
 def _disruption(held: Admitted, now: datetime) -> Disruption:
-    return (
-        read_disruption(held.workload, now) if held.remarked else plain_disruption(held.running_s)
-    )
+    if held.remarked:
+        return read_disruption(held.workload, now, held.running_s)
+    return plain_disruption(held.running_s)
 
 
 def _groups(problem: Problem) -> list[tuple[str, ...]]:

@@ -5,7 +5,8 @@ Source: docs/design/objectives.md §3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -60,8 +61,11 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         If a workload is too large to add its cost up exactly.
     """
 
-    def array(values: Iterable[int]) -> IntArray:
+    def array(values: Sequence[int]) -> IntArray:
         return _array(names, values)
+
+    def told(field: str) -> IntArray:
+        return array([*map(attrgetter(field), disruptions)])
 
     def worked(seconds: IntArray) -> IntArray:
         largest = max(sizes, default=0) * int(seconds.max(initial=1))
@@ -69,20 +73,19 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
         return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * alive
 
     alive = (~evicted).astype(np.int64)
-    last_tier = array(d.last_tier for d in disruptions)
-    running_s = array(d.running_s for d in disruptions)
-    lacking_s = array(d.min_runtime_s for d in disruptions) - running_s
+    last_tier, running_s = told("last_tier"), told("running_s")
+    lacking_s = told("min_runtime_s") - running_s
     return {
         "D0": last_tier * alive,
         "D2": alive,
         "D2p": array(pods) * alive,
         "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
-        "D4": worked(array(d.lost_s for d in disruptions)),
-        "D5": worked(array(d.restart_s for d in disruptions)),
-        "D6": array(d.milestone_cost for d in disruptions) * alive,
-        "D10": array(d.preemptions for d in disruptions) * alive,
+        "D4": worked(told("lost_s")),
+        "D5": worked(told("restart_s")),
+        "D6": told("milestone_cost") * alive,
+        "D10": told("preemptions") * alive,
         "D12": place * alive,
-        "prio": array(max(0, each + _RAISED) for each in priority.tolist()) * alive,
+        "prio": array([max(0, each + _RAISED) for each in priority.tolist()]) * alive,
         "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
         "time": running_s * alive,
         "early": np.maximum(0, lacking_s) * alive,
@@ -91,7 +94,7 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
     }
 
 
-def exact_sizes(names: Sequence[str], sizes: Iterable[int]) -> IntArray:
+def exact_sizes(names: Sequence[str], sizes: Sequence[int]) -> IntArray:
     """Return sizes in 1/32000 accelerator as an array: (W,).
 
     Raises
@@ -102,15 +105,14 @@ def exact_sizes(names: Sequence[str], sizes: Iterable[int]) -> IntArray:
     return _array(names, sizes, _LARGEST_SIZE)
 
 
-def _array(names: Sequence[str], values: Iterable[int], most: int = LARGEST_COST) -> IntArray:
-    listed = list(values)
-    if max(listed, default=0) <= most:
-        return np.array(listed, dtype=np.int64)
-    for name, value in zip(names, listed, strict=True):
+def _array(names: Sequence[str], values: Sequence[int], most: int = LARGEST_COST) -> IntArray:
+    if max(values, default=0) <= most:
+        return np.array(values, dtype=np.int64)
+    for name, value in zip(names, values, strict=True):
         if value > most:
             raise UnsupportedError(
                 name,
                 f"evicting it would cost {value}, beyond what can be added up exactly",
                 hint="its usage of processors or accelerators is implausibly large",
             )
-    return np.array(listed, dtype=np.int64)
+    return np.array(values, dtype=np.int64)

@@ -1,6 +1,7 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
 base.py      what every piece of output is made of
+covered.py   what an answer leaves out of a state, and what that makes of its status
 record.py    what the plans of every scheduler have in common
 proof.py     proof trees: the steps that show that no plan is better
 proof_lines.py
@@ -15,6 +16,7 @@ joint.py     the plan for several pending workloads of Kueue at once
 """
 
 from planner.plan.base import Record
+from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
 from planner.plan.excess import Excess
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.joint import (
@@ -48,7 +50,6 @@ from planner.plan.record import (
     Reaching,
     Shown,
     SolverFreeBound,
-    Status,
     Verdict,
     Verification,
     WeighedRow,
@@ -62,10 +63,12 @@ __all__ = [
     "SCHEMA_VERSION",
     "Amount",
     "AnyPlan",
+    "Assume",
     "BoundByRows",
     "Cap",
     "Cascade",
     "Certificate",
+    "Covered",
     "Demand",
     "Excess",
     "FlavorChoices",
@@ -86,6 +89,7 @@ __all__ = [
     "OneByOneAnswer",
     "Plan",
     "Proof",
+    "Proved",
     "QueueUse",
     "QuotaNode",
     "QuotaUse",
@@ -96,10 +100,12 @@ __all__ = [
     "SolverFreeBound",
     "Status",
     "Tree",
+    "Uncovered",
     "Verdict",
     "Verification",
     "Victim",
     "WeighedRow",
     "YuniKornPlan",
     "YuniKornVictim",
+    "qualified",
 ]

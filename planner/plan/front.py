@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from planner.plan.base import Record
+from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.kueue import Plan
-from planner.plan.record import SCHEMA_VERSION, SchedulerId, Status
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 from planner.plan.yunikorn import YuniKornPlan
 
 Place = Literal["on", "behind", "outside", "open", "none"]
@@ -47,7 +48,7 @@ class GreedyPoint(FrontPoint):
     points: tuple[int, ...] = ()
 
 
-class Front(Record):
+class Front(Covered):
     """The answer for one pending workload: plans none of which is better than another in both.
 
     ``points`` ascend in the first measure and descend in the second, and each is proved to be on
@@ -62,6 +63,9 @@ class Front(Record):
     scheduler: SchedulerId
     objective: str
     status: Status
+    proved: Proved | None = None
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
     explanation: str
     preemptor: str
     measures: tuple[FrontMeasure, FrontMeasure]

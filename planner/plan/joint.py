@@ -9,8 +9,9 @@ from pydantic import Field
 
 from planner.assignment import Assignment
 from planner.plan.base import Record
+from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.kueue import Victim
-from planner.plan.record import SCHEMA_VERSION, Certificate, Status, Verdict
+from planner.plan.record import SCHEMA_VERSION, Certificate, Verdict
 
 
 class JointPending(Record):
@@ -77,7 +78,7 @@ class OneByOneAnswer(Record):
     terms: dict[str, int] = {}
 
 
-class JointPlan(Record):
+class JointPlan(Covered):
     """The answer for several pending workloads: as many as possible, and one set of victims.
 
     ``pending`` are in order of precedence: higher priority, then earlier in the queue. Of two
@@ -94,6 +95,9 @@ class JointPlan(Record):
     rules: Literal["kueue-classical", "kueue-fair"]
     objective: str
     status: Status
+    proved: Proved | None = None
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
     explanation: str
     now: datetime
     pending: tuple[JointPending, ...]

@@ -9,9 +9,10 @@ from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from planner.assignment import Assignment
 from planner.plan.base import Record
+from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_tree import QuotaNode
-from planner.plan.record import SCHEMA_VERSION, Certificate, Status
+from planner.plan.record import SCHEMA_VERSION, Certificate
 from planner.state.kep83 import Kep83
 
 
@@ -139,7 +140,7 @@ class FlavorChoices(Record):
     kueue: KueueFlavors
 
 
-class Plan(Record):
+class Plan(Covered):
     """The answer for one pending workload.
 
     ``algorithm`` is ``kueue`` for the scheduler's own greedy answer and ``optimum`` for the
@@ -171,6 +172,9 @@ class Plan(Record):
     algorithm: Literal["kueue", "optimum"]
     objective: str
     status: Status
+    proved: Proved | None = None
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
     explanation: str
     preemptor: str
     cluster_queue: str

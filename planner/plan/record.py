@@ -10,10 +10,6 @@ from pydantic import Field
 from planner.plan.base import Record
 from planner.plan.proof import Tree
 
-Status = Literal["optimal", "feasible", "infeasible", "unknown"]
-"""optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
-legal victim set exists. unknown: nothing found, nothing proved."""
-
 SCHEMA_VERSION: Final = "planner/v1"
 SchedulerId = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$", examples=["kueue", "yunikorn"])]
 """What states and plans call a scheduler, such as ``kueue``."""

@@ -9,8 +9,9 @@ from pydantic import Field, computed_field, model_validator
 
 from planner.laws import Spared
 from planner.plan.base import Record
+from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
-from planner.plan.record import SCHEMA_VERSION, Certificate, Status
+from planner.plan.record import SCHEMA_VERSION, Certificate
 
 
 class ResourceAmount(Record):
@@ -93,7 +94,7 @@ class QueueUse(Record):
     after: int
 
 
-class YuniKornPlan(Record):
+class YuniKornPlan(Covered):
     """The answer for one ask.
 
     ``rules`` names the side taken where the written laws and the core differ: ``design`` or
@@ -112,6 +113,9 @@ class YuniKornPlan(Record):
     algorithm: Literal["yunikorn", "optimum"]
     objective: str
     status: Status
+    proved: Proved | None = None
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
     explanation: str
     partition: str
     preemptor: str

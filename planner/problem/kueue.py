@@ -19,6 +19,7 @@ from planner.errors import UnsupportedError
 from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
 from planner.quantity import UNLIMITED
+from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import NO_PARENT, FlavorResource
@@ -37,7 +38,8 @@ class FairRules:
     within_nominal
         Whether shares do not matter, because the preemptor stays within its nominal quota.
     known
-        (N,) per node the positions of the fr with a quota entry there or below.
+        (N,) per node the positions of the fr with a quota entry there or below; in older releases
+        of those of which something can be lent, since what cannot has no part in a share.
     weight_nano
         (N,) weights in nano-units.
     lendable
@@ -83,6 +85,8 @@ class Problem:
         evicted; their rank in the scheduler's candidate order, from 0.
     fair
         The rules of fair sharing where it is on, ``None`` under classical preemption.
+    zeros
+        Positions of the fr of which REQ asks for 0, which only older releases let count.
     """
 
     frs: Sequence[FlavorResource]
@@ -110,6 +114,7 @@ class Problem:
     evicted: BoolArray
     order: IntArray
     fair: FairRules | None = None
+    zeros: Sequence[int] = ()
 
     @property
     def rules(self) -> str:
@@ -125,6 +130,19 @@ class Problem:
     def requested(self) -> tuple[int, ...]:
         """Positions of the fr with a request."""
         return tuple(fr for fr, amount in enumerate(self.request) if amount)
+
+    @property
+    def needed(self) -> tuple[int, ...]:
+        """Positions of the fr of which more than nothing is asked for.
+
+        A slice of an elastic workload may ask for less than nothing: that fits in any case.
+        """
+        return tuple(fr for fr, amount in enumerate(self.request) if amount > 0)
+
+    @property
+    def within_nominal(self) -> tuple[int, ...]:
+        """Positions of the fr in which quota has to be kept: all of REQ, zeros included."""
+        return (*self.requested, *self.zeros)
 
     @property
     def from_own_queue(self) -> BoolArray:
@@ -149,10 +167,12 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     Raises
     ------
     UnsupportedError
-        If usage has saturated 64 bits: removals would no longer lower it.
+        If usage has saturated 64 bits: removals would no longer lower it. Or if a slice of an
+        elastic workload gives back quota of its cohort under fair sharing.
     """
     tree, usage = snapshot.tree, snapshot.usage
     request = total_request(assignment, preemptor, snapshot)
+    _refuse_given_back(snapshot, preemptor, request)
     wanted = contested(assignment, snapshot)
     frs = _relevant(snapshot, preemptor, {*request, *wanted})
     nodes = _nodes_below(snapshot, tree.path(preemptor.queue)[-1], frs)
@@ -162,6 +182,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     lca = _lowest_common_ancestors(parent, path)
     advantage = _advantage(snapshot, preemptor, request)
     workloads, queue = _workloads(snapshot, nodes)
+    _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
     return Problem(
         frs=[tree.frs[fr] for fr in frs],
@@ -185,11 +206,34 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         holding=holding,
         names_contested=names_contested,
         priority=np.array([w.priority for w in workloads], dtype=np.int64),
-        queued_later=np.array([preemptor.queued_at < w.queued_at for w in workloads], dtype=bool),
+        queued_later=np.array(
+            [preemptor.queued_before(w.queued_at) for w in workloads], dtype=bool
+        ),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
-        order=_scheduler_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
+        order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),
+        zeros=[i for i, fr in enumerate(frs) if fr in request and not request[fr]],
     )
+
+
+def _refuse_given_back(
+    snapshot: Snapshot, preemptor: Preemptor, request: Mapping[int, int]
+) -> None:
+    """Refuse a request below zero where fair sharing counts it as used: Kueue's sums go wrong.
+
+    Counted, it leaves the usage of the cohorts as it is; taken out for each test whether the
+    preemptor fits, it raises that, so that every test makes the next one harder.
+    """
+    tree, usage, queue = snapshot.tree, snapshot.usage, preemptor.queue
+    if not snapshot.configuration.fair_sharing_on or tree.nodes[queue].parent == NO_PARENT:
+        return
+    for fr, amount in request.items():
+        if amount < 0 and usage.amount[queue][fr] > tree.kept[queue][fr]:
+            raise UnsupportedError(
+                preemptor.key,
+                f"it gives back {tree.frs[fr]} of the slice that it replaces while it asks for "
+                "other resources: under fair sharing Kueue's own sums go wrong on that",
+            )
 
 
 def _relevant(snapshot: Snapshot, preemptor: Preemptor, named: set[int]) -> list[int]:
@@ -212,11 +256,11 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
     usage = snapshot.usage.copy()
     usage.add(preemptor.queue, request)
     within = usage.within_nominal(preemptor.queue, wanted)
-    shares, cohorts = Shares(tree), set(tree.ancestors(preemptor.queue))
+    shares, cohorts = Shares(tree, configuration.rules), set(tree.ancestors(preemptor.queue))
     return FairRules(
         strategies=configuration.strategies,
         within_nominal=configuration.gate("FairSharingPreemptWithinNominal") and within,
-        known=[[i for i, fr in enumerate(frs) if fr in tree.known[node]] for node in nodes],
+        known=[[i for i, fr in enumerate(frs) if fr in shares.told(node)] for node in nodes],
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
         lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
@@ -227,6 +271,27 @@ def _workloads(snapshot: Snapshot, nodes: Sequence[int]) -> tuple[list[Admitted]
     held = [snapshot.admitted.get(n, ()) if snapshot.is_active(n) else () for n in nodes]
     queue = np.repeat(np.arange(len(nodes), dtype=np.int64), [len(group) for group in held])
     return [workload for group in held for workload in group], queue
+
+
+def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
+    """Refuse workloads that use less than nothing, as in older releases some do.
+
+    Taking one away makes less room, and how much depends on the order in which others go.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is one.
+    """
+    if snapshot.configuration.rules.clamps_reclaimable:
+        return
+    for workload in workloads:
+        if any(amount < 0 for amount in workload.usage.values()):
+            raise UnsupportedError(
+                workload.key,
+                f"Kueue {snapshot.configuration.release.name} lets it use less than nothing, for "
+                "more of its pods are reclaimable than it has: what is legal then is not known",
+            )
 
 
 def _held(
@@ -290,7 +355,7 @@ def _lowest_common_ancestors(parent: Sequence[int], path: Sequence[int]) -> list
     return lca
 
 
-def _scheduler_order(
+def _candidate_order(
     workloads: Sequence[Admitted],
     queue: IntArray,
     lca: Sequence[int],
@@ -298,8 +363,38 @@ def _scheduler_order(
 ) -> IntArray:
     """Rank all workloads as the scheduler would order them as candidates.
 
-    Source: docs/semantics/kueue.md §5.4.
+    Where ClusterQueues look at the past use of LocalQueues, that comes before priority; among
+    workloads that it puts in a circle, whoever precedes more others comes first.
+
+    Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md, section 3.4.
     """
+    places = _scheduler_order(workloads, queue, lca, advantage)
+    if all(one.past is None for one in workloads):
+        return places
+    own_queue = next(iter(advantage))
+    groups: dict[tuple[bool, int], list[int]] = {}
+    for position in np.argsort(places).tolist():
+        one, node = workloads[position], int(queue[position])
+        kind = 2 if node == own_queue else 0 if advantage[lca[node]] else 1
+        groups.setdefault((not one.evicted, kind), []).append(position)
+    arranged: list[int] = []
+    for key in sorted(groups):
+        group = groups[key]
+        some = ((workloads[p], (int(places[p]),)) for p in group)
+        contest = Contest([Contender(base, w.queue, w.door, w.past) for w, base in some])
+        arranged += [group[position] for position in contest.order()]
+    order = np.empty(len(workloads), dtype=np.int64)
+    order[arranged] = np.arange(len(workloads))
+    return order
+
+
+def _scheduler_order(
+    workloads: Sequence[Admitted],
+    queue: IntArray,
+    lca: Sequence[int],
+    advantage: dict[int, bool],
+) -> IntArray:
+    """Rank all workloads by what decides where past use does not (docs/semantics/kueue.md §5.4)."""
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
     groups = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     columns = (

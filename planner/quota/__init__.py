@@ -4,9 +4,13 @@ amount.py     saturating 64-bit amounts with Kueue's Unlimited
 tree.py       the tree of cohorts and ClusterQueues, and its usage
 share.py      dominant resource shares
 activity.py   which queues and cohorts take part
+devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
 holding.py    what an admitted workload holds
+past_use.py   what LocalQueues used, by which admission fair sharing orders
 shape.py      the same, told once for all that hold the same
+slices.py     the old slice that a slice of an elastic workload replaces
+overflow.py   amounts that wrap around in older releases of Kueue
 snapshot.py   state -> tree + admitted workloads
 preemptor.py  the pending workload that wants in
 waiting.py    for how long it has waited

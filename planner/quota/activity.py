@@ -1,13 +1,15 @@
 """Which queues and cohorts take part: inactive queues, implicit cohorts, cycles of parents.
 
-Source: docs/semantics/kueue.md §2; kueue ff69552e pkg/cache/scheduler/clusterqueue.go
-``updateQueueStatus`` and pkg/cache/hierarchy/cycle.go.
+Source: docs/semantics/kueue.md §2 and docs/semantics/kueue-features.md §1.3; kueue ff69552e
+pkg/cache/scheduler/clusterqueue.go ``updateQueueStatus``, ``updateWithAdmissionChecks`` and
+pkg/cache/hierarchy/cycle.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
 from planner.state import AdmissionCheck, ClusterQueue, State
@@ -15,18 +17,38 @@ from planner.state import AdmissionCheck, ClusterQueue, State
 _DEEPEST = 200
 """Cohorts on one path; nobody nests them deeper, and a hostile dump could."""
 
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
+TERMINATING: Final = "Terminating"
+
+
+class Hindrance(NamedTuple):
+    """One reason for which a ClusterQueue is inactive: Kueue's code for it, and ours in words.
+
+    The code is empty where Kueue has none: it leaves the queue out without saying so.
+    """
+
+    code: str
+    text: str
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:
     """Who takes part.
 
     ``parents`` has every cohort, object or not, and its parent ("" for none); ``looping`` are
-    the cohorts that lead into a cycle of parents; ``inactive`` says why a ClusterQueue is.
+    the cohorts that lead into a cycle of parents; ``hindrances`` has the reasons for which a
+    ClusterQueue is inactive, in Kueue's order: the condition Active carries the first.
     """
 
     parents: Mapping[str, str]
     looping: frozenset[str]
-    inactive: Mapping[str, str]
+    hindrances: Mapping[str, tuple[Hindrance, ...]]
+
+    @property
+    def inactive(self) -> Mapping[str, str]:
+        """The inactive ClusterQueues, and why in words."""
+        return {name: "; ".join(one.text for one in some) for name, some in self.hindrances.items()}
 
     @classmethod
     def of(cls, state: State) -> Activity:
@@ -35,15 +57,16 @@ class Activity:
         looping = frozenset(name for name in parents if _leads_into_cycle(name, parents))
         flavors = {flavor.name for flavor in state.resource_flavors}
         checks = {check.metadata.name: check for check in state.admission_checks}
-        reasons = {
-            cq.name: _inactive_reason(cq, flavors, looping) or _check_reason(cq, checks)
+        hindrances = {
+            cq.name: (*_in_cycle(cq, looping), *_hindrances(cq, flavors, checks))
             for cq in state.cluster_queues
         }
-        return cls(parents, looping, {name: why for name, why in reasons.items() if why})
+        return cls(parents, looping, {name: some for name, some in hindrances.items() if some})
 
 
 def _cohort_parents(state: State) -> dict[str, str]:
-    parents = {cohort.name: cohort.spec.parent_name for cohort in state.cohorts}
+    nested = state.configuration.gate("HierarchicalCohorts")
+    parents = {cohort.name: cohort.spec.parent_name if nested else "" for cohort in state.cohorts}
     named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
     for name in named:
         if name:
@@ -61,30 +84,64 @@ def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
     return bool(name)
 
 
-def _inactive_reason(cq: ClusterQueue, flavors: set[str], looping: frozenset[str]) -> str:
+def _in_cycle(cq: ClusterQueue, looping: frozenset[str]) -> Iterator[Hindrance]:
     if cq.spec.cohort_name in looping:
-        return f'its cohort "{cq.spec.cohort_name}" is in a cycle of parents'
+        yield Hindrance("", f'its cohort "{cq.spec.cohort_name}" is in a cycle of parents')
+
+
+def _hindrances(
+    cq: ClusterQueue, flavors: set[str], checks: Mapping[str, AdmissionCheck]
+) -> Iterator[Hindrance]:
+    """Yield why a ClusterQueue is inactive, in the order in which Kueue says it."""
+    said = cq.status.condition("Active")
+    # A dump without the time of deletion may still have Kueue's word for it.
+    terminates = said is not None and said.status == "False" and said.reason == TERMINATING
+    if terminates or cq.metadata.deletion_timestamp is not None:
+        yield Hindrance(TERMINATING, "it is being deleted")
+        return  # a deletion beats all else
     if cq.spec.stop_policy != "None":
-        return f"its stopPolicy is {cq.spec.stop_policy}"
-    for group in cq.spec.resource_groups:
-        for flavor in group.flavors:
-            if flavor.name not in flavors:
-                return f'its flavor "{flavor.name}" does not exist as a ResourceFlavor'
-    return ""
+        yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
+    missing = [name for name in cq.flavor_names if name not in flavors]
+    if missing:
+        text = "does not exist as a ResourceFlavor"
+        yield Hindrance("FlavorNotFound", f"its flavor {_quoted(missing)} {text}")
+    yield from _check_hindrances(cq, checks, trusted=said is not None and said.is_true)
 
 
-def _check_reason(cq: ClusterQueue, checks: Mapping[str, AdmissionCheck]) -> str:
-    status = cq.status.condition("Active")
-    for name in cq.check_names:
-        check = checks.get(name)
-        if check is None:
-            if status and status.is_true:
-                continue  # a dump without admission checks: the queue itself knows better
-            return f'its admission check "{name}" does not exist'
-        active = check.status.condition("Active")
-        if active is None or not active.is_true:
-            return f'its admission check "{name}" is not active'
-    return ""
+def _check_hindrances(
+    cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool
+) -> Iterator[Hindrance]:
+    """Yield what is wrong with the admission checks of a ClusterQueue.
+
+    ``trusted`` says that Kueue calls the queue active: a check that is not there is then missing
+    from the dump only.
+    """
+    rules = {rule.name: rule for rule in cq.check_rules}
+    there = {name: checks[name] for name in rules if name in checks}
+    missing = sorted(rules.keys() - there.keys())
+    if missing and not trusted:
+        text = f"its admission check {_quoted(missing)} does not exist"
+        yield Hindrance("AdmissionCheckNotFound", text)
+    off = [name for name, check in there.items() if not check.is_active]
+    if off:
+        text = f"its admission check {_quoted(sorted(off))} is not active"
+        yield Hindrance("AdmissionCheckInactive", text)
+    multi = sorted(name for name, one in there.items() if one.spec.controller == MULTIKUEUE)
+    if len(multi) > 1:
+        text = f"it has more than one admission check of MultiKueue: {_quoted(multi)}"
+        yield Hindrance("MultipleMultiKueueAdmissionChecks", text)
+    every = set(cq.flavor_names)
+    some = [name for name in multi if rules[name].on_flavors and {*rules[name].on_flavors} != every]
+    if some:
+        text = f"its admission check of MultiKueue {_quoted(some)} is not for all of its flavors"
+        yield Hindrance("MultiKueueAdmissionCheckAppliedPerFlavor", text)
+    if multi and any(one.spec.controller == PROVISIONING for one in there.values()):
+        text = "it has admission checks of both MultiKueue and ProvisioningRequest"
+        yield Hindrance("MultiKueueWithProvisioningRequest", text)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def notes_on(state: State, activity: Activity) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from planner.quantity import MAX_INT64, MIN_INT64, to_units
 from planner.quota.amount import add, multiply
 from planner.quota.request import counts_after_reclaim
 from planner.quota.tree import FlavorResource
-from planner.state import Configuration, Workload
+from planner.state import ClusterQueue, Configuration, Workload
 
 BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -27,6 +28,16 @@ _MOVING = frozenset({"Evicted", "Preempted"})
 """Conditions that may move a workload in its queue."""
 
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetHolding:
+    """What the pods of one podset hold: per resource its flavor, where it has one, and amount."""
+
+    name: str
+    count: int
+    flavors: Mapping[str, str]
+    amounts: Mapping[str, int]
 
 
 class Holding(NamedTuple):
@@ -78,6 +89,29 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
     return Holding(amounts, named, pods)
 
 
+def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[PodSetHolding, ...]:
+    """Return what an admitted workload holds podset by podset, in the order of its admission.
+
+    Amounts are those of ``holding_of``, and those of resources without a flavor.
+    """
+    admission = workload.status.admission
+    left = counts_after_reclaim(workload, configuration)
+    spec = {one.name: one.count for one in workload.spec.pod_sets}
+    held = []
+    for assigned in admission.pod_set_assignments if admission else ():
+        count, after = assigned.count, left.get(assigned.name, 0)
+        if count is None:
+            count = spec.get(assigned.name, 0)
+        amounts = {
+            resource: to_units(nano, resource) for resource, nano in assigned.resource_usage.items()
+        }
+        if after < count:
+            amounts = {name: multiply(each // count, after) for name, each in amounts.items()}
+            count = after
+        held.append(PodSetHolding(assigned.name, count, assigned.flavors, amounts))
+    return tuple(held)
+
+
 @lru_cache(maxsize=4096)
 def _named(
     flavors: tuple[tuple[str, str], ...],
@@ -85,6 +119,16 @@ def _named(
     """Return the fr of each resource with a flavor, and all of them: a dump has few such maps."""
     frs = {resource: FlavorResource(flavor, resource) for resource, flavor in flavors}
     return frs, frozenset(frs.values())
+
+
+def is_concurrent(queue: ClusterQueue, configuration: Configuration) -> bool:
+    """Say whether the variants of a workload compete in a ClusterQueue.
+
+    Then only variants are admitted there, and only they hold quota
+    (docs/semantics/kueue-features.md §7).
+    """
+    policy = queue.spec.concurrent_admission
+    return policy is not None and configuration.gate("ConcurrentAdmission")
 
 
 def effective_priority(workload: Workload, configuration: Configuration) -> int:
@@ -101,12 +145,43 @@ def effective_priority(workload: Workload, configuration: Configuration) -> int:
     return min(max(priority, MIN_INT64), MAX_INT64)
 
 
+class Progress(NamedTuple):
+    """What the conditions of a workload say of its run.
+
+    ``reserved`` says that it has a reservation, which may lack its time. ``started_at`` is when it
+    last started running: pods ready, or else quota reserved. ``moved`` says that a condition may
+    have moved it in its queue.
+    """
+
+    reserved: bool
+    reserved_at: datetime | None
+    started_at: datetime | None
+    evicted: bool
+    moved: bool
+
+
+def progress_of(workload: Workload) -> Progress:
+    """Read the conditions once: everybody that runs is asked, and a state can have 200,000."""
+    reserved = ready = None
+    evicted = moved = False
+    for one in workload.status.conditions:
+        kind = one.type
+        if kind == "QuotaReserved":
+            reserved = reserved or one
+        elif kind == "PodsReady":
+            ready = ready or one
+        elif kind in _MOVING:
+            moved = True
+            evicted = evicted or (kind == "Evicted" and one.is_true)
+    has_quota = reserved is not None and reserved.is_true
+    reserved_at = reserved.last_transition_time if reserved and has_quota else None
+    ready_at = ready.last_transition_time if ready and ready.is_true else None
+    return Progress(has_quota, reserved_at, ready_at or reserved_at, evicted, moved)
+
+
 def started_at(workload: Workload) -> datetime | None:
     """Return when it last started running: pods ready, or else quota reserved."""
-    ready = workload.condition("PodsReady")
-    if ready and ready.is_true and ready.last_transition_time:
-        return ready.last_transition_time
-    return workload.reserved_at
+    return progress_of(workload).started_at
 
 
 def seconds_since(start: datetime | None, now: datetime) -> int:
@@ -114,28 +189,25 @@ def seconds_since(start: datetime | None, now: datetime) -> int:
     return max(0, int((now - start).total_seconds())) if start else 0
 
 
-def queue_order_time(workload: Workload, configuration: Configuration) -> datetime:
-    """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4)."""
-    for one in workload.status.conditions:
-        if one.type in _MOVING:
-            break
-    else:  # as almost everywhere: it was never moved
+def queue_order_time(
+    workload: Workload, configuration: Configuration, *, moved: bool = True
+) -> datetime:
+    """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4).
+
+    ``moved`` is as in `Progress`: without it the rest need not be looked at.
+    """
+    if not moved:
         return workload.metadata.creation_timestamp or NEVER
     evicted = workload.condition("Evicted")
-    if evicted and evicted.is_true and evicted.last_transition_time:
+    if evicted and evicted.is_true:
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
         if evicted.reason == "PodsReadyTimeout" and not by_creation:
-            return evicted.last_transition_time
+            return evicted.last_transition_time or NEVER
         if evicted.reason == "AdmissionCheck":
-            return evicted.last_transition_time
+            return evicted.last_transition_time or NEVER
     if not configuration.gate("PrioritySortingWithinCohort"):
         preempted = workload.condition("Preempted")
-        if (
-            preempted
-            and preempted.is_true
-            and preempted.reason == "InCohortReclaimWhileBorrowing"
-            and preempted.last_transition_time
-        ):
-            return preempted.last_transition_time + timedelta(milliseconds=1)
+        if preempted and preempted.is_true and preempted.reason == "InCohortReclaimWhileBorrowing":
+            return (preempted.last_transition_time or NEVER) + timedelta(milliseconds=1)
     return workload.metadata.creation_timestamp or NEVER

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.errors import InputError, LookupFailed
 from planner.quota.holding import effective_priority, queue_order_time
 from planner.quota.request import Defaults, pod_set_requests
@@ -19,14 +21,7 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     InputError
         If the workload does not wait: it holds quota, is finished or deactivated.
     """
-    workload = snapshot.waiting.get(key) or _find(state, key)
-    if workload is None:
-        waiting = [item.key for item in state.workloads if item.is_pending]
-        raise LookupFailed(
-            state.source,
-            f"there is no workload {key}",
-            "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
-        )
+    workload = snapshot.waiting.get(key) or find_workload(state, key)
     if not workload.is_pending:
         reason = (
             "already holds quota"
@@ -39,8 +34,23 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     return as_preemptor(state, snapshot, workload)
 
 
-def _find(state: State, key: str) -> Workload | None:
-    return next((workload for workload in state.workloads if workload.key == key), None)
+def find_workload(state: State, key: str) -> Workload:
+    """Look up a workload ``namespace/name``.
+
+    Raises
+    ------
+    LookupFailed
+        If it is not in the dump.
+    """
+    for workload in state.workloads:
+        if workload.key == key:
+            return workload
+    waiting = [item.key for item in state.workloads if item.is_pending]
+    raise LookupFailed(
+        state.source,
+        f"there is no workload {key}",
+        "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
+    )
 
 
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
@@ -51,16 +61,20 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
     LookupFailed
         If its LocalQueue or its ClusterQueue is not in the dump.
     """
+    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
+    charges = snapshot.devices.charges(workload)
+    pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     return Preemptor(
         workload=workload,
         queue=_queue_of(state, snapshot, workload),
         priority=effective_priority(workload, state.configuration),
         queued_at=queue_order_time(workload, state.configuration),
-        pod_sets=pod_set_requests(
-            workload,
-            state.configuration,
-            Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes),
+        pod_sets=tuple(
+            replace(one, totals=charges.recorded.get(one.name, one.totals)) for one in pod_sets
         ),
+        rejection=charges.rejection,
+        notes=charges.notes,
+        buffer=state.configuration.timestamp_buffer,
     )
 
 

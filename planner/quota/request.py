@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from planner.quantity import NANO, to_units
 from planner.quota.amount import multiply
 from planner.state import Configuration, LimitRange, RuntimeClass, Workload
 from planner.state.configuration import Transformation
 from planner.state.pods import Container, PodSpec, Resources
+from planner.state.release import Rules
 from planner.state.workload import PodSet
 
 _POD_LEVEL = ("cpu", "memory")
@@ -89,22 +91,45 @@ class Defaults:
         return cls(by_type["Container"], by_type["Pod"], overheads)
 
 
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one pod takes for devices: resources that this replaces, and amounts in nano-units."""
+
+    replaced: frozenset[str] = frozenset()
+    amounts: Mapping[str, int] = field(default_factory=dict)
+
+
+NO_CHARGE: Final = Charge()
+
+
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
-    """Return the pod count of each podset without its reclaimable pods, never below zero."""
+    """Return the pod count of each podset without its reclaimable pods.
+
+    Never below zero, but in older releases (docs/semantics/kueue-releases.md §2.1, 27a).
+    """
     reclaimed = workload.status.reclaimable_pods
     if not reclaimed or not configuration.gate("ReclaimablePods"):
         return {pods.name: pods.count for pods in workload.spec.pod_sets}
     reclaimable = {item.name: item.count for item in reclaimed}
-    return {
-        pods.name: pods.count - min(reclaimable.get(pods.name, 0), pods.count)
-        for pods in workload.spec.pod_sets
+    left = {
+        pods.name: pods.count - reclaimable.get(pods.name, 0) for pods in workload.spec.pod_sets
     }
+    if configuration.rules.clamps_reclaimable:
+        return {name: max(0, count) for name, count in left.items()}
+    return left
 
 
 def pod_set_requests(
-    workload: Workload, configuration: Configuration, defaults: Defaults
+    workload: Workload,
+    configuration: Configuration,
+    defaults: Defaults,
+    charges: Mapping[str, Charge] | None = None,
 ) -> tuple[PodSetRequest, ...]:
-    """Return the requests of every podset of a pending workload, in the order of its spec."""
+    """Return the requests of every podset of a pending workload, in the order of its spec.
+
+    ``charges`` is what its pods take for devices, per podset: neither prefixes nor transformations
+    see it.
+    """
     counts = counts_after_reclaim(workload, configuration)
     settings = configuration.resources
     requests = []
@@ -115,7 +140,11 @@ def pod_set_requests(
             for name, amount in exact.items()
             if not name.startswith(settings.exclude_prefixes)
         }
-        per_pod = _transform(kept, settings.transformations)
+        per_pod = dict(_transform(kept, settings.transformations, configuration.rules))
+        charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
+        for name in charge.replaced & per_pod.keys():
+            del per_pod[name]
+        _add_to(per_pod, charge.amounts)
         count = counts[pods.name]
         totals = {
             name: multiply(max(0, to_units(amount, name)), count)
@@ -174,28 +203,80 @@ def with_defaults(resources: Resources, defaults: Amounts) -> Amounts:
 
 
 def _transform(
-    requests: Mapping[str, int], transformations: Iterable[Transformation]
+    requests: Mapping[str, int], transformations: Iterable[Transformation], rules: Rules
 ) -> Mapping[str, int]:
-    """Apply the resource transformations of the Configuration; outputs never go below zero."""
-    rules = {rule.input: rule for rule in transformations}
-    if not rules.keys() & requests.keys():
+    """Apply the resource transformations of the Configuration; outputs never go below zero.
+
+    In older releases what is asked for of a resource replaces what is made of it, or is added to
+    it, at random (docs/semantics/kueue-releases.md §2, 26): here it replaces it.
+    """
+    by_input = {one.input: one for one in transformations}
+    if not by_input.keys() & requests.keys():
         return requests
     retained: dict[str, int] = {}
     generated: dict[str, int] = {}
     for name, amount in requests.items():
-        rule = rules.get(name)
-        if rule is None or rule.strategy == "Retain":
+        transformation = by_input.get(name)
+        if transformation is None:
             retained[name] = amount
-        if rule is None:
             continue
-        factor = requests.get(rule.multiply_by, NANO)
-        for output, per_unit in rule.outputs.items():
-            # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
-            product = amount * factor * per_unit
-            nano = -(-product // NANO**2) if product >= 0 else product // NANO**2
-            generated[output] = generated.get(output, 0) + nano
+        kept = _add_generated(generated, amount, requests, transformation, rules)
+        if transformation.strategy == "Retain":
+            retained[name] = kept
+    if not rules.transforms_apart:
+        return generated | retained
     _add_to(retained, {name: max(0, amount) for name, amount in generated.items()})
     return retained
+
+
+def _add_generated(
+    generated: dict[str, int],
+    amount: int,
+    requests: Mapping[str, int],
+    transformation: Transformation,
+    rules: Rules,
+) -> int:
+    """Add what a transformation makes of an amount; return what stays of it if it is retained."""
+    factor = NANO
+    if rules.multiplies_transformed:
+        factor = requests.get(transformation.multiply_by, NANO)
+    if not rules.transforms_exactly:
+        factor = _rounded_up(factor)
+    multiplied = _nano(amount * factor * NANO)
+    for output, per_unit in transformation.outputs.items():
+        # Three exact nano amounts multiplied; finer than a nano-unit rounds away from zero.
+        product = amount * factor * per_unit
+        if not rules.transforms_exactly:
+            product = _rounded_up(multiplied) * NANO * per_unit
+        generated[output] = generated.get(output, 0) + _nano(product)
+    return amount if rules.transforms_apart else multiplied
+
+
+def ambiguous_resources(workload: Workload, configuration: Configuration) -> frozenset[str]:
+    """Return of what a release of Kueue counts at random: what is asked for and also made.
+
+    Newer ones add both up (docs/semantics/kueue-releases.md §2, 26).
+    """
+    if configuration.rules.transforms_apart:
+        return frozenset()
+    found = set()
+    for pods in workload.spec.pod_sets:
+        asked = pod_request(pods.template.spec, Defaults())
+        for one in configuration.resources.transformations:
+            if one.input in asked:
+                kept = asked if one.strategy == "Retain" else asked.keys() - {one.input}
+                found.update(one.outputs.keys() & kept)
+    return frozenset(found)
+
+
+def _nano(product: int) -> int:
+    """Divide a product of three nano amounts; finer than a nano-unit rounds away from zero."""
+    return -(-product // NANO**2) if product >= 0 else product // NANO**2
+
+
+def _rounded_up(amount: int) -> int:
+    """Round nano-units away from zero to whole units."""
+    return -(-amount // NANO) * NANO if amount >= 0 else amount // NANO * NANO
 
 
 def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -24,10 +24,11 @@ class Shape:
     is shared by all that name the same. ``holders`` counts who holds it at each node.
     """
 
-    __slots__ = ("holders", "holding", "names", "usage")
+    __slots__ = ("holders", "holding", "names", "pods", "usage")
 
     def __init__(self, holding: Holding, names: set[int]) -> None:
         self.holding: Final = holding
+        self.pods: Final = holding.pods
         self.usage: Final[dict[int, int]] = {}
         self.names: Final = names
         self.holders: Final[dict[int, int]] = {}

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from planner.quota.amount import add, subtract
 from planner.quota.tree import NO_PARENT, QuotaTree, Usage
+from planner.state.release import NEWEST, Rules
 
 
 class Share(NamedTuple):
@@ -43,10 +44,15 @@ NOTHING: Final = Share(0.0, 1.0, borrowing=False)
 
 
 class Shares:
-    """The shares of a tree's nodes; what could be lent is computed once per cohort."""
+    """The shares of a tree's nodes; what could be lent is computed once per cohort.
 
-    def __init__(self, tree: QuotaTree) -> None:
+    In older releases a node counts as ``borrowing`` only if its ratio is not 0
+    (docs/semantics/kueue-releases.md §2.1, 5): ``rules`` say so.
+    """
+
+    def __init__(self, tree: QuotaTree, rules: Rules = NEWEST.rules) -> None:
         self._tree = tree
+        self._by_ratio = not rules.prunes_by_borrowing
         self._lendable: dict[int, dict[str, int]] = {}
 
     def of(self, usage: Usage, node: int) -> Share:
@@ -70,7 +76,17 @@ class Shares:
             for resource, over in excess.items()
             if lendable.get(resource, 0) > 0
         ]
-        return Share(max(ratios, default=0.0), weight, borrowing=True)
+        ratio = max(ratios, default=0.0)
+        return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
+
+    def told(self, node: int) -> frozenset[int]:
+        """Return the fr in which a node counts as borrowing, if it is over its quota there."""
+        tree = self._tree
+        parent, known = tree.nodes[node].parent, tree.known[node]
+        if not self._by_ratio or parent == NO_PARENT:
+            return known
+        lendable = self.lendable(parent)
+        return frozenset(fr for fr in known if lendable.get(tree.frs[fr].resource, 0) > 0)
 
     def lendable(self, cohort: int) -> dict[str, int]:
         """Return, per resource, what a cohort could use of all flavors if nothing ran."""

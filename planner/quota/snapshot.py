@@ -8,20 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
 from planner.errors import LookupFailed
 from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
+from planner.quota.devices import Devices
 from planner.quota.holding import (
+    NEVER,
     effective_priority,
     holding_of,
+    is_concurrent,
+    progress_of,
     queue_order_time,
     seconds_since,
-    started_at,
 )
+from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
 from planner.quota.shape import Shape, Shapes
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
@@ -44,7 +48,7 @@ class Admitted(NamedTuple):
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
     effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``running_s`` is
     for how many whole seconds it has been running. ``remarked`` says that it has annotations or
-    was evicted before.
+    was evicted before. ``past`` is what its LocalQueue used, where its ClusterQueue orders by that.
     """
 
     workload: Workload
@@ -62,22 +66,40 @@ class Admitted(NamedTuple):
     running_s: int
     evicted: bool
     remarked: bool
+    past: float | None = None
+
+    @property
+    def door(self) -> str:
+        """The name of its LocalQueue."""
+        return self.workload.spec.queue_name
 
 
 @dataclass(frozen=True, slots=True)
 class Preemptor:
-    """The pending workload that wants in, and the ClusterQueue it waits for."""
+    """The pending workload that wants in, and the ClusterQueue it waits for.
+
+    ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
+    ``notes`` what is to be said of what it asks for; ``buffer`` is how much later another of equal
+    priority must have queued to count as newer.
+    """
 
     workload: Workload
     queue: int
     priority: int
     queued_at: datetime
     pod_sets: Sequence[PodSetRequest]
+    rejection: str = ""
+    notes: Sequence[str] = ()
+    buffer: timedelta = timedelta()
 
     @property
     def key(self) -> str:
         """``namespace/name``."""
         return self.workload.key
+
+    def queued_before(self, queued_at: datetime) -> bool:
+        """Say whether it queued long enough before a moment for that to be newer (§5.2)."""
+        return queued_at - self.queued_at > self.buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +125,13 @@ class Snapshot:
     inactive: Mapping[str, str]
     notes: Sequence[str]
     budgets: Sequence[PodDisruptionBudget]
+    past_use: PastUse
+    devices: Devices
+
+    def past_of(self, queue: int, workload: Workload) -> float | None:
+        """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
+        orders = self.past_use.orders(self.queues[queue])
+        return self.past_use.of(workload) if orders else None
 
     def queue_name(self, node: int) -> str:
         """Return the name of a ClusterQueue or cohort node."""
@@ -199,25 +228,39 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     nodes = _nodes(state, activity, index)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
-    shapes = Shapes(configuration)
+    shapes, past_use = Shapes(configuration), PastUse(state)
+    by_past_use = {node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)}
     waiting: dict[str, Workload] = {}
+    variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
     for workload in state.workloads:
         if not workload.holds_quota:
             waiting.setdefault(workload.key, workload)
             continue
+        if workload.admitted_by in variants_only and not workload.parent_uid:
+            continue  # such a queue counts what its variants hold, and nothing else
         shape = shapes.of(workload)
         node = node_of.get(workload.admitted_by)
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
-            admitted[node].append(_admitted(configuration, clock, node, workload, shape))
+            one = _admitted(configuration, clock, node, workload, shape)
+            if node in by_past_use:
+                one = one._replace(past=past_use.of(workload))
+            admitted[node].append(one)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
     usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
-        shape.add_to(usage)
-    usage.settle()
+    if configuration.rules.clamps_reclaimable:
+        for shape in shapes:
+            shape.add_to(usage)
+        usage.settle()
+    else:  # usage may be negative, and then what cohorts see depends on the order
+        for workload in state.workloads:
+            node = node_of.get(workload.admitted_by) if workload.holds_quota else None
+            if node is not None:
+                usage.add(node, shapes.of(workload).usage)
     return Snapshot(
         now=clock,
         configuration=configuration,
@@ -232,6 +275,8 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         inactive=activity.inactive,
         notes=notes_on(state, activity),
         budgets=state.pod_disruption_budgets,
+        past_use=past_use,
+        devices=Devices.of(state),
     )
 
 
@@ -254,23 +299,24 @@ def as_admitted(
 def _admitted(
     configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
 ) -> Admitted:
-    metadata, reserved_at = workload.metadata, workload.reserved_at or now
+    metadata, progress = workload.metadata, progress_of(workload)
+    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
     return Admitted(
-        workload=workload,
-        key=workload.key,
-        namespace=metadata.namespace,
-        uid=metadata.uid,
-        queue=node,
-        usage=shape.usage,
-        names=shape.names,
-        pods=shape.holding.pods,
-        priority=effective_priority(workload, configuration),
-        queued_at=queue_order_time(workload, configuration),
-        reserved_at=reserved_at,
-        reserved_s=reserved_at.timestamp(),
-        running_s=seconds_since(started_at(workload), now),
-        evicted=workload.is_true("Evicted"),
-        remarked=bool(metadata.annotations or workload.status.scheduling_stats.evictions),
+        workload,
+        f"{metadata.namespace}/{metadata.name}",
+        metadata.namespace,
+        metadata.uid,
+        node,
+        shape.usage,
+        shape.names,
+        shape.pods,
+        effective_priority(workload, configuration),
+        queue_order_time(workload, configuration, moved=progress.moved),
+        reserved_at,
+        reserved_at.timestamp(),
+        seconds_since(progress.started_at, now),
+        progress.evicted,
+        bool(metadata.annotations or workload.status.scheduling_stats.evictions),
     )
 
 
@@ -301,6 +347,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
     Cohorts in a cycle are left out; their queues stand alone, and are inactive.
     """
     specs = {cohort.name: cohort.spec for cohort in state.cohorts}
+    lends = state.configuration.gate("LendingLimit")
     names = [name for name in activity.parents if name not in activity.looping]
     position = {name: i for i, name in enumerate(names)}
     cohorts = [
@@ -309,7 +356,9 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(activity.parents[name], NO_PARENT),
             is_queue=False,
             active=True,
-            quotas=_quotas(specs[name].resource_groups, index) if name in specs else {},
+            quotas=_quotas(specs[name].resource_groups, index, lends=lends)
+            if name in specs
+            else {},
             weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
         )
         for name in names
@@ -320,7 +369,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
             active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index),
+            quotas=_quotas(cq.spec.resource_groups, index, lends=lends),
             weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
@@ -329,8 +378,10 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int]
+    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], *, lends: bool
 ) -> dict[int, Quota]:
+    """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
+
     def limit(nano: int | None, resource: str) -> int | None:
         return None if nano is None else to_quota(nano, resource)
 
@@ -338,7 +389,7 @@ def _quotas(
         index[FlavorResource(flavor.name, quota.name)]: Quota(
             to_quota(quota.nominal_quota, quota.name),
             limit(quota.borrowing_limit, quota.name),
-            limit(quota.lending_limit, quota.name),
+            limit(quota.lending_limit, quota.name) if lends else None,
         )
         for group in groups
         for flavor in group.flavors

@@ -8,6 +8,7 @@ items.py       documents to single objects: lists are opened
 collect.py     single objects to checked ones; kinds.py says which, checked.py makes them
 complaint.py   what is wrong with one, and where; show.py: values and paths in messages
 assemble.py    checked objects to one state: the clock, priority.py, the configuration
+release.py     which release of Kueue a dump tells of
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
 taken.py       when the snapshot was taken that a dump is of
 unknown.py     what was ignored, when somebody asks
@@ -20,9 +21,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from planner.garbage import without_garbage_collection
-from planner.reader.assemble import assemble, canonical_digest
+from planner.reader.assemble import Settings, assemble, canonical_digest
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
+from planner.reader.release import AUTO, GateRefused
 from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, Source, load
 from planner.reader.unknown import Ignored
@@ -30,7 +32,9 @@ from planner.reader.yunikorn import read_yunikorn
 from planner.state import AnyState, State
 
 __all__ = [
+    "AUTO",
     "MAX_BYTES",
+    "GateRefused",
     "Ignored",
     "Source",
     "load",
@@ -47,6 +51,7 @@ def read(
     now: datetime | str | None = None,
     max_bytes: int = MAX_BYTES,
     ignored: Ignored | None = None,
+    release: str = AUTO,
 ) -> AnyState:
     """Read the state of a cluster from a file, a directory of files, or standard input (``-``).
 
@@ -66,17 +71,25 @@ def read(
         How much is read at most, unpacked.
     ignored
         Where to count the fields and kinds that the planner does not read.
+    release
+        The release of Kueue whose rules hold, such as ``0.18.6``, or ``main`` for the newest that
+        are known. With ``auto`` it is that of the recorded instance, or the one that the manager's
+        Deployment, the labels of a chart or the feature gates tell, else the newest.
 
     Raises
     ------
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
-    return read_loaded(load(source, max_bytes), now=now, ignored=ignored)
+    return read_loaded(load(source, max_bytes), now=now, ignored=ignored, release=release)
 
 
 def read_loaded(
-    loaded: Source, *, now: datetime | str | None = None, ignored: Ignored | None = None
+    loaded: Source,
+    *,
+    now: datetime | str | None = None,
+    ignored: Ignored | None = None,
+    release: str = AUTO,
 ) -> AnyState:
     """Read the state from texts that `load` returned, perhaps on another machine.
 
@@ -85,16 +98,17 @@ def read_loaded(
     with without_garbage_collection():
         budget = Budget(loaded.max_bytes)
         documents = [document for text in loaded.texts for document in parse(text, budget)]
-        return _state(documents, loaded.name, loaded.digest, now, ignored)
+        return _state(documents, Settings(loaded.name, loaded.digest, now, release), ignored)
 
 
-def read_objects(
+def read_objects(  # noqa: PLR0913 - what can be said of a state
     value: object,
     *,
     where: str,
     digest: str | None = None,
     now: datetime | str | None = None,
     ignored: Ignored | None = None,
+    release: str = AUTO,
 ) -> AnyState:
     """Read a JSON value that is parsed already.
 
@@ -109,7 +123,7 @@ def read_objects(
         What to call it in messages.
     digest
         The SHA-256 that names it; without it, that of its canonical JSON text.
-    now, ignored
+    now, ignored, release
         As for `read`.
 
     Raises
@@ -119,8 +133,7 @@ def read_objects(
     """
     with without_garbage_collection():
         known = canonical_digest(value, where) if digest is None else digest
-        document = Document(where, value)
-        return _state([document], where, known, now, ignored)
+        return _state([Document(where, value)], Settings(where, known, now, release), ignored)
 
 
 def read_kueue_objects(
@@ -129,6 +142,7 @@ def read_kueue_objects(
     where: str,
     digest: str | None = None,
     now: datetime | str | None = None,
+    release: str = AUTO,
 ) -> State:
     """Read a JSON value that is known to be of Kueue, as a recorded instance of it is.
 
@@ -136,19 +150,14 @@ def read_kueue_objects(
     """
     with without_garbage_collection():
         known = canonical_digest(value, where) if digest is None else digest
-        document = Document(where, value)
-        return assemble([document], source=where, digest=known, now=now, ignored=None)
+        settings = Settings(where, known, now, release)
+        return assemble([Document(where, value)], settings, None)
 
 
-def _state(
-    documents: Sequence[Document],
-    source: str,
-    digest: str,
-    now: datetime | str | None,
-    ignored: Ignored | None,
-) -> AnyState:
+def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> AnyState:
     """Make one state of all documents, of whichever scheduler they are."""
     files = yunikorn_files(documents)
     if files is None:
-        return assemble(documents, source=source, digest=digest, now=now, ignored=ignored)
+        return assemble(documents, settings, ignored)
+    source, digest, now, _ = settings
     return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)

@@ -7,18 +7,20 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.reader.collect import Collection
 from planner.reader.items import items_of
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.priority import resolve_priorities
+from planner.reader.release import AUTO, settle, signs_of
 from planner.reader.show import Path, shown
 from planner.reader.taken import clock_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
+from planner.state.configuration import FairSharing
 
 _FIELDS: Final = {
     "ClusterQueue": "cluster_queues",
@@ -33,18 +35,25 @@ _FIELDS: Final = {
     "RuntimeClass": "runtime_classes",
     "Namespace": "namespaces",
     "PodDisruptionBudget": "pod_disruption_budgets",
+    "DeviceClass": "device_classes",
+    "ResourceClaimTemplate": "resource_claim_templates",
+    "ResourceSlice": "resource_slices",
 }
 """Kinds and where the state holds them."""
+_OF_MANAGER: Final = frozenset({"Configuration", "Deployment"})
+"""Kinds that say how Kueue runs, and nothing of when a decision is made."""
 
 
-def assemble(
-    documents: Sequence[Document],
-    *,
-    source: str,
-    digest: str,
-    now: datetime | str | None,
-    ignored: Ignored | None,
-) -> State:
+class Settings(NamedTuple):
+    """What a state is called, and what the user says of it: the clock, the release of Kueue."""
+
+    source: str
+    digest: str
+    now: datetime | str | None = None
+    release: str = AUTO
+
+
+def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
     """Make one state of all documents.
 
     Raises
@@ -52,13 +61,15 @@ def assemble(
     InputError
         If an object cannot be used, two of them contradict each other, or no clock is found.
     """
+    source, digest, now, given = settings
     collection = Collection(keep_items=ignored is not None)
     clock: datetime | None = None
     taken: datetime | None = None
+    recorded = ""
     instances = 0
     for document in documents:
-        body, path, its_clock = _unwrap(document)
-        clock = clock or its_clock
+        body, path, its_clock, its_release = _unwrap(document)
+        clock, recorded = clock or its_clock, recorded or its_release
         taken = taken or taken_at(body)
         instances += body is not document
         if instances > 1:
@@ -80,21 +91,46 @@ def assemble(
     )
     fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
     fields["workloads"] = tuple(workloads)
-    fields["configuration"] = next(iter(objects["Configuration"]), Configuration())
+    fields["configuration_given"] = bool(objects["Configuration"])
+    fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else []
-    remarks = tuple(_counted(collection.notes) + notes + odd)
-    return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
+    deployments = objects["Deployment"]
+    signs = [*signs_of(deployments, collection.labelled)]
+    configuration = next(iter(objects["Configuration"]), _assumed(objects))
+    found = settle(given, recorded, signs, deployments, configuration)
+    fields["configuration"] = found.configuration
+    remarks = (*_counted(collection.notes), *notes, *odd, *found.notes)
+    fields |= {"notes": remarks, "release_known_by": found.known_by}
+    return State(now=moment, digest=digest, source=source, **fields)
 
 
-def _unwrap(document: Document) -> tuple[Document, Path, datetime | None]:
-    """Take the objects and the clock out of a recorded instance; leave all else as it is."""
+def _assumed(objects: dict[str, list[Any]]) -> Configuration:
+    """Return what holds where nothing was read of the Configuration: defaults, as far as known.
+
+    Kueue publishes shares under fair sharing only, so that it is on where there are any (rule E5
+    of docs/semantics/kueue-features.md §10).
+    """
+    shared = any(
+        one.status.fair_sharing is not None
+        for kind in ("ClusterQueue", "Cohort")
+        for one in objects[kind]
+    )
+    return Configuration(fairSharing=FairSharing()) if shared else Configuration()
+
+
+def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
+    """Take the objects, the clock and the release out of a recorded instance.
+
+    All else is left as it is.
+    """
     value = document.value
     if not isinstance(value, dict) or "kind" in value or "state" not in value:
-        return document, (), None
+        return document, (), None, ""
     clock = value.get("now")
     moment = None if clock is None else _moment(clock, f"{document.where}: now")
     body = Document(document.where, value["state"], document.used_up)
-    return body, ("state",), moment
+    release = value.get("release")
+    return body, ("state",), moment, release if isinstance(release, str) else ""
 
 
 def _several_instances(where: str) -> SchemaError:
@@ -132,11 +168,10 @@ def given_moment(now: datetime | str | None) -> datetime | None:
 def _newest(objects: dict[str, list[Any]]) -> datetime | None:
     newest = None
     for kind, checked in objects.items():
-        for each in checked if kind != "Configuration" else ():
+        for each in checked if kind not in _OF_MANAGER else ():
             moments = [each.metadata.creation_timestamp]
-            status = getattr(each, "status", None)
-            if status is not None:
-                moments += [condition.last_transition_time for condition in status.conditions]
+            conditions = getattr(getattr(each, "status", None), "conditions", ())
+            moments += [condition.last_transition_time for condition in conditions]
             for moment in moments:
                 if moment is not None and (newest is None or moment > newest):
                     newest = moment

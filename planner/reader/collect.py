@@ -11,12 +11,22 @@ from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.kinds import CONFIG, KINDS, KUEUE, Kind
+from planner.reader.release import Labelled
 from planner.reader.show import Path, place, plain, shown
 from planner.reader.yaml_text import parse_yaml
 from planner.state import Workload
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
+
+_INSTALLED: Final = frozenset(
+    {
+        "CustomResourceDefinition",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    }
+)
+"""Other kinds of which a chart of Kueue labels its objects."""
 
 _NAMES: Final = frozenset(name for _, name in KINDS)
 _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == KUEUE)
@@ -35,6 +45,8 @@ class Collection:
         How many objects of other kinds there were.
     notes
         Remarks about what was tolerated, with how often it was.
+    labelled
+        Objects that an installation of Kueue consists of, with their labels.
     """
 
     def __init__(self, *, keep_items: bool = False) -> None:
@@ -42,6 +54,7 @@ class Collection:
         self.items: list[tuple[Kind, Item]] = []
         self.ignored: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
+        self.labelled: list[Labelled] = []
         self._keep_items = keep_items
         self._places: dict[tuple[str, str, str], tuple[str, Path]] = {}
         self._first_error: tuple[Kind, Item, ValidationError] | None = None
@@ -63,6 +76,8 @@ class Collection:
         elif group == "" and name == "ConfigMap":
             self._add_config_map(item)
         else:
+            if name in _INSTALLED:
+                self._note_labels(name, item)
             self.ignored[plain(f"{name}.{group}" if group else name)] += 1
             if name in _KUEUE_NAMES:
                 self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
@@ -129,9 +144,17 @@ class Collection:
             if isinstance(value, dict) and value.get("kind") == "Configuration":
                 group = str(value.get("apiVersion")).partition("/")[0]
                 if group == CONFIG:
+                    self._note_labels("ConfigMap", item)
                     self.add(Item(item.root, path, value))
                     return
         self.ignored["ConfigMap"] += 1
+
+    def _note_labels(self, name: str, item: Item) -> None:
+        metadata = item.value.get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, dict) else None
+        if isinstance(labels, dict):
+            words = {k: v for k, v in labels.items() if isinstance(k, str) and isinstance(v, str)}
+            self.labelled.append(Labelled(_subject(name, item), words))
 
 
 def _subject(kind: str, item: Item) -> str:

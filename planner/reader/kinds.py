@@ -9,12 +9,16 @@ from planner.state import (
     ClusterQueue,
     Cohort,
     Configuration,
+    Deployment,
+    DeviceClass,
     LimitRange,
     LocalQueue,
     Namespace,
     PodDisruptionBudget,
     PriorityClass,
+    ResourceClaimTemplate,
     ResourceFlavor,
+    ResourceSlice,
     RuntimeClass,
     Workload,
 )
@@ -22,6 +26,7 @@ from planner.state.base import Schema
 
 KUEUE: Final = "kueue.x-k8s.io"
 CONFIG: Final = "config.kueue.x-k8s.io"
+DEVICES: Final = "resource.k8s.io"
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 
 
@@ -35,6 +40,8 @@ class Kind(NamedTuple):
 
 
 _KUEUE_VERSIONS: Final = ("v1alpha1", "v1beta1", "v1beta2")
+_DEVICE_VERSIONS: Final = ("v1beta2", "v1")
+"""Kueue itself reads v1, of which v1beta2 has the same form."""
 
 KINDS: Final[dict[tuple[str, str], Kind]] = {
     (group, kind.name): kind
@@ -51,6 +58,13 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
         ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
         ("", Kind("Namespace", Namespace, ("v1",))),
+        (DEVICES, Kind("DeviceClass", DeviceClass, _DEVICE_VERSIONS)),
+        (
+            DEVICES,
+            Kind("ResourceClaimTemplate", ResourceClaimTemplate, _DEVICE_VERSIONS, namespaced=True),
+        ),
+        (DEVICES, Kind("ResourceSlice", ResourceSlice, _DEVICE_VERSIONS)),
+        ("apps", Kind("Deployment", Deployment, ("v1",), namespaced=True)),
         ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
     )
 }

@@ -255,6 +255,7 @@ def _partition(
     return Partition(
         name=config.name,
         root=config.queues[0],
+        limits=config.limits,
         preemption=config.preemption,
         nodes=nodes,
         applications=tuple(applications),

@@ -171,8 +171,12 @@ class _Linker:
         pod = self._pods.of(claim)
         flags = self._by_priority(claim.priority) if pod is None else self._by_pod(pod)
         stated = claim.x.model_fields_set
-        changed = {name: flag for name, flag in flags.items() if name not in stated}
-        if all(changed.values()):  # both are allowed by default
+        changed: dict[str, object] = {
+            name: flag for name, flag in flags.items() if name not in stated and not flag
+        }  # both are allowed by default
+        if pod is not None and pod.spec.placement:
+            changed["placement"] = pod.spec.placement
+        if not changed:
             return claim
         return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
 

@@ -1,20 +1,66 @@
-"""An audit in every format, and as CSV."""
+"""An audit in every format: totals, findings, distributions, the worst cases, failures."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
-from functools import partial
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
 from pathlib import Path
-from typing import Final
+from statistics import fmean, median
+from typing import Final, NamedTuple
+from urllib.parse import quote
 
-from planner.commands.audit import Audit, Case
-from planner.commands.audit.record import Judgement
-from planner.report.document.audit import document
-from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.text import clean, word
+from planner.commands.audit.record import (
+    Audit,
+    Case,
+    Failure,
+    FindingCode,
+    Gap,
+    Judgement,
+    Verdicts,
+)
+from planner.plan import Shown
+from planner.report.document import (
+    NONE,
+    NOTHING,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Fold,
+    Histogram,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    Tile,
+    Tone,
+    filled,
+    name,
+    table,
+)
+from planner.report.style import Said, csv_of, each, fields, line, rendered
+from planner.report.text import SECONDS_PER_HOUR, decimal, hours, plural
+from planner.report.words import LOST, WORK_HOURS, WORK_NOTE, WORK_UNIT, shown_in_words
+
+FINDINGS: Final[dict[FindingCode, str]] = {
+    "redundant": "some of its victims alone would do",
+    "count": "fewer victims would do",
+    "disruption": "another legal set is less disruptive",
+    "rules": "it breaks its own rules",
+    "missed": "it finds nobody, although a legal set exists",
+    "pointless": "it evicts, although nobody needs to go",
+}
+"""What a finding says of the scheduler's own answer."""
+
+STRICT: Final = "documented precedence, ST-01 to ST-05"
+
+AUDIT: Final = "Audit of the scheduler's own answers"
+CLEAN: Final = "No findings"
+MAX_CASES: Final = 50
+ON_SCREEN: Final = 20
+MAX_NEEDLESS: Final = 3
 
 CSV_COLUMNS: Final = (
     "state",
@@ -33,6 +79,47 @@ CSV_COLUMNS: Final = (
 )
 """Of a row for each case and objective; every term of both answers follows."""
 
+OF_THE: Final = "{count}; mean {mean}, median {median}, from {least} to {most}"
+
+
+class Range(NamedTuple):
+    """A range of numbers and its name: those up to ``most`` that are in no range before it."""
+
+    name: str
+    most: float
+
+
+VICTIMS: Final = (
+    Range("< 0", -1),
+    *(Range(str(count), count) for count in range(6)),
+    Range("6-9", 9),
+    Range("10-19", 19),
+    Range("≥ 20", float("inf")),
+)
+HOURS: Final = (
+    Range("< -10", -10.000_001),
+    Range("-10 to -1", -1),
+    Range("-1 to 0", -1e-9),
+    Range("0", 0),
+    Range("to 0.1", 0.1),
+    Range("to 1", 1),
+    Range("to 10", 10),
+    Range("to 100", 100),
+    Range("> 100", float("inf")),
+)
+RATIOS: Final = (
+    Range("0", 0),
+    Range("to 0.5", 0.5),
+    Range("to 1", 1),
+    Range("to 1.5", 1.5),
+    Range("to 2", 2),
+    Range("to 3", 3),
+    Range("to 5", 5),
+    Range("to 10", 10),
+    Range("> 10", float("inf")),
+)
+"""The ranges of the histograms: fixed, so that two audits can be laid side by side."""
+
 
 def render(audit: Audit, style: str, *, width: int, color: bool, folder: Path | None = None) -> str:
     """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``.
@@ -40,107 +127,377 @@ def render(audit: Audit, style: str, *, width: int, color: bool, folder: Path | 
     Links of a page to states start from the folder it will be in, by default the current one.
     """
     if style == "csv":
-        return _csv(audit)
+        return csv_of(_csv_rows(audit))
     made = partial(document, folder=folder)
-    return in_style(audit, style, _lines, made, width=width, color=color)
+    return rendered([audit], style, _lines, made, whole=audit, width=width, color=color)
 
 
 def _lines(audit: Audit) -> Iterator[str]:
     for case in audit.cases:
         yield from _case_lines(case)
-    for failure in audit.failures:
-        who = [word(failure.pending)] if failure.pending else []
-        detail = quoted(" ".join(failure.detail.split()))
-        yield line("failure", word(failure.state), *who, f"outcome={failure.outcome}", detail)
+    yield from failure_lines(audit.failures)
     for gap in audit.summary.gaps:
-        yield line(
-            "gap",
-            word(gap.objective),
-            word(gap.term),
-            f"compared={gap.compared}",
-            f"more={gap.more}",
-            f"less={gap.less}",
-            f"total={gap.total}",
-            f"worst={gap.worst}",
-            f"unit={quoted(gap.unit)}",
-        )
+        counts = fields(gap, "compared more less total worst")
+        yield line("gap", gap.objective, gap.term, **counts, unit=Said(gap.unit))
     for one in audit.summary.verdicts:
-        counts = f"judged={one.judged}", f"best={one.best}", f"not_best={one.not_best}"
-        yield line("objective", word(one.objective), f"proved={one.proved}", *counts)
-        rest = (f"{name}={count}" for name, count in one.shown)
-        yield line("levels", word(one.objective), *rest)
+        yield line("objective", one.objective, **fields(one, "proved judged best not_best"))
+        yield line("levels", one.objective, **dict(one.shown))
     for code, count in audit.summary.findings.items():
-        yield line("finding", code, str(count))
+        yield line("finding", code, count)
     summary = audit.summary
     if summary.precedence.judged:
-        counted = summary.precedence.model_dump().items()
-        yield line("precedence", *(f"{name}={count}" for name, count in counted))
-    names = ("states", "cases", "with_victims", "infeasible", "clean", "unproved", "failures")
-    yield line("total", *(f"{name}={getattr(summary, name)}" for name in names))
+        yield line("precedence", **summary.precedence.model_dump())
+    names = "states cases with_victims infeasible clean unproved failures"
+    yield line("total", **fields(summary, names))
+
+
+def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
+    """Yield a plain line for each state that was not answered."""
+    for one in failures:
+        detail = Said(" ".join(one.detail.split()))
+        yield line("failure", one.state, one.pending or None, detail, outcome=one.outcome)
 
 
 def _case_lines(case: Case) -> Iterator[str]:
     """Yield a line for the case, one for each objective, and the needless victims."""
-    where = word(case.state), word(case.pending)
+    where = case.state, case.pending
     yield line(
         "case",
         *where,
-        f"status={case.status}",
-        f"victims={len(case.victims)}",
-        f"irredundant={_known(case.irredundant)}",
-        f"smallest={_known(case.smallest)}",
-        f"findings={','.join(case.findings) or 'none'}",
+        **fields(case, "status victims"),
+        irredundant=_known(case.irredundant),
+        smallest=_known(case.smallest),
+        findings=",".join(case.findings) or "none",
     )
     for one in case.judgements:
-        yield line(
-            "optimum",
-            *where,
-            word(one.objective),
-            f"status={one.status}",
-            f"victims={len(one.victims)}",
-            f"best={_known(one.best)}",
-        )
+        best = _known(one.best)
+        yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
     if (kept := case.precedence) is not None:
-        counted = f"fewest={len(kept.victims)}" if kept.victims else "fewest=none"
-        found = f"smallest={_known(kept.smallest)}", f"fewer={_known(kept.fewer)}"
-        yield line("in_turn", *where, *found, counted)
+        found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
+        yield line("in_turn", *where, **found, fewest=kept.victims or "none")
     if case.needless:
-        yield line("needless", *where, *(word(name) for name in case.needless))
-    for law in case.outside_rules:
-        yield line("outside_rules", *where, quoted(law))
+        yield line("needless", *where, *case.needless)
+    yield from each("outside_rules", map(Said, case.outside_rules), *where)
 
 
-def _known(answer: bool | None) -> str:  # noqa: FBT001 - the only argument
-    return "unknown" if answer is None else yes(answer)
+def _known(answer: bool | None) -> bool | str:  # noqa: FBT001 - the only argument
+    return "unknown" if answer is None else answer
 
 
-def _csv(audit: Audit) -> str:
-    """Return a row for every case and objective; names are never formulas of a spreadsheet."""
-    text = io.StringIO()
+def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
+    """Yield the names of the columns, then a row for every case and objective."""
     terms = list(dict.fromkeys(term for case in audit.cases for term in case.terms))
-    writer = csv.writer(text, lineterminator="\n")
-    both = [f"{side}_{term}" for term in terms for side in ("greedy", "optimum")]
-    writer.writerow([*CSV_COLUMNS, *both])
+    yield [*CSV_COLUMNS, *(f"{side}_{term}" for term in terms for side in ("greedy", "optimum"))]
     for case in audit.cases:
         for one in case.judgements:
-            writer.writerow(safe(value) for value in _csv_row(case, one, terms))
-    return text.getvalue()
+            yield [
+                *(case.state, case.pending, case.rules, case.status, len(case.victims)),
+                *(_known(case.irredundant), _known(case.smallest)),
+                _known(case.precedence.fewer) if case.precedence else "",
+                " ".join(case.findings),
+                *(one.objective, one.status, len(one.victims), _known(one.best)),
+                *(both.get(term, "") for term in terms for both in (case.terms, one.terms)),
+            ]
 
 
-def _csv_row(case: Case, one: Judgement, terms: Sequence[str]) -> Iterator[object]:
-    yield from (case.state, case.pending, case.rules, case.status, len(case.victims))
-    kept = _known(case.precedence.fewer) if case.precedence else ""
-    yield from (_known(case.irredundant), _known(case.smallest), kept)
-    yield " ".join(case.findings)
-    yield from (one.objective, one.status, len(one.victims), _known(one.best))
-    for term in terms:
-        yield case.terms.get(term, "")
-        yield one.terms.get(term, "")
+def document(audit: Audit, folder: Path | None = None) -> Document:
+    """Return everything there is to say of an audit, for a page that will be in a folder."""
+    failed = audit.failures
+    failures = (failure_table("audited", failed, folder or Path()),) if failed else ()
+    sections = filled(
+        Section("Findings", tuple(_findings(audit))),
+        Section("The worst cases", tuple(_worst(audit, folder or Path()))),
+        Section("Objectives", tuple(_objectives(audit))),
+        Section("Distributions", tuple(distributions(audit))),
+        Section("Failures", failures),
+    )
+    return Document(
+        kind=AUDIT,
+        head=tuple(_head(audit)),
+        tiles=tuple(_tiles(audit)),
+        sections=sections,
+    )
 
 
-def safe(value: object) -> object:
-    """Keep a text from being taken for a formula, or from steering a terminal."""
-    if not isinstance(value, str):
-        return value
-    text = clean(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+def _head(audit: Audit) -> Iterator[Fact]:
+    summary = audit.summary
+    counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
+    yield Fact("Audited", Cell(counted), "title")
+    faulty = summary.cases - summary.clean
+    badge = f"{plural(faulty, 'case')} with findings" if faulty else CLEAN
+    yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
+    yield Fact("Evicting", Cell(_answer(audit)), "answer")
+    yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
+    for one in summary.verdicts:
+        judged = f"{one.best:,} of {one.judged:,} of its answers are best, {one.not_best:,} are not"
+        yield Fact(one.objective, Cell(judged))
+    if (kept := summary.precedence).judged:
+        said = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases ({STRICT})"
+        said += f", {kept.undecided:,} not decided" if kept.undecided else ""
+        yield Fact("In turn", Cell(said))
+    shown = reduce(Shown.plus, (one.shown for one in summary.verdicts), Shown())
+    if shown.levels:
+        yield Fact("Levels", Cell(f"{shown.levels:,} of all optima: {shown_in_words(shown)}"))
+    rules = dict.fromkeys(case.rules for case in audit.cases)
+    yield Fact("Rules", Cell(", ".join(rules) or NOTHING))
+
+
+def _answer(audit: Audit) -> str:
+    summary = audit.summary
+    said = [f"the scheduler itself evicts in {summary.with_victims:,} of {summary.cases:,}"]
+    if summary.unproved:
+        said.append(f"{summary.unproved:,} not proved within the time limit")
+    if summary.failures:
+        said.append(f"{plural(summary.failures, 'failure')}")
+    return "; ".join(said)
+
+
+def _tiles(audit: Audit) -> Iterator[Tile]:
+    """Yield the findings that were made, and for each objective how many answers are best."""
+    summary = audit.summary
+    for one in summary.verdicts:
+        if one.judged:
+            yield Tile(
+                f"{one.not_best / one.judged:.0%}",
+                f"not best under {one.objective}",
+                f"{one.not_best:,} of {one.judged:,} answers of the scheduler itself",
+                "warn" if one.not_best else "good",
+            )
+    needless = sum(len(case.needless) for case in audit.cases)
+    if evicted := sum(len(case.victims) for case in audit.cases):
+        tone: Tone = "warn" if needless else "good"
+        yield Tile(f"{needless:,}", "needless victims", f"of {evicted:,} that it evicts", tone)
+
+
+def _findings(audit: Audit) -> Iterator[Block]:
+    rows: list[tuple[FindingCode, int]] = [
+        (code, count) for code, count in audit.summary.findings.items() if count
+    ]
+    cases = max(1, audit.summary.cases)
+    columns: list[Column[tuple[FindingCode, int]]] = [
+        Column("Finding", lambda row: row[0]),
+        Column("Cases", lambda row: f"{row[1]:,}", number=True),
+        Column("Of all", lambda row: f"{row[1] / cases:.1%}", number=True),
+        Column("The scheduler's own answer", lambda row: FINDINGS[row[0]], folds=True),
+    ]
+    if rows:
+        yield table("What is wrong with the scheduler's own answers", columns, rows)
+    elif audit.summary.cases:
+        yield Paragraph("Nothing to find fault with.", "good")
+
+
+def _objectives(audit: Audit) -> Iterator[Block]:
+    columns: list[Column[Verdicts]] = [
+        Column("Objective", lambda one: one.objective),
+        Column("Proved", lambda one: f"{one.proved:,}", number=True),
+        Column("Judged", lambda one: f"{one.judged:,}", number=True),
+        Column("Best", lambda one: f"{one.best:,}", number=True),
+        Column("Not best", lambda one: f"{one.not_best:,}", number=True),
+    ]
+    if audit.summary.verdicts:
+        best = table(
+            "How many of the scheduler's own answers are best", columns, audit.summary.verdicts
+        )
+        yield Fold("How many were judged", (best,))
+    gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
+    if gaps:
+        yield _gaps(gaps)
+
+
+def _gaps(gaps: Sequence[Gap]) -> Table:
+    columns: list[Column[Gap]] = [
+        Column("Objective", lambda gap: gap.objective),
+        Column("Measure", lambda gap: gap.title, folds=True),
+        Column("Unit", lambda g: WORK_HOURS if g.unit == WORK_UNIT else g.unit, folds=True),
+        Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
+        Column("Worse", lambda gap: f"{gap.more:,}", number=True),
+        Column("Better", lambda gap: f"{gap.less:,}", number=True),
+        Column("Mean gap", lambda gap: _gap_amount(gap, gap.total / gap.compared), number=True),
+        Column("Worst gap", lambda gap: _gap_amount(gap, gap.worst), number=True),
+    ]
+    notes = [WORK_NOTE] if any(gap.unit == WORK_UNIT for gap in gaps) else []
+    return table("How much more than the optimum, measure by measure", columns, gaps, notes)
+
+
+def _worst(audit: Audit, folder: Path) -> Iterator[Block]:
+    shown = found(audit)
+    if not shown:
+        return
+    states = {case.state: _state(case.state, folder) for case in shown}
+    columns: list[Column[Case]] = [
+        Column("State", lambda case: states[case.state], plural(len(shown), "case"), folds=True),
+        Column("Preemptor", lambda case: name(case.pending), folds=True),
+        Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
+        *(
+            Column(one.objective, _victims(place), number=True)
+            for place, one in enumerate(shown[0].judgements)
+        ),
+        Column("Lost accelerator-hours more", _lost_more, number=True, only="page"),
+        Column("Findings", lambda case: ", ".join(case.findings), folds=True),
+    ]
+    if any(case.needless for case in shown):
+        columns.append(Column("Needless", _needless, only="page"))
+    caption = "Victims of the scheduler itself and of the optima"
+    yield table(caption, columns, shown, most=ON_SCREEN, most_on_page=MAX_CASES)
+
+
+def _victims(place: int) -> Callable[[Case], Cell]:
+    """Return what shows how many victims the optimum under the objective of a place has."""
+
+    def shown(case: Case) -> Cell:
+        judgement = case.judgements[place]
+        if judgement.status in {"optimal", "feasible"}:
+            return Cell(f"{len(judgement.victims):,}")
+        return NONE
+
+    return shown
+
+
+def _lost_more(case: Case) -> Cell:
+    gaps = case.judgements[0].gaps
+    return Cell(hours(sum(gaps.get(term, 0) for term in LOST))) if gaps else NONE
+
+
+def _needless(case: Case) -> Cell:
+    if not case.needless:
+        return Cell("")
+    more = len(case.needless) - MAX_NEEDLESS
+    under = f"and {more:,} more" if more > 0 else ""
+    return Cell(", ".join(case.needless[:MAX_NEEDLESS]), under, is_name=True)
+
+
+def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> Table:
+    """Return the states that were not answered, and why; links to them start from a folder."""
+
+    def state(one: Failure) -> Cell:
+        return name(one.state) if folder is None else _state(one.state, folder)
+
+    columns: list[Column[Failure]] = [
+        Column("State", state, folds=True),
+        Column("Preemptor", lambda one: name(one.pending or ""), folds=True),
+        Column("Outcome", lambda one: Cell(one.outcome, tone="bad")),
+        Column("Why", lambda one: one.detail.partition("\n")[0], folds=True, least=24),
+    ]
+    return table(f"What could not be {done}", columns, failures)
+
+
+def _state(state: str, folder: Path) -> Cell:
+    """Return the name of a state, with a relative link if it is a file or folder on this disk."""
+    try:
+        known = Path(state).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        known = False
+    # A name such as javascript:... is a path too: quoting leaves no colon in it.
+    href = quote(os.path.relpath(state, folder)) if known else ""
+    return Cell(state, is_name=True, href=href)
+
+
+def found(audit: Audit) -> list[Case]:
+    """Return the cases with findings, those with the most needless victims first."""
+    return sorted((case for case in audit.cases if case.findings), key=_spared, reverse=True)
+
+
+def _spared(case: Case) -> int:
+    """Return how many victims the first optimum has less."""
+    first = case.judgements[0]
+    return len(case.victims) - len(first.victims) if first.gaps else 0
+
+
+def _gap_amount(gap: Gap, value: float) -> str:
+    """Return an amount of a gap in the unit it is shown in."""
+    if gap.unit == WORK_UNIT:
+        return hours(value)
+    return f"{value:,}" if isinstance(value, int) else decimal(value)
+
+
+def distributions(audit: Audit) -> Iterator[Histogram]:
+    """Yield the histograms of an audit that has cases to compare.
+
+    All compare answers of the scheduler itself that are within its rules with optima, under the
+    first objective.
+    """
+    pairs = list(_pairs(audit.cases))
+    if not pairs:
+        return
+    objective = pairs[0][1].objective
+    yield _histogram(
+        f"Victims more than the optimum has, under {objective}",
+        VICTIMS,
+        {"cases": [len(case.victims) - len(best.victims) for case, best in pairs]},
+        lambda value: decimal(value).removesuffix(".00"),
+    )
+    yield _histogram(
+        f"Lost work more than the optimum has, restarts included, under {objective}, in "
+        "accelerator-hours",
+        HOURS,
+        {"cases": [sum(best.gaps.get(t, 0) for t in LOST) / SECONDS_PER_HOUR for _, best in pairs]},
+        decimal,
+    )
+    ratios = [pair for pair in (_ratios(case) for case, _ in pairs) if pair is not None]
+    if ratios:
+        own, best = zip(*ratios, strict=True)
+        yield _histogram(
+            "Evicted for what is requested: the largest ratio of all resources",
+            RATIOS,
+            {"the scheduler itself": own, f"optimum under {objective}": best},
+            decimal,
+        )
+
+
+def _pairs(cases: Iterable[Case]) -> Iterator[tuple[Case, Judgement]]:
+    """Yield the cases that can be compared with the optimum under the first objective."""
+    for case in cases:
+        first = case.judgements[0] if case.judgements else None
+        if first is not None and first.gaps and not case.outside_rules:
+            yield case, first
+
+
+def _ratios(case: Case) -> tuple[float, float] | None:
+    known = [
+        (one.greedy / one.requested, one.optimum / one.requested)
+        for one in case.ratios
+        if one.optimum is not None and one.requested
+    ]
+    if not known:
+        return None
+    own, best = zip(*known, strict=True)
+    return max(own), max(best)
+
+
+def _histogram(
+    caption: str,
+    ranges: Sequence[Range],
+    numbers: dict[str, Sequence[float]],
+    show: Callable[[float], str],
+) -> Histogram:
+    """Count numbers in ranges; ranges at both ends that nothing lies in are left out."""
+    counts = {title: _counts(values, ranges) for title, values in numbers.items()}
+    used = [place for place in range(len(ranges)) if any(c[place] for c in counts.values())]
+    first, last = min(used), max(used) + 1
+    several = len(numbers) > 1
+    return Histogram(
+        caption,
+        tuple(one.name for one in ranges[first:last]),
+        tuple(Series(title, tuple(found[first:last])) for title, found in counts.items()),
+        tuple(
+            (f"{title}: " if several else "") + _summary(values, show)
+            for title, values in numbers.items()
+        ),
+    )
+
+
+def _counts(values: Iterable[float], ranges: Sequence[Range]) -> list[int]:
+    counts = [0] * len(ranges)
+    for value in values:
+        counts[next(place for place, one in enumerate(ranges) if value <= one.most)] += 1
+    return counts
+
+
+def _summary(values: Sequence[float], show: Callable[[float], str]) -> str:
+    return OF_THE.format(
+        count=plural(len(values), "case"),
+        mean=show(fmean(values)),
+        median=show(median(values)),
+        least=show(min(values)),
+        most=show(max(values)),
+    )

@@ -6,12 +6,20 @@ from collections.abc import Container, Iterator
 from typing import Literal
 
 from pydantic import Field
-from rich.text import Text
 
 from planner.plan import Record
-from planner.report.json import dump
-from planner.report.paper import Column, Paper, grid, table_of
-from planner.report.text import word
+from planner.report.document import (
+    NOTHING,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Only,
+    Paragraph,
+    Section,
+    table,
+)
+from planner.report.style import Said, renderer, words
 
 
 class LawEntry(Record):
@@ -58,64 +66,62 @@ class Catalogue(Record):
     objectives: tuple[ObjectiveEntry, ...]
 
 
-def render(catalogue: Catalogue, style: str, *, width: int, color: bool) -> str:
-    """Return the catalogue as ``json``, ``plain`` or ``table``."""
-    if style == "json":
-        return dump(catalogue)
-    if style == "plain":
-        return "".join(f"{line}\n" for line in _lines(catalogue))
-    return _table(catalogue, width, color=color)
-
-
 def _lines(catalogue: Catalogue) -> Iterator[str]:
     laws = {law.id: law for rules in catalogue.rule_sets for law in rules.laws}
     for law in laws.values():
-        names = [word(rules.name) for rules in catalogue.rule_sets if law in rules.laws]
-        yield f'law {law.id} {law.name} rules={",".join(names)} title="{law.title}"'
+        rules = ",".join(one.name for one in catalogue.rule_sets if law in one.laws)
+        yield f"law {words(law.id, law.name, rules=rules, title=Said(law.title))}"
         yield f"  {law.statement}"
         yield f"  source: {law.source}"
         if law.reasons:
             yield f"  reason codes: {', '.join(law.reasons)}"
     for term in catalogue.terms:
-        yield f'term {term.id} unit="{term.unit}" title="{term.title}"'
+        yield f"term {words(term.id, unit=Said(term.unit), title=Said(term.title))}"
     for entry in catalogue.objectives:
         levels, caps = ",".join(entry.levels), ",".join(entry.caps) or "none"
-        yield f'objective {entry.name} levels={levels} caps={caps} summary="{entry.summary}"'
+        facts = words(entry.name, levels=levels, caps=caps, summary=Said(entry.summary))
+        yield f"objective {facts}"
 
 
-def _table(catalogue: Catalogue, width: int, *, color: bool) -> str:
-    paper = Paper(width, color=color)
-    told: set[str] = set()
+def _document(catalogue: Catalogue) -> Document:
+    sections = []
+    known: set[str] = set()
     for rules in catalogue.rule_sets:
-        paper.add(Text(f"Rules of {rules.name}", "bold"))
-        paper.add(grid(_facts(rules, told)))
-        told.update(law.id for law in rules.laws)
+        title = f"Rules of {rules.name}"
+        heading = Only("screen", (Paragraph(title, "strong"),))
+        sections += [Section(title, (heading,)), Section(title, (_laws(rules, known),))]
+        known.update(law.id for law in rules.laws)
     terms: list[Column[TermEntry]] = [
         Column("Term", lambda term: term.id),
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Unit", lambda term: term.unit),
     ]
-    paper.add(table_of(terms, catalogue.terms))
     objectives: list[Column[ObjectiveEntry]] = [
         Column("Objective", lambda entry: entry.name),
         Column("What it is", lambda entry: entry.summary, folds=True),
         Column("Levels", lambda entry: ", ".join(entry.levels), folds=True),
-        Column("Caps", lambda entry: ", ".join(entry.caps) or "-", folds=True),
+        Column("Caps", lambda entry: ", ".join(entry.caps) or NOTHING, folds=True),
     ]
-    paper.add(table_of(objectives, catalogue.objectives))
-    return paper.text()
+    sections += [
+        Section("Terms", (table("What disruption is measured by", terms, catalogue.terms),)),
+        Section("Objectives", (table("What is minimised", objectives, catalogue.objectives),)),
+    ]
+    return Document("Laws, disruption terms and objectives", (), tuple(sections))
 
 
-def _facts(rules: RuleSet, told: Container[str]) -> list[tuple[str, str | Text]]:
-    """Return the laws of a rule set; of one that is told already only id and title."""
-    facts: list[tuple[str, str | Text]] = []
+def _laws(rules: RuleSet, known: Container[str]) -> Facts:
+    """Return the laws of a rule set; of one that is known already only id and title."""
+    rows: list[tuple[str, Cell]] = []
     for law in rules.laws:
-        facts.append((law.id, Text(law.title, "" if law.id in told else "bold")))
-        if law.id not in told:
-            facts += [
-                ("", law.statement),
-                ("", Text(f"{law.name}; {law.source}", "dim")),
-                *(("", Text(f"reason code {code}", "dim")) for code in law.reasons),
-                ("", ""),
+        rows.append((law.id, Cell(law.title, tone="" if law.id in known else "strong")))
+        if law.id not in known:
+            rows += [
+                ("", Cell(law.statement)),
+                ("", Cell(f"{law.name}; {law.source}", tone="dim")),
+                *(("", Cell(f"reason code {code}", tone="dim")) for code in law.reasons),
+                ("", Cell("")),
             ]
-    return facts if facts and facts[-1][1] else facts[:-1]
+    return Facts(tuple(rows if rows[-1][1].text else rows[:-1]))
+
+
+render = renderer(_lines, _document)

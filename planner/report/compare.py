@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from planner.commands.audit.record import Failure
 from planner.commands.compare import (
     MEASURES,
     Comparison,
@@ -20,21 +17,20 @@ from planner.commands.compare import (
 )
 from planner.commands.compare.table import columns, values
 from planner.plan import Record
-from planner.report.audit import safe
-from planner.report.document.block import (
+from planner.report.audit import failure_lines, failure_table
+from planner.report.document import (
+    NOTHING,
     Cell,
     Column,
     Document,
     Fact,
     Section,
-    Sheet,
+    Table,
     filled,
-    name,
-    sheet,
+    table,
 )
-from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.text import decimal, hours, plural, short, word
+from planner.report.style import Said, csv_of, fields, line, renderer
+from planner.report.text import decimal, hours, plural, short
 
 ROWS: Final = 30
 """How many rows a table shows; the other formats have all."""
@@ -59,7 +55,6 @@ COUNTS: Final = {
 """What is counted of an algorithm; columns with nothing but zeros are left out."""
 
 COMPARED: Final = "Comparison of algorithms"
-NONE: Final = "-"
 OUTSIDE: Final = " (outside the rules)"
 _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """Which measures of a case give way first where there is little room."""
@@ -71,7 +66,7 @@ def render(comparison: Comparison, style: str, *, width: int, color: bool) -> st
     """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``."""
     if style == "csv":
         return csv_text(comparison)
-    return in_style(comparison, style, _lines, document, width=width, color=color)
+    return renderer(_lines, document)(comparison, style, width=width, color=color)
 
 
 def csv_text(comparison: Comparison) -> str:
@@ -79,20 +74,13 @@ def csv_text(comparison: Comparison) -> str:
 
     A cell is empty where there is no value; ``yes`` and ``no`` stand for conditions.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns(comparison))
-    for row in values(comparison):
-        writer.writerow(yes(cell) if isinstance(cell, bool) else safe(cell) for cell in row)
-    return text.getvalue()
+    return csv_of([columns(comparison), *values(comparison)])
 
 
 def shown(measure: Measure, value: float | None) -> str:
     """Return a measure as people read it: work in accelerator-hours, the others as they are."""
     if value is None:
-        return NONE
-    if value < 0:
-        return f"-{shown(measure, -value)}"
+        return NOTHING
     if measure == "seconds":
         return f"{value:,.3f}"
     if measure == "lost_work":
@@ -113,7 +101,10 @@ def document(comparison: Comparison) -> Document:
             (_distribution_table(summary.distributions),) if summary.distributions else (),
         ),
         Section(against, (_duel_table(summary.duels),) if duels else (), heads=True),
-        Section("Failures", (_failure_table(comparison.failures),) if comparison.failures else ()),
+        Section(
+            "Failures",
+            (failure_table("answered", comparison.failures),) if comparison.failures else (),
+        ),
     )
     return Document(COMPARED, tuple(_head(comparison)), sections)
 
@@ -128,13 +119,13 @@ def _head(comparison: Comparison) -> Iterator[Fact]:
         yield Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad"))
 
 
-def _row_table(rows: Sequence[Row]) -> Sheet:
+def _row_table(rows: Sequence[Row]) -> Table:
     """Return the rows; who waits where is said once for all algorithms."""
-    told = [
+    cases = [
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
         for before, row in zip((None, *rows), rows, strict=False)
     ]
-    table: list[Column[tuple[Row, bool]]] = [
+    made: list[Column[tuple[Row, bool]]] = [
         Column("Case", lambda one: _case(one[0]) if one[1] else "", folds=True),
         Column("Algorithm", lambda one: one[0].algorithm, folds=True, least=_NAME),
         Column("Status", lambda one: _status(one[0]), folds=True),
@@ -148,7 +139,7 @@ def _row_table(rows: Sequence[Row]) -> Sheet:
             for measure in MEASURES
         ),
     ]
-    return sheet("What each algorithm answers", table, told, most=ROWS)
+    return table("What each algorithm answers", made, cases, most=ROWS)
 
 
 def _case(row: Row) -> str:
@@ -163,21 +154,21 @@ def _status(row: Row) -> str:
     return row.status + (OUTSIDE if row.outside_rules else "")
 
 
-def _standing_table(standings: Sequence[Standing]) -> Sheet:
+def _standing_table(standings: Sequence[Standing]) -> Table:
     used = [name for name in COUNTS if any(getattr(one, name) for one in standings)]
-    table: list[Column[Standing]] = [
+    made: list[Column[Standing]] = [
         Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
         *(Column(COUNTS[name], _count(name), number=True) for name in used),
     ]
-    return sheet("How each fared", table, standings)
+    return table("How each fared", made, standings)
 
 
 def _count(name: str) -> Callable[[Standing], str]:
     return lambda one: f"{getattr(one, name):,}"
 
 
-def _distribution_table(rows: Sequence[Distribution]) -> Sheet:
-    table: list[Column[Distribution]] = [
+def _distribution_table(rows: Sequence[Distribution]) -> Table:
+    made: list[Column[Distribution]] = [
         Column("Measure", lambda one: TITLES[one.measure], folds=True, least=_MEASURE),
         Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
         Column("Cases", lambda one: f"{one.count:,}", number=True),
@@ -186,12 +177,12 @@ def _distribution_table(rows: Sequence[Distribution]) -> Sheet:
         Column("90 %", lambda one: shown(one.measure, one.p90), number=True),
         Column("Most", lambda one: shown(one.measure, one.max), number=True),
     ]
-    return sheet("Measures over all cases", table, rows)
+    return table("Measures over all cases", made, rows)
 
 
-def _duel_table(duels: Sequence[Duel]) -> Sheet:
+def _duel_table(duels: Sequence[Duel]) -> Table:
     rows = [(duel, score) for duel in duels for score in duel.scores]
-    table: list[Column[tuple[Duel, Score]]] = [
+    made: list[Column[tuple[Duel, Score]]] = [
         Column("Algorithm", lambda row: row[0].algorithm, folds=True, least=_NAME),
         Column("Measure", lambda row: TITLES[row[1].measure], folds=True, least=_MEASURE),
         Column("Less", lambda row: f"{row[1].wins:,}", number=True),
@@ -201,65 +192,39 @@ def _duel_table(duels: Sequence[Duel]) -> Sheet:
         Column("Only it\nhas a plan", lambda row: f"{row[0].only_this:,}", number=True, rank=1),
         Column("Only the\nfirst has", lambda row: f"{row[0].only_first:,}", number=True, rank=1),
     ]
-    return sheet("How often each is better than the first", table, rows)
-
-
-def _failure_table(failures: Sequence[Failure]) -> Sheet:
-    table: list[Column[Failure]] = [
-        Column("State", lambda one: name(one.state), folds=True),
-        Column("Preemptor", lambda one: name(one.pending or ""), folds=True),
-        Column("Outcome", lambda one: one.outcome),
-        Column("Why", lambda one: one.detail.partition("\n")[0], folds=True, least=24),
-    ]
-    return sheet("What could not be answered", table, failures)
+    return table("How often each is better than the first", made, rows)
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:
-    for row in comparison.rows:
-        yield _row_line(row)
-    for failure in comparison.failures:
-        who = [word(failure.pending)] if failure.pending else []
-        detail = quoted(" ".join(failure.detail.split()))
-        yield line("failure", word(failure.state), *who, f"outcome={failure.outcome}", detail)
+    yield from map(_row_line, comparison.rows)
+    yield from failure_lines(comparison.failures)
     summary = comparison.summary
     for standing in summary.standings:
-        yield line("algorithm", word(standing.algorithm), *_facts(standing, "algorithm"))
+        yield line("algorithm", standing.algorithm, **_numbers(standing, "algorithm"))
     for one in summary.distributions:
-        facts = _facts(one, "algorithm", "measure")
-        yield line("distribution", one.measure, word(one.algorithm), *facts)
+        facts = _numbers(one, "algorithm", "measure")
+        yield line("distribution", one.measure, one.algorithm, **facts)
     for duel in summary.duels:
-        pair = word(duel.algorithm), word(duel.first)
-        yield line("duel", *pair, *_facts(duel, "algorithm", "first", "scores"))
+        pair = duel.algorithm, duel.first
+        yield line("duel", *pair, **_numbers(duel, "algorithm", "first", "scores"))
         for score in duel.scores:
-            yield line("score", *pair, score.measure, *_facts(score, "measure"))
-    yield line("total", *_facts(summary, "standings", "distributions", "duels"))
+            yield line("score", *pair, score.measure, **_numbers(score, "measure"))
+    yield line("total", **_numbers(summary, "standings", "distributions", "duels"))
 
 
-def _facts(record: Record, *but: str) -> Iterator[str]:
-    """Yield the numbers of a record by name, without the fields that are no numbers."""
-    for fact, value in record.model_dump(exclude=set(but)).items():
-        yield f"{fact}={value}"
+def _numbers(record: Record, *but: str) -> dict[str, str]:
+    """Return the numbers of a record by name, without the fields that are no numbers."""
+    return {key: str(value) for key, value in record.model_dump(exclude=set(but)).items()}
 
 
 def _row_line(row: Row) -> str:
-    facts = [word(row.state), word(row.pending), word(row.algorithm), f"status={row.status}"]
-    if row.proved is not None:
-        facts.append(f"proved={yes(row.proved)}")
-    if row.outside_rules:
-        facts.append(
-            f"outside_rules={','.join(law.partition(' ')[0] for law in row.outside_rules)}"
-        )
-    if row.own_flavors is False:
-        facts.append("own_flavors=no")
+    facts = fields(row, "status proved")
+    outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
+    facts["outside_rules"] = outside or None
+    facts["own_flavors"] = False if row.own_flavors is False else None
     if row.has_plan:
-        facts.append(f"victims={len(row.victims)}")
-        facts += [f"{term}={value}" for term, value in row.terms.items()]
-        facts += [f"ratio={row.ratio}"] if row.ratio is not None else []
+        facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
     if row.levels:
-        first = row.levels[0]
-        facts += [f"level={first.term}", f"bound={first.bound}"]
-    if row.seconds is not None:
-        facts.append(f"seconds={row.seconds}")
-    elif row.detail:
-        facts.append(quoted(" ".join(row.detail.split())))
-    return line("row", *facts)
+        facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
+    detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
+    return line("row", row.state, row.pending, row.algorithm, detail, **facts, seconds=row.seconds)

@@ -14,7 +14,8 @@ from planner.commands.explain.record import (
     Optima,
     TermDifference,
 )
-from planner.report.document.block import (
+from planner.report.document import (
+    NOTHING,
     Block,
     Cell,
     Column,
@@ -22,17 +23,15 @@ from planner.report.document.block import (
     Fact,
     Facts,
     Section,
-    Sheet,
+    Table,
     facts,
     filled,
     name,
-    sheet,
+    table,
 )
-from planner.report.document.plan import ANSWERS
-from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.table_parts import NOTHING
-from planner.report.text import short, word
+from planner.report.plan import ANSWERS
+from planner.report.style import Said, each, field_lines, fields, line, renderer, words
+from planner.report.text import short
 from planner.scheduler import Part, scheduler_of
 
 QUESTIONS: Final = {
@@ -61,17 +60,12 @@ class Explained(Protocol):
         """Yield the lines on where the preemptor is."""
         ...
 
-    def standings(self, answer: AnyExplanation) -> Iterable[tuple[str, CommonStanding, list[str]]]:
-        """Yield what is explained: what a line calls it, itself, and facts of this scheduler."""
+    def standings(self, answer: AnyExplanation) -> Iterable[tuple[CommonStanding, str]]:
+        """Yield what is explained, and the start of its line: who it is, and where it runs."""
         ...
 
 
 EXPLAINED: Final = Part[Explained]("explained")
-
-
-def render(answer: AnyExplanation, style: str, *, width: int, color: bool) -> str:
-    """Return an explanation: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: AnyExplanation) -> Document:
@@ -103,15 +97,19 @@ def _head(answer: AnyExplanation) -> Iterator[Fact]:
     yield from facts(EXPLAINED.of(answer).about(answer))
 
 
-def _standings(answer: AnyExplanation) -> Sheet:
+def _standings(answer: AnyExplanation) -> Table:
     columns: list[Column[Any]] = [
         *EXPLAINED.of(answer).columns(),
         Column("Law", lambda one: one.law.law),
         Column("Why", lambda one: one.law.text, folds=True, least=24),
-        Column(scheduler_of(answer).words.name, lambda one: yes(one.by_scheduler), rank=3),
+        Column(
+            scheduler_of(answer).words.name,
+            lambda one: NECESSARY[one.by_scheduler],
+            rank=3,
+        ),
         Column("Necessary", lambda one: NECESSARY[one.necessary]),
     ]
-    return sheet("What the rules say of each", columns, answer.standings)
+    return table("What the rules say of each", columns, answer.standings)
 
 
 def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
@@ -123,7 +121,7 @@ def _alternative(other: Alternative, names: Mapping[str, str]) -> Facts:
     return Facts(tuple(rows))
 
 
-def _difference(terms: Sequence[TermDifference]) -> Sheet:
+def _difference(terms: Sequence[TermDifference]) -> Table:
     ordered = sorted(terms, key=lambda term: (term.level is None, term.level or 0))
     shown = [term for term in ordered if term.level is not None or term.plan != term.other]
     columns: list[Column[TermDifference]] = [
@@ -137,7 +135,7 @@ def _difference(terms: Sequence[TermDifference]) -> Sheet:
         Column("Difference", lambda term: f"{term.other - term.plan:+,}", number=True),
         Column("Unit", lambda term: term.unit),
     ]
-    return sheet("The plan and the other", columns, shown)
+    return table("The plan and the other", columns, shown)
 
 
 def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
@@ -150,7 +148,7 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
         )
     ]
     if optima.count > 1:
-        yield sheet("All that equal the plan in every level", columns, optima.plans)
+        yield table("All that equal the plan in every level", columns, optima.plans)
 
 
 def _clash(clash: AnyClash) -> Iterator[Block]:
@@ -159,7 +157,7 @@ def _clash(clash: AnyClash) -> Iterator[Block]:
             Column("Law", lambda law: law.law),
             Column("Clash", lambda law: law.text, folds=True),
         ]
-        yield sheet("Laws that clash", columns, clash.laws)
+        yield table("Laws that clash", columns, clash.laws)
     if clash.shortfalls:
         yield Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
     if clash.changes:
@@ -169,76 +167,52 @@ def _clash(clash: AnyClash) -> Iterator[Block]:
             Column("To", lambda one: one.after),
             Column("Victims", lambda one: str(len(one.victims)), number=True),
         ]
-        yield sheet("Single changes after which there is a plan", changes, clash.changes)
+        yield table("Single changes after which there is a plan", changes, clash.changes)
 
 
 def _lines(answer: AnyExplanation) -> Iterator[str]:
     yield line("question", answer.question)
-    yield line("answer", quoted(answer.answer))
-    yield line("preemptor", word(answer.preemptor))
+    yield line("answer", Said(answer.answer))
+    yield line("preemptor", answer.preemptor)
     yield from EXPLAINED.of(answer).asking(answer)
-    yield line("priority", str(answer.priority))
-    yield line("rules", answer.rules)
-    yield line("objective", word(answer.objective))
-    yield line("status", answer.status)
-    yield line("victims", str(len(answer.victims)))
-    yield from _standing_lines(answer)
+    yield from field_lines(answer, "priority rules objective status victims")
+    for one, start in EXPLAINED.of(answer).standings(answer):
+        facts = words(
+            Said(one.law.text),
+            **fields(one, "priority candidate"),
+            law=one.law.law,
+            **fields(one, "position candidates"),
+            **{answer.scheduler: one.by_scheduler},
+            **fields(one, "plan=by_plan necessary"),
+        )
+        yield f"{start} {facts}"
     if answer.alternative is not None:
         yield from _alternative_lines(answer.alternative)
     if answer.optima is not None:
-        yield from _optima_lines(answer.optima)
+        yield line("optimal_plans", answer.optima.count, complete=answer.optima.complete)
+        for number, keys in enumerate(answer.optima.plans, start=1):
+            yield line("optimal_plan", number, *keys)
     if answer.clash is not None:
         yield from _clash_lines(answer.clash)
 
 
-def _standing_lines(answer: AnyExplanation) -> Iterator[str]:
-    for label, one, told in EXPLAINED.of(answer).standings(answer):
-        yield line(label, *told, *_facts(one, answer.scheduler))
-
-
-def _facts(one: CommonStanding, scheduler: str) -> list[str]:
-    place = [] if one.position is None else [f"position={one.position}"]
-    needed = [] if one.necessary is None else [f"necessary={yes(one.necessary)}"]
-    return [
-        f"priority={one.priority}",
-        f"candidate={yes(one.candidate)}",
-        f"law={one.law.law}",
-        *place,
-        f"candidates={one.candidates}",
-        f"{scheduler}={yes(one.by_scheduler)}",
-        f"plan={yes(one.by_plan)}",
-        *needed,
-        quoted(one.law.text),
-    ]
-
-
 def _alternative_lines(other: Alternative) -> Iterator[str]:
-    bounds = (
-        f"within_caps={yes(other.within_caps)}",
-        *(["last_resort=yes"] if other.last_resort else []),
-    )
-    yield line(other.condition, word(other.victim), f"status={other.status}", *bounds)
-    yield from (line("more", word(key)) for key in other.more)
-    yield from (line("fewer", word(key)) for key in other.fewer)
+    last = other.last_resort or None
+    facts = fields(other, "status within_caps")
+    yield line(other.condition, other.victim, **facts, last_resort=last)
+    yield from each("more", other.more)
+    yield from each("fewer", other.fewer)
     for term in other.terms:
-        level = [] if term.level is None else [f"level={term.level}"]
-        facts = (f"plan={term.plan}", f"other={term.other}", *level)
-        texts = (f"unit={quoted(term.unit)}", f"title={quoted(term.title)}")
-        yield line("term", word(term.term), *facts, *texts)
-
-
-def _optima_lines(optima: Optima) -> Iterator[str]:
-    yield line("optimal_plans", str(optima.count), f"complete={yes(optima.complete)}")
-    for number, keys in enumerate(optima.plans, start=1):
-        yield line("optimal_plan", str(number), *map(word, keys))
+        texts = {"unit": Said(term.unit), "title": Said(term.title)}
+        yield line("term", term.term, **fields(term, "plan other level"), **texts)
 
 
 def _clash_lines(clash: AnyClash) -> Iterator[str]:
-    yield from (line("clash", law.law, quoted(law.text)) for law in clash.laws)
-    for one in clash.shortfalls:
-        yield line("short", word(one.name), quoted(one.text))
+    yield from (line("clash", law.law, Said(law.text)) for law in clash.laws)
+    yield from (line("short", one.name, Said(one.text)) for one in clash.shortfalls)
     for change in clash.changes:
-        yield line(
-            "change", word(change.edit), f"victims={len(change.victims)}", quoted(change.text)
-        )
-    yield line("proved", yes(clash.proved), f"changes_all_tried={yes(clash.tried_all)}")
+        yield line("change", change.edit, Said(change.text), victims=change.victims)
+    yield line("proved", clash.proved, changes_all_tried=clash.tried_all)
+
+
+render = renderer(_lines, document)

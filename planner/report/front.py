@@ -4,47 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
-from planner.plan import (
-    SCHEMA_VERSION,
-    AnyPlan,
-    Front,
-    FrontMeasure,
-    FrontPoint,
-    Record,
-)
-from planner.report.document.block import (
+from planner.plan import SCHEMA_VERSION, Front, FrontMeasure, FrontPoint, GreedyPoint, Record
+from planner.report.document import (
     Cell,
     Column,
     Document,
     Fact,
     Paragraph,
     Section,
-    Sheet,
+    Table,
     Tone,
     facts,
     filled,
     name,
-    sheet,
+    named,
+    table,
 )
-from planner.report.document.measure import amount_of
-from planner.report.document.plan import PAGE, scheduler_at
-from planner.report.json import dump
-from planner.report.plain import LINES, SEPARATOR
-from planner.report.plain_lines import line, outside, quoted
-from planner.report.style import written
-from planner.report.table_parts import NO_GREEDY, units_of
-from planner.report.terminal import CUT, MAX_NAMES
-from planner.report.text import clean, moment, short, word
-from planner.report.words import (
-    outside_rules,
-    scheduler_name,
-    texts_of,
-    victim_names,
+from planner.report.plan import (
+    LINES,
+    NO_GREEDY,
+    PAGE,
+    amount_of,
+    outside_lines,
+    scheduler_at,
+    unit_of,
 )
+from planner.report.style import Said, each, free, line, rendered
+from planner.report.text import moment
+from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names
 from planner.scheduler import scheduler_of
 
 ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
@@ -82,20 +73,11 @@ class _Row(NamedTuple):
     point: FrontPoint
 
 
-def render(front: Front, style: str, *, width: int, color: bool) -> str:
-    """Return a front: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    if style == "json":
-        return dump(front)
-    return render_all([front], style, width=width, color=color)
-
-
-def render_all(fronts: Sequence[Front], style: str, *, width: int, color: bool) -> str:
-    """Return several fronts, one after the other, or as one JSON object with the key ``fronts``."""
-    if style == "json":
-        return dump(Fronts(fronts=tuple(fronts)))
-    if style == "plain":
-        return SEPARATOR.join("".join(f"{text}\n" for text in _lines(front)) for front in fronts)
-    return written(list(map(document, fronts)), style, width=width, color=color, noun="front")
+def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, color: bool) -> str:
+    """Return fronts in a style; ``alone`` says that there is one, and no list of them."""
+    whole = fronts[0] if alone else Fronts(fronts=tuple(fronts))
+    look: dict[str, Any] = {"width": width, "color": color}
+    return rendered(fronts, style, _lines, document, whole=whole, noun="front", **look)
 
 
 def document(front: Front) -> Document:
@@ -105,6 +87,7 @@ def document(front: Front) -> Document:
     head = (
         Fact("Preemptor", name(greedy.preemptor_name), "title"),
         *facts(PAGE.of(greedy)(greedy).asking),
+        Fact("Priority", Cell(f"{greedy.priority:,}")),
         Fact("Scheduler", Cell(scheduler_at(greedy))),
         Fact("Objective", Cell(front.objective)),
         Fact("Front", Cell(badge, tone=tone), "verdict"),
@@ -130,14 +113,18 @@ def _rows(front: Front) -> list[_Row]:
     return sorted(rows, key=lambda row: (row.point.values[0], -row.point.values[1]))
 
 
-def _table(front: Front, rows: Sequence[_Row]) -> Sheet:
+def _table(front: Front, rows: Sequence[_Row]) -> Table:
+    def whom(row: _Row) -> Cell:
+        plan = row.point.plan
+        return Cell(named(plan.keys, victim_names(plan)), tone=row.tone)
+
     columns: list[Column[_Row]] = [
         Column("Point", lambda row: Cell(row.label, tone=row.tone), number=True),
         *(_measure_column(front, side) for side in range(2)),
         Column("Victims", lambda row: f"{len(row.point.plan.victims):,}", number=True),
-        Column("Whom", lambda row: _named(row.point.plan, row.tone), folds=True),
+        Column("Whom", whom, folds=True),
     ]
-    return sheet("Plans of which none is better than another in both measures", columns, rows)
+    return table("Plans of which none is better than another in both measures", columns, rows)
 
 
 def _measure_column(front: Front, side: int) -> Column[_Row]:
@@ -147,20 +134,14 @@ def _measure_column(front: Front, side: int) -> Column[_Row]:
     def cell(row: _Row) -> Cell:
         return amount_of(unit, row.point.values[side])
 
-    title = [measure.term, *wrap(what, TITLE_WIDTH), *units_of(unit)]
-    return Column("\n".join(title), cell, number=True)
+    units = unit_of(unit)
+    title = [measure.term, *wrap(what, TITLE_WIDTH), units.text, units.under]
+    return Column("\n".join(filter(None, title)), cell, number=True)
 
 
 def _texts(front: Front, measure: FrontMeasure) -> tuple[str, str]:
     """Return title and unit of a measure in the words of the scheduler."""
     return texts_of(front.greedy.plan, measure.term) or (measure.title, measure.unit)
-
-
-def _named(plan: AnyPlan, tone: Tone) -> Cell:
-    names = victim_names(plan)
-    text = ", ".join(short(names[key]) for key in plan.keys[:MAX_NAMES])
-    more = len(plan.keys) - MAX_NAMES
-    return Cell(f"{text} {CUT.format(count=more)}" if more > 0 else text, tone=tone)
 
 
 def _beside(front: Front) -> str:
@@ -182,31 +163,31 @@ def _beside(front: Front) -> str:
 
 def _lines(front: Front) -> Iterator[str]:
     greedy = front.greedy
-    yield line("preemptor", word(front.preemptor))
+    yield line("preemptor", front.preemptor)
     yield from LINES.of(greedy.plan).asking(greedy.plan)
     yield line("status", front.status)
-    yield line("explanation", " ".join(map(clean, front.explanation.split("\n"))))
+    yield free("explanation", front.explanation)
     yield line("scheduler", front.scheduler)
-    yield line("rules", word(greedy.plan.rules))
-    yield line("objective", word(front.objective))
+    yield line("rules", greedy.plan.rules)
+    yield line("objective", front.objective)
     yield line("now", moment(greedy.plan.now))
     for measure in front.measures:
         title, unit = _texts(front, measure)
-        yield line("measure", word(measure.term), f"unit={quoted(unit)}", f"title={quoted(title)}")
-    yield line("points", str(len(front.points)))
+        yield line("measure", measure.term, unit=Said(unit), title=Said(title))
+    yield line("points", front.points)
     for number, point in enumerate(front.points, start=1):
         yield from _point(front, "point", str(number), point)
     if front.unproved is not None:
         yield from _point(front, "unproved", "-", front.unproved)
-    place = [f"place={greedy.place}"]
-    if greedy.points:
-        place.append(f"points={','.join(map(str, greedy.points))}")
-    yield from _point(front, "greedy", front.scheduler, greedy, *place)
-    yield from outside("outside_rules", greedy.plan)
+    yield from _point(front, "greedy", front.scheduler, greedy)
+    yield from outside_lines("outside_rules", greedy.plan)
 
 
-def _point(front: Front, label: str, name: str, point: FrontPoint, *more: str) -> Iterator[str]:
-    values = zip(front.measures, point.values, strict=True)
-    facts = [f"{word(measure.term)}={value}" for measure, value in values]
-    yield line(label, name, *facts, f"victims={len(point.plan.victims)}", *more)
-    yield from (line(f"{label}_victim", name, word(key)) for key in point.plan.keys)
+def _point(front: Front, label: str, name: str, point: FrontPoint) -> Iterator[str]:
+    terms = (measure.term for measure in front.measures)
+    facts: dict[str, Any] = dict(zip(terms, point.values, strict=True))
+    facts["victims"] = point.plan.victims
+    if isinstance(point, GreedyPoint):
+        facts |= {"place": point.place, "points": ",".join(map(str, point.points)) or None}
+    yield line(label, name, **facts)
+    yield from each(f"{label}_victim", point.plan.keys, name)

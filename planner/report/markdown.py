@@ -1,20 +1,245 @@
-"""Plans in GitHub-flavoured Markdown, for tickets and pull requests: ``--format markdown``."""
+"""Documents in GitHub-flavoured Markdown.
+
+Whatever a state calls things stands in code spans, where nothing is markup, a mention or a link;
+other texts are escaped. Charts become tables.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
-from planner.plan import AnyPlan
-from planner.report.document.plan import document
-from planner.report.markdown_text import text_of
+from planner.report.document import (
+    CUT,
+    NOTHING,
+    Block,
+    Cell,
+    Document,
+    Facts,
+    Fold,
+    Gauges,
+    Histogram,
+    Listing,
+    Names,
+    Paragraph,
+    Table,
+    Tone,
+)
+from planner.report.text import clean, short
+
+MAX_ROWS: Final = 100
+"""A comment may have 65,536 characters; longer tables end with a line that says so."""
+
+MARKS: Final[dict[Tone, str]] = {"warn": "⚠️ ", "bad": "❌ "}
+
+BAR: Final = "\\|"
+"""A bar within a cell of a table."""
+INDENT: Final = "&emsp;"
+
+_MARKUP: Final = re.compile(r"([\\`*_{}\[\]<>|~$&!])")
+_LINE_START: Final = re.compile(r"^([-+#=]|\d+(?=[.)]))")
+_LIVE: Final = re.compile(
+    r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=GH)(?=-)", re.IGNORECASE
+)
+"""Where a mention, a reference or a link would begin to live: an empty comment keeps it dead."""
+_HERE: Final = "\0"
+"""Stands for such a place; no text that was made harmless holds it."""
+_DEAD: Final = "<!-- -->"
 
 
-def render(plan: AnyPlan, *, width: int | None = None, color: bool = False) -> str:
-    """Return the plan in Markdown; it is never wrapped or coloured."""
-    return render_all([plan], width=width, color=color)
+def text_of(document: Document) -> str:
+    """Return a document in Markdown."""
+    document = document.on("page")
+    lines = [
+        f"## {_cell(replace(document.title, aside=''), in_table=False)}",
+        "",
+        _answer(document),
+        "",
+    ]
+    lines += [
+        f"- **{prose(tile.value)}** {prose(tile.label)}{_beside(tile.beside)}"
+        for tile in document.tiles
+    ]
+    lines += ["", *_facts(document.facts)]
+    for section in document.sections:
+        lines += ["", f"### {prose(section.title)}", ""]
+        lines += _blocks(section.blocks)
+    text = "\n".join(lines).strip("\n")
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n"
 
 
-def render_all(plans: Sequence[AnyPlan], *, width: int | None = None, color: bool = False) -> str:
-    """Return several plans, one after the other, with a line between them."""
-    del width, color
-    return "\n---\n\n".join(text_of(document(plan)) for plan in plans)
+def code(text: str, *, in_table: bool = False) -> str:
+    """Return a name as a code span, in which nothing means anything."""
+    inner = short(text) or " "
+    ticks = "`" * (max(map(len, re.findall("`+", inner)), default=0) + 1)
+    # One space at both ends is taken away again, unless there is nothing but spaces.
+    pad = " " if inner.strip() and {inner[0], inner[-1]} & {"`", " "} else ""
+    return f"{ticks}{pad}{inner.replace('|', BAR) if in_table else inner}{pad}{ticks}"
+
+
+def prose(text: str, *, in_table: bool = False) -> str:
+    """Return a text in which nothing is markup; in a table no line begins a list anyway."""
+    lines = (_escaped(clean(line).strip()) for line in text.split("\n"))
+    if in_table:
+        return "<br>".join(lines)
+    return "\\\n".join(_LINE_START.sub(_guarded, line) for line in lines)
+
+
+def _escaped(line: str) -> str:
+    return _MARKUP.sub(r"\\\1", _LIVE.sub(_HERE, line)).replace(_HERE, _DEAD)
+
+
+def _guarded(match: re.Match[str]) -> str:
+    """Return the start of a line that would begin a list or a heading, so that it does not."""
+    start = match[1]
+    return f"{start}\\" if start.isdigit() else f"\\{start}"
+
+
+def _answer(document: Document) -> str:
+    if not document.badge:
+        return prose(document.answer)
+    said = f"**{prose(document.badge)}**"
+    return f"{said}: {prose(document.answer)}" if document.answer else said
+
+
+def _beside(text: str) -> str:
+    return f" ({prose(text)})" if text else ""
+
+
+def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
+    """Yield a list; what has no label goes on with what is before."""
+    lines: list[str] = []
+    for label, value in rows:
+        text = _cell(value, in_table=False)
+        if label or not lines:
+            lines.append(f"- {prose(label)}: {text}" if label else f"- {text}")
+        else:
+            lines[-1] += f"\\\n  {text}"
+    yield from lines
+
+
+def _cell(cell: Cell, *, in_table: bool = True) -> str:
+    text = MARKS.get(cell.tone, "") if cell.tone == "bad" else ""
+    if cell.is_name or cell.href:
+        text += code(cell.text, in_table=in_table)
+    else:
+        text += prose(cell.text, in_table=in_table)
+    if cell.tone == "strong" and not (cell.is_name or cell.href):
+        text = f"**{text}**"
+    below = [prose(one, in_table=in_table) for one in (cell.aside, cell.under) if one]
+    return "<br>".join([text, *below])
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        yield from _block(block)
+        yield ""
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Table():
+            yield from _table(block)
+        case Paragraph():
+            yield MARKS.get(block.tone, "") + prose(block.text)
+        case Facts():
+            yield from _facts(block.rows)
+        case Names():
+            yield from _names(block)
+        case Listing():
+            yield from _listing(block)
+        case Gauges():
+            yield f"**{prose(block.caption)}**"
+            yield ""
+            yield from _gauges(block)
+        case Histogram():
+            yield f"**{prose(block.caption)}**"
+            yield ""
+            yield from _histogram(block)
+        case Fold():
+            yield f"<details><summary>{prose(block.summary)}</summary>"
+            yield ""
+            yield from _blocks(block.blocks)
+            yield "</details>"
+
+
+def _table(block: Table) -> Iterator[str]:
+    titles = [prose(column.title, in_table=True) for column in block.columns]
+    most = min(MAX_ROWS, block.most_on_page)
+    rows = [[_cell(cell) for cell in row] for row in block.rows[:most]]
+    if block.has_totals:
+        totals = (prose(column.total, in_table=True) for column in block.columns)
+        rows.append([f"**{total}**" if total else "" for total in totals])
+    yield from _grid(titles, [column.number for column in block.columns], rows)
+    if len(block.rows) > most:
+        yield from ("", CUT.format(count=len(block.rows) - most))
+    for note in block.notes:
+        yield from ("", prose(note))
+
+
+def _grid(
+    titles: Sequence[str], numbers: Sequence[bool], rows: Iterable[Sequence[str]]
+) -> Iterator[str]:
+    yield f"| {' | '.join(titles)} |"
+    yield f"| {' | '.join('---:' if number else '---' for number in numbers)} |"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def _names(block: Names) -> Iterator[str]:
+    shown = [code(text) for text in block.names[:MAX_ROWS]]
+    label = f"{MARKS.get(block.tone, '')}{prose(block.label.capitalize())} ({len(block.names):,})"
+    if block.ordered:
+        yield f"{label}:"
+        yield ""
+        yield from (f"{place}. {text}" for place, text in enumerate(shown, start=1))
+    else:
+        yield f"- {label}: {', '.join(shown)}"
+    if len(block.names) > MAX_ROWS:
+        yield from ("", CUT.format(count=len(block.names) - MAX_ROWS))
+
+
+def _listing(block: Listing) -> Iterator[str]:
+    """Yield lines between fences that are longer than any of their own."""
+    lines = [clean(line) for line in block.lines]
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield from (fence, *lines, fence)
+
+
+def _gauges(block: Gauges) -> Iterator[str]:
+    """Yield a table of usage; what lies below something is moved to the right."""
+    planned = any(gauge.after is not None for gauge in block.gauges)
+    titles = ["", block.before, *([block.after] if planned else []), block.mark, block.limit]
+
+    def amount(units: int | None) -> str:
+        return NOTHING if units is None else block.show(units)
+
+    rows = []
+    for gauge in block.gauges[:MAX_ROWS]:
+        about = prose(", ".join([gauge.kind, *gauge.notes]), in_table=True)
+        after = [amount(gauge.after)] if planned else []
+        rows.append(
+            [
+                f"{INDENT * gauge.depth}{code(gauge.name, in_table=True)} {about}",
+                amount(gauge.before),
+                *(f"**{value}**" if gauge.after != gauge.before else value for value in after),
+                amount(gauge.mark),
+                amount(gauge.limit),
+            ]
+        )
+    yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows)
+    if len(block.gauges) > MAX_ROWS:
+        yield from ("", CUT.format(count=len(block.gauges) - MAX_ROWS))
+
+
+def _histogram(block: Histogram) -> Iterator[str]:
+    titles = ["", *(prose(one.title, in_table=True) for one in block.series)]
+    rows = [
+        [prose(label, in_table=True), *(f"{one.counts[place]:,}" for one in block.series)]
+        for place, label in enumerate(block.bins)
+    ]
+    yield from _grid(titles, [False] + [True] * len(block.series), rows)
+    for note in block.notes:
+        yield from ("", prose(note))

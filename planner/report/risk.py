@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.risk.record import Attempt, Exposed, Risk
-from planner.report.document.block import (
+from planner.report.document import (
+    NOTHING,
     Block,
     Cell,
     Column,
@@ -15,15 +16,13 @@ from planner.report.document.block import (
     Fact,
     Paragraph,
     Section,
-    Sheet,
+    Table,
     filled,
     name,
-    sheet,
+    table,
 )
-from planner.report.plain_lines import line, quoted
-from planner.report.style import in_style
-from planner.report.table_parts import NOTHING
-from planner.report.text import plural, word
+from planner.report.style import Said, field_lines, fields, line, renderer
+from planner.report.text import plural
 from planner.scheduler import scheduler_of
 
 ANSWERS: Final = {
@@ -34,11 +33,6 @@ ANSWERS: Final = {
 }
 RISK: Final = "Risk of preemption"
 NEVER: Final = "{never} of {all} are never a victim."
-
-
-def render(answer: Risk, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: Risk) -> Document:
@@ -74,7 +68,7 @@ def _head(answer: Risk) -> Iterator[Fact]:
             yield Fact("", Cell(f"{number:,} more {what}", tone="warn"))
 
 
-def _exposed_table(answer: Risk, rows: list[Exposed]) -> Sheet:
+def _exposed_table(answer: Risk, rows: list[Exposed]) -> Table:
     called = scheduler_of(answer).words
     count = plural(len(rows), called.noun)
     theirs, ours = _sum(row.greedy for row in rows), _sum(row.optimum for row in rows)
@@ -87,7 +81,7 @@ def _exposed_table(answer: Risk, rows: list[Exposed]) -> Sheet:
         Column("Plan", lambda row: _count(row.optimum), ours, number=True),
         Column("%", lambda row: _percent(row.optimum_share), number=True),
     ]
-    return sheet("How often each would be a victim", columns, rows)
+    return table("How often each would be a victim", columns, rows)
 
 
 def _count(number: int) -> str:
@@ -102,7 +96,7 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".removesuffix("%") if share else NOTHING
 
 
-def _preemptor_table(answer: Risk) -> Sheet:
+def _preemptor_table(answer: Risk) -> Table:
     called = scheduler_of(answer).words
     rows = answer.preemptors
     columns: list[Column[Attempt]] = [
@@ -114,7 +108,7 @@ def _preemptor_table(answer: Risk) -> Sheet:
         Column("Plan", lambda row: _victims(row, row.optimum), number=True),
         Column("Answer", lambda row: ANSWERS[row.status]),
     ]
-    return sheet("Whom each preemptor would evict", columns, rows)
+    return table("Whom each preemptor would evict", columns, rows)
 
 
 def _origin(row: Attempt) -> str:
@@ -127,43 +121,19 @@ def _victims(row: Attempt, victims: tuple[str, ...]) -> str:
 
 
 def _lines(answer: Risk) -> Iterator[str]:
-    yield line("scheduler", answer.scheduler)
-    yield line("objective", word(answer.objective))
-    yield line("answered", str(len(answer.preemptors)))
-    yield line("beyond_limit", str(answer.beyond_limit))
-    yield line("unanswered", str(answer.unanswered))
-    yield line("digest", word(answer.digest))
+    names = "scheduler objective answered=preemptors beyond_limit unanswered digest"
+    yield from field_lines(answer, names)
     own = answer.scheduler
     for one in answer.preemptors:
-        yield line(
-            "preemptor",
-            word(one.preemptor),
-            f"status={one.status}",
-            f"{own}={len(one.greedy)}",
-            f"plan={len(one.optimum)}",
-            f"{own}_status={one.greedy_status}",
-            f"origin={one.origin}",
-            *([f"like={word(one.like)}"] if one.like else []),
-            f"alike={one.alike}",
-            f"queue={word(one.queue)}",
-            f"priority={one.priority}",
-            *_called(one.preemptor, one.name),
-        )
+        facts = fields(one, f"status {own}=greedy plan=optimum {own}_status=greedy_status origin")
+        called = one.name if one.name != one.preemptor else None
+        rest = fields(one, "like alike queue priority")
+        yield line("preemptor", one.preemptor, **facts, **rest, name=called)
+    names = f"{own}=greedy plan=optimum {own}_share=greedy_share plan_share=optimum_share"
     for row in answer.running:
-        yield line(
-            "running",
-            word(row.key),
-            f"{own}={row.greedy}",
-            f"plan={row.optimum}",
-            f"{own}_share={row.greedy_share}",
-            f"plan_share={row.optimum_share}",
-            f"queue={word(row.queue)}",
-            f"priority={row.priority}",
-            *_called(row.key, row.name),
-        )
-    for one_skipped in answer.skipped:
-        yield line("skipped", word(one_skipped.preemptor), quoted(one_skipped.reason))
+        called = row.name if row.name != row.key else None
+        yield line("running", row.key, **fields(row, f"{names} queue priority"), name=called)
+    yield from (line("skipped", one.preemptor, Said(one.reason)) for one in answer.skipped)
 
 
-def _called(key: str, name: str) -> list[str]:
-    return [] if name == key else [f"name={word(name)}"]
+render = renderer(_lines, document)

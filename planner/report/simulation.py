@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
-from planner.report.document.block import (
+from planner.report.document import (
+    NOTHING,
     Block,
     Cell,
     Column,
@@ -15,16 +16,14 @@ from planner.report.document.block import (
     Fact,
     Paragraph,
     Section,
-    Sheet,
+    Table,
     Tone,
     filled,
     name,
-    sheet,
+    table,
 )
-from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.table_parts import NOTHING
-from planner.report.text import age, hours, moment, plural, short, word
+from planner.report.style import Said, each, field_lines, fields, line, renderer
+from planner.report.text import age, hours, moment, plural, short
 from planner.scheduler import Part, scheduler_of
 
 SIMULATED: Final = "Simulation"
@@ -47,11 +46,6 @@ MORE_LOOPS: Final = "... {count:,} more loops, use --format json"
 
 AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
 """Writes an amount of a resource as people do."""
-
-
-def render(answer: Simulation, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def render_timeline(answer: Simulation) -> str:
@@ -139,23 +133,23 @@ def _timeline(answer: Simulation) -> Iterator[Block]:
         yield _timeline_table(answer, events)
 
 
-def _feud_table(feuds: tuple[Feud, ...]) -> Sheet:
+def _feud_table(feuds: tuple[Feud, ...]) -> Table:
     columns: list[Column[Feud]] = [
         Column("They evicted each other", lambda row: name(row.first), folds=True),
         Column("was evicted", lambda row: f"{row.first_evicted:,} times", number=True),
         Column("by, and evicted", lambda row: name(row.second), folds=True),
         Column("", lambda row: f"{row.second_evicted:,} times", number=True),
     ]
-    return sheet("Pairs that evicted each other", columns, feuds, most=MOST_ROWS)
+    return table("Pairs that evicted each other", columns, feuds, most=MOST_ROWS)
 
 
-def _storm_table(answer: Simulation) -> Sheet:
+def _storm_table(answer: Simulation) -> Table:
     columns: list[Column[Storm]] = [
         Column("Evicted too often", lambda row: name(row.workload), folds=True),
         Column("Evictions", lambda row: f"{row.evictions:,}", number=True),
         Column("Mostly by", _most_by, folds=True),
     ]
-    return sheet("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
+    return table("Evicted more often than is no storm yet", columns, answer.storms, most=MOST_ROWS)
 
 
 def _most_by(storm: Storm) -> str:
@@ -164,7 +158,7 @@ def _most_by(storm: Storm) -> str:
     return ", ".join(some) + (f" and {left_out:,} more" if left_out > 0 else "")
 
 
-def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Sheet:
+def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
     noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Event]] = [
         Column("Second", lambda row: f"{row.at_s:,}", number=True),
@@ -175,14 +169,14 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Sheet:
         Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True),
         Column("Why", lambda row: row.reason or NOTHING),
     ]
-    return sheet("One event after another", columns, events, most=MOST_ROWS)
+    return table("One event after another", columns, events, most=MOST_ROWS)
 
 
 def _what(event: Event) -> Cell:
     return Cell(event.kind, tone="bad" if event.kind == "preempted" else "")
 
 
-def _fate_table(answer: Simulation) -> Sheet:
+def _fate_table(answer: Simulation) -> Table:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
     noun = scheduler_of(answer).words.noun.title()
     columns: list[Column[Fate]] = [
@@ -196,7 +190,7 @@ def _fate_table(answer: Simulation) -> Sheet:
         Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
         Column("Lost acc-h", lambda row: hours(row.lost_work), number=True),
     ]
-    return sheet(
+    return table(
         "Waiting, running and lost, those evicted most often first", columns, rows, most=MOST_ROWS
     )
 
@@ -205,7 +199,7 @@ def _evictions(fate: Fate) -> str:
     return f"{fate.evictions:,}" if fate.evictions else NOTHING
 
 
-def _use_table(answer: Simulation) -> Sheet:
+def _use_table(answer: Simulation) -> Table:
     def capacity(use: Use) -> str:
         if use.capacity is None:
             return NOTHING
@@ -217,72 +211,36 @@ def _use_table(answer: Simulation) -> Sheet:
         Column("Capacity", capacity, number=True),
         Column("In use", lambda row: NOTHING if row.share is None else f"{row.share:.1%}"),
     ]
-    return sheet("Use of capacity, on average", columns, answer.use, most=MOST_ROWS)
+    return table("Use of capacity, on average", columns, answer.use, most=MOST_ROWS)
 
 
 def _lines(answer: Simulation) -> Iterator[str]:
-    yield line("scheduler", answer.scheduler)
-    yield line("decider", answer.decider)
+    yield from field_lines(answer, "scheduler decider")
     if answer.objective is not None:
-        yield line("objective", word(answer.objective))
+        yield line("objective", answer.objective)
     yield line("start", moment(answer.start))
-    yield line("duration_s", str(answer.duration_s))
-    yield line("cycles", str(answer.cycles))
-    yield line("ended", answer.ended)
-    yield line("unproved", str(answer.unproved))
+    yield from field_lines(answer, "duration_s cycles ended unproved")
     for total, value in answer.totals.model_dump().items():
-        yield line(f"total_{total}", str(value))
-    yield from _finding_lines(answer)
-    for use in answer.use:
-        share = "none" if use.share is None else str(use.share)
-        yield line("use", f"{word(use.flavor)} {word(use.resource)}", f"share={share}")
-    for fate in answer.workloads:
-        yield line(
-            "workload",
-            word(fate.workload),
-            f"standing={word(fate.standing)}",
-            f"queue={word(fate.queue)}",
-            f"evictions={fate.evictions}",
-            f"waiting_s={fate.waiting_s}",
-            f"running_s={fate.running_s}",
-            f"lost_s={fate.lost_s}",
-            f"lost_work={fate.lost_work}",
-        )
-    for event in answer.timeline:
-        yield line("event", str(event.at_s), event.kind, word(event.workload), *_facts(event))
-
-
-def _finding_lines(answer: Simulation) -> Iterator[str]:
+        yield line(f"total_{total}", value)
     for number, loop in enumerate(answer.loops, start=1):
-        yield line(
-            "loop",
-            str(number),
-            f"first_s={loop.first_s}",
-            f"period_s={loop.period_s}",
-            f"cycles={loop.cycles}",
-            f"rounds={loop.rounds}",
-            f"evictions={loop.evictions}",
-            f"endless={yes(loop.endless)}",
-        )
-        for sentence in loop.story:
-            yield line("story", str(number), quoted(sentence))
+        facts = fields(loop, "first_s period_s cycles rounds evictions endless")
+        yield line("loop", number, **facts)
+        yield from each("story", map(Said, loop.story), number)
     for feud in answer.feuds:
-        yield line(
-            "feud",
-            word(feud.first),
-            word(feud.second),
-            f"first_evicted={feud.first_evicted}",
-            f"second_evicted={feud.second_evicted}",
-        )
+        evicted = fields(feud, "first_evicted second_evicted")
+        yield line("feud", feud.first, feud.second, **evicted)
     for storm in answer.storms:
-        yield line("storm", word(storm.workload), f"evictions={storm.evictions}")
+        yield line("storm", storm.workload, evictions=storm.evictions)
+    for use in answer.use:
+        yield line(
+            "use", use.flavor, use.resource, share="none" if use.share is None else use.share
+        )
+    names = "standing queue evictions waiting_s running_s lost_s lost_work"
+    for fate in answer.workloads:
+        yield line("workload", fate.workload, **fields(fate, names))
+    for event in answer.timeline:
+        facts = fields(event, "cycle queue by reason node lost_s")
+        yield line("event", event.at_s, event.kind, event.workload, **facts)
 
 
-def _facts(event: Event) -> Iterator[str]:
-    yield f"cycle={event.cycle}"
-    yield f"queue={word(event.queue)}"
-    for fact, value in (("by", event.by), ("reason", event.reason), ("node", event.node)):
-        if value is not None:
-            yield f"{fact}={word(value)}"
-    if event.lost_s is not None:
-        yield f"lost_s={event.lost_s}"
+render = renderer(_lines, document)

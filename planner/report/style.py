@@ -1,44 +1,153 @@
-"""A result in the style that was asked for: JSON, plain lines, or its document."""
+"""A result in the style that was asked for: JSON, plain lines, CSV, or its document.
+
+Plain lines are made to be read by grep, awk and cut: one fact a line, whose first word says what
+it is; records go on with ``key=value``. Names are escaped so that none holds a space or a quote;
+texts for people stand in double quotes, or at the end of lines that hold nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeVar
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
-from planner.plan import Record
-from planner.report.document.block import Document
-from planner.report.json import dump
-from planner.report.markdown_text import text_of as markdown
+from pydantic import BaseModel
+
+from planner.report.document import Document
+from planner.report.markdown import text_of as markdown
 from planner.report.terminal import text_of
+from planner.report.text import clean, word
 
-Answer = TypeVar("Answer", bound=Record)
+Answer = TypeVar("Answer")
+Whole_contra = TypeVar("Whole_contra", bound=BaseModel, contravariant=True)
+Whole = TypeVar("Whole", bound=BaseModel)
+LABEL_WIDTH: Final = 16
 RULE: Final = "\n---\n\n"
 
 
-def in_style(  # noqa: PLR0913 - one parameter a style, and the screen
-    answer: Answer,
+class Said(str):
+    """A text for people, which stands in double quotes."""
+
+    __slots__ = ()
+
+
+class Word(str):
+    """One word already: what could end it is escaped."""
+
+    __slots__ = ()
+
+
+class Repeated(tuple[str, ...]):
+    """The values of a fact that stands there several times."""
+
+    __slots__ = ()
+
+
+Value = str | int | float | Sequence[object] | None
+"""What a fact may be: of a list it is how many there are, and ``None`` is left out."""
+
+
+def line(label: str, *values: Value, **facts: Value) -> str:
+    """Return a plain line: what it says, and the `words` of it."""
+    return f"{label:<{LABEL_WIDTH}} {words(*values, **facts)}".rstrip()
+
+
+def words(*values: Value, **facts: Value) -> str:
+    """Return values, facts as ``key=value``, and texts for people at the end."""
+    known = [value for value in values if value is not None]
+    parts = [_plain(value) for value in known if not isinstance(value, Said)]
+    for key, fact in facts.items():
+        several = fact if isinstance(fact, Repeated) else (fact,) if fact is not None else ()
+        parts += [f"{word(key)}={_plain(one)}" for one in several]
+    parts += [_plain(value) for value in known if isinstance(value, Said)]
+    return " ".join(parts)
+
+
+def joined(*parts: str) -> Word:
+    """Return parts of a name as one word with slashes."""
+    return Word("/".join(map(word, parts)))
+
+
+def free(label: str, text: str) -> str:
+    """Return a plain line of nothing but a text for people, without quotes."""
+    in_one_line = " ".join(map(clean, text.split("\n")))
+    return f"{label:<{LABEL_WIDTH}} {in_one_line}".rstrip()
+
+
+def each(label: str, keys: Iterable[Value], *before: Value) -> Iterator[str]:
+    """Yield a plain line for each of some values, the same ones ``before`` each."""
+    return (line(label, *before, key) for key in keys)
+
+
+def fields(record: object, names: str) -> dict[str, Any]:
+    """Return fields of a record by name; ``shown=field`` is one under another name."""
+    pairs = (name.partition("=") for name in names.split())
+    return {shown: getattr(record, field or shown) for shown, _, field in pairs}
+
+
+def field_lines(record: object, names: str) -> Iterator[str]:
+    """Yield a plain line for each of some fields of a record."""
+    return (line(name, value) for name, value in fields(record, names).items())
+
+
+def _plain(value: Value) -> str:
+    if isinstance(value, Said):
+        return '"' + clean(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, Word):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str | int | float):
+        return word(str(value))
+    return str(len(value or ()))
+
+
+def dump(record: BaseModel) -> str:
+    """Return any output record as JSON in ASCII, so that no name can steer a terminal."""
+    # Only pydantic's own text writes an infinite share as a string, which JSON can hold.
+    value = json.loads(record.model_dump_json(by_alias=True))
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"
+
+
+def csv_of(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV; names are never formulas of a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([_harmless(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _harmless(value: object) -> object:
+    if isinstance(value, bool):
+        return _plain(value)
+    if not isinstance(value, str):
+        return value
+    text = clean(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
+def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
+    answers: Sequence[Answer],
     style: str,
     lines: Callable[[Answer], Iterable[str]],
     document: Callable[[Answer], Document],
     *,
-    width: int,
+    whole: BaseModel,
+    width: int | None,
     color: bool,
+    noun: str = "",
 ) -> str:
-    """Return a result as ``json``, in its ``lines`` as ``plain``, or its document in any other."""
-    if style == "json":
-        return dump(answer)
-    if style == "plain":
-        return "".join(f"{text}\n" for text in lines(answer))
-    return written([document(answer)], style, width=width, color=color)
+    """Return answers in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``.
 
-
-def written(
-    documents: Sequence[Document], style: str, *, width: int, color: bool, noun: str = ""
-) -> str:
-    """Return documents as ``markdown``, as a page of ``html``, or on a screen.
-
-    ``noun`` is what one of them is, where there may be several.
+    ``whole`` is the record of them all, for JSON; ``noun`` is what a page calls one of several.
     """
+    if style == "json":
+        return dump(whole)
+    if style == "plain":
+        return "\n".join("".join(f"{text}\n" for text in lines(one)) for one in answers)
+    documents = list(map(document, answers))
     if style == "html":
         from planner.report.html.page import page  # noqa: PLC0415 - loads a template engine
 
@@ -46,3 +155,22 @@ def written(
     if style == "markdown":
         return RULE.join(map(markdown, documents))
     return text_of(documents, width=width, color=color)
+
+
+class Renderer(Protocol[Whole_contra]):
+    """Writes a result in a style."""
+
+    def __call__(self, answer: Whole_contra, style: str, *, width: int, color: bool) -> str:
+        """Return it as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+        ...
+
+
+def renderer(
+    lines: Callable[[Whole], Iterable[str]], document: Callable[[Whole], Document]
+) -> Renderer[Whole]:
+    """Return what writes one kind of result in every style."""
+
+    def render(answer: Whole, style: str, *, width: int, color: bool) -> str:
+        return rendered([answer], style, lines, document, whole=answer, width=width, color=color)
+
+    return render

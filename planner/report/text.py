@@ -69,6 +69,8 @@ def hours(accelerator_seconds: float) -> str:
 
 def decimal(value: float) -> str:
     """Return a number with two digits after the point; what is not zero never reads as zero."""
+    if value < 0:
+        return f"-{decimal(-value)}"
     if 0 < value < _SMALLEST_SHOWN:
         return f"<{_SMALLEST_SHOWN}"
     return f"{value:,.2f}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from planner.commands.whatif.comparison import Difference, WhatIf
+from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan
-from planner.report.document.block import (
+from planner.report.document import (
+    NOTHING,
     Block,
     Cell,
     Column,
@@ -15,21 +16,15 @@ from planner.report.document.block import (
     Fact,
     Paragraph,
     Section,
-    Sheet,
+    Table,
     filled,
     name,
-    sheet,
+    table,
 )
-from planner.report.document.plan import ANSWERS
-from planner.report.plain_lines import line, queue_line, quoted
-from planner.report.style import in_style
-from planner.report.table_parts import NOTHING
-from planner.report.text import plural, word
-from planner.report.words import (
-    rules_name,
-    scheduler_name,
-    texts_of,
-)
+from planner.report.plan import ANSWERS, queue_line
+from planner.report.style import Said, each, line, renderer
+from planner.report.text import plural
+from planner.report.words import rules_name, scheduler_name, texts_of
 from planner.scheduler import scheduler_of
 
 WHAT_IF: Final = "What an edit changes"
@@ -62,11 +57,6 @@ class _Term(NamedTuple):
 
     id: str
     values: tuple[int | None, ...]
-
-
-def render(answer: WhatIf, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def _sides(answer: WhatIf) -> list[_Side]:
@@ -142,7 +132,7 @@ def _title(side: _Side) -> str:
     return f"{owner}\n{side.when}"
 
 
-def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Sheet:
+def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -> Table:
     def of(position: int) -> Column[_Evicted]:
         def cell(row: _Evicted) -> str:
             return VICTIM if row.sides[position] else NOTHING
@@ -158,7 +148,7 @@ def _victim_table(rows: list[_Evicted], sides: Sequence[_Side], plan: AnyPlan) -
         Column("Priority", lambda row: str(row.priority), number=True),
         *map(of, range(len(sides))),
     ]
-    return sheet("Who is a victim where", columns, rows)
+    return table("Who is a victim where", columns, rows)
 
 
 def _terms(answer: WhatIf) -> list[_Term]:
@@ -175,7 +165,7 @@ def _terms(answer: WhatIf) -> list[_Term]:
     return rows
 
 
-def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Sheet:
+def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> Table:
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
             number = row.values[position]
@@ -189,7 +179,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> She
         *map(value, range(len(sides))),
         Column("Unit", lambda row: _texts(plan, row.id)[1]),
     ]
-    return sheet("What is lost", columns, rows)
+    return table("What is lost", columns, rows)
 
 
 def _texts(plan: AnyPlan, term: str) -> tuple[str, str]:
@@ -199,26 +189,25 @@ def _texts(plan: AnyPlan, term: str) -> tuple[str, str]:
 
 def _lines(answer: WhatIf) -> Iterator[str]:
     after, sides = answer.after, _sides(answer)
-    yield line("preemptor", word(answer.preemptor))
+    yield line("preemptor", answer.preemptor)
     yield queue_line(after)
-    yield line("objective", word(after.objective))
-    yield from (line("added", word(key)) for key in answer.added)
-    yield from (line("edit", quoted(edit)) for edit in answer.edits)
+    yield line("objective", after.objective)
+    yield from each("added", answer.added)
+    yield from each("edit", map(Said, answer.edits))
     if answer.before is None:
-        yield line("before", quoted(NOT_THERE))
+        yield line("before", Said(NOT_THERE))
     for owner, difference in ((after.scheduler, answer.greedy), ("plan", answer.optimum)):
-        yield from _answer_lines(difference, [side for side in sides if side.owner == owner])
+        for side in sides:
+            if side.owner == owner:
+                said, label = Said(side.plan.explanation), f"{owner}_{side.when}"
+                yield line(label, side.plan.status, said, victims=side.plan.victims)
+        yield from each(f"{owner}_no_longer", difference.no_longer)
+        yield from each(f"{owner}_newly", difference.newly)
     for row in _terms(answer):
-        values = zip(sides, row.values, strict=True)
-        facts = [f"{side.owner}_{side.when}={value}" for side, value in values if value is not None]
+        pairs = zip(sides, row.values, strict=True)
+        values = {f"{side.owner}_{side.when}": value for side, value in pairs}
         title, unit = _texts(after, row.id)
-        yield line("term", word(row.id), *facts, f"unit={quoted(unit)}", f"title={quoted(title)}")
+        yield line("term", row.id, **values, unit=Said(unit), title=Said(title))
 
 
-def _answer_lines(difference: Difference, sides: Sequence[_Side]) -> Iterable[str]:
-    for owner, when, plan in sides:
-        facts = (f"victims={len(plan.victims)}", quoted(plan.explanation))
-        yield line(f"{owner}_{when}", plan.status, *facts)
-    owner = sides[-1].owner
-    yield from (line(f"{owner}_no_longer", word(key)) for key in difference.no_longer)
-    yield from (line(f"{owner}_newly", word(key)) for key in difference.newly)
+render = renderer(_lines, document)

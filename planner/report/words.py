@@ -1,8 +1,8 @@
-"""What codes and term ids mean in words, the same in every format."""
+"""What plans, their terms and their certificates say in words, the same in every format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,7 +15,8 @@ from planner.plan import (
     Shown,
     SolverFreeBound,
 )
-from planner.report.text import plural
+from planner.plan.proof import steps_of
+from planner.report.text import clean, hours, plural
 from planner.scheduler import scheduler_of
 from planner.term import text_of
 
@@ -31,6 +32,17 @@ WORK_NOTE: Final = (
 )
 SIZE_UNIT: Final = "1/32000 accelerator"
 SIZES_PER_ACCELERATOR: Final = 32_000
+
+LOST: Final = ("D4", "D5")
+LOSES_MORE: Final = (
+    "{preemptor}: {verb}ing these loses {ours} accelerator-hours of work, the scheduler's own "
+    "choice {theirs}; --objective min-lost-work plans for the least"
+)
+
+CHECK_IT: Final = "check with planner check"
+ENGINES: Final = ("CP-SAT", "SCIP", "HiGHS")
+ONE_ENGINE: Final = ENGINES[0]
+CORRECTED: Final = "the search for trees found {plans} better than the solver's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ def level_rows(
     levels: Iterable[Level],
     terms: Mapping[str, int],
     greedy: Mapping[str, int] | None,
-    scheduler: str = "kueue",
+    scheduler: str,
 ) -> list[TermRow]:
     """Return levels in order, then every term that is no level itself, beside those of another.
 
@@ -72,14 +84,14 @@ def level_rows(
     rows = []
     for number, level in enumerate(levels, start=1):
         title, unit = _text_of(scheduler, level.term) or (level.title, level.unit)
-        theirs = _sum_of(level.term, greedy)
+        theirs = sum_of(level.term, greedy)
         row = TermRow(level.term, title, unit, level.value, theirs, number, level.bound)
         rows.append(replace(row, proof=level.proof))
     shown = {row.id for row in rows}
     for term, value in terms.items():
         if term not in shown:
             title, unit = _text_of(scheduler, term) or (term, "")
-            rows.append(TermRow(term, title, unit, value, _sum_of(term, greedy)))
+            rows.append(TermRow(term, title, unit, value, sum_of(term, greedy)))
     return rows
 
 
@@ -96,7 +108,7 @@ def _text_of(scheduler: str, measure: str) -> tuple[str, str] | None:
     return " and ".join(title for title, _ in known), known[0][1]
 
 
-def _sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
+def sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
     """Return the value of a measure such as ``D4+D5``; ``None`` if a part of it is not known."""
     if terms is None:
         return None
@@ -184,3 +196,104 @@ def shown_in_words(shown: Shown) -> str:
         (shown.unproved, "not proved"),
     )
     return ", ".join(f"{count:,} {how}" for count, how in counts if count)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two victim sets as three lists of keys, each in the order of the plan it comes from.
+
+    ``spared`` only the scheduler would evict, ``instead`` only this plan does.
+    """
+
+    common: tuple[str, ...]
+    spared: tuple[str, ...]
+    instead: tuple[str, ...]
+
+
+def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
+    """Compare the victims of a plan with those of the scheduler's own."""
+    ours, theirs = set(plan.keys), set(greedy.keys)
+    return Contrast(
+        common=tuple(key for key in plan.keys if key in theirs),
+        spared=tuple(key for key in greedy.keys if key not in ours),
+        instead=tuple(key for key in plan.keys if key not in theirs),
+    )
+
+
+def if_ever(greedy: AnyPlan) -> str:
+    """Return words to begin with where the scheduler would never come to the preemptor."""
+    return "If the turn came, " if greedy.never_comes else ""
+
+
+def cautions(plan: AnyPlan) -> Iterator[str]:
+    """Yield remarks about a plan: fewer victims may be the more expensive ones."""
+    if not (plan.victims and plan.greedy and plan.greedy.victims):
+        return
+    if plan.greedy.outside_rules:  # then no other objective can offer it either
+        return
+    ours, theirs = (
+        sum(terms.get(term, 0) for term in LOST) for terms in (plan.terms, plan.greedy.terms)
+    )
+    if ours > theirs:
+        yield LOSES_MORE.format(
+            preemptor=clean(plan.preemptor_name),
+            verb=scheduler_of(plan).words.verb,
+            ours=hours(ours),
+            theirs=hours(theirs),
+        )
+
+
+def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
+    """Return what a certificate rests on; empty if it claims nothing.
+
+    ``ties`` says whether which of equals was taken is part of what is claimed.
+    """
+    parts = list(_infeasible(certificate) if not certificate.levels else _levels(certificate, ties))
+    if parts and certificate.corrected:
+        parts.append(CORRECTED.format(plans=plural(certificate.corrected, "plan")))
+    return "; ".join(parts)
+
+
+def steps_in(certificate: Certificate) -> int:
+    """Return how many steps the trees of a certificate have, those left out included."""
+    return steps_of(certificate.trees) + certificate.trees_omitted
+
+
+def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT001 - as above
+    levels, steps = certificate.levels, steps_in(certificate)
+    how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
+    certified = sum(level.proof == "certified" for level in levels)
+    first = certificate.ties == "certified" and ties
+    if certified == len(levels) and (first or not ties):
+        also = " and ties" if ties else ""
+        yield f"{certified} of {plural(len(levels), 'level')}{also} {how}"
+        yield CHECK_IT
+        return
+    by_solver = sum(level.proof == "solver" for level in levels)
+    alone = sum(level.proof is None and level.value == level.bound for level in levels)
+    unproved = len(levels) - certified - by_solver - alone
+    counts = (
+        (certified, how),
+        (by_solver, f"by {_engines(certificate.engines)}"),
+        (alone, f"by {ONE_ENGINE} alone"),
+        (unproved, "not proved"),
+    )
+    said = ", ".join(f"{count} {rests}" for count, rests in counts if count)
+    yield f"of {plural(len(levels), 'level')} {said}"
+    if ties:
+        resting = {"certified": "certified", "solver": f"by {ONE_ENGINE} alone", None: "not proved"}
+        yield f"ties {resting[certificate.ties]}"
+
+
+def _infeasible(certificate: Certificate) -> Iterator[str]:
+    if certificate.trees or certificate.trees_omitted:
+        yield f"certified by a tree of {plural(steps_in(certificate), 'step')}"
+        yield CHECK_IT
+    elif certificate.engines:
+        yield f"by {_engines(certificate.engines)}"
+
+
+def _engines(engines: Sequence[str]) -> str:
+    """Return engines by their short names, which every version has."""
+    names = [next((name for name in ENGINES if name in engine), engine) for engine in engines]
+    return " and ".join(names) or "two engines"

@@ -1,15 +1,244 @@
-"""Plans without victims: for a question settled without a solver, or one without an answer."""
+"""From a search to a plan: its caps, its certificate, and the verifier's verdict.
+
+No plan goes out that a law refuses, whose certificate is not true, or that is worse than the
+scheduler's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, Protocol
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, Protocol, TypeVar, cast
 
-from planner.objective.profiles import Profile
+from planner.errors import InternalError
+from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.objective.terms import TermTable
-from planner.plan import Certificate, Status
-from planner.solver.verdict import PlanT
+from planner.plan import (
+    AnyPlan,
+    Cap,
+    Certificate,
+    Level,
+    SolverFreeBound,
+    Status,
+    Verdict,
+    Verification,
+)
+from planner.solver.engine import SEED, solver_name
+from planner.solver.levels import LevelResult, find_any, find_within
+from planner.solver.proving.settle import Proved
+from planner.solver.search import Search, impose
 from planner.state import AnyState
+
+PlanT = TypeVar("PlanT", bound=AnyPlan)
+
+
+def accept(
+    plan: PlanT, verification: Verification, check_claims: Callable[[PlanT], Iterable[Verdict]]
+) -> PlanT:
+    """Put the verdicts into a plan's certificate, if it has one, and check what that claims.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    verification
+        What the verifier says of its victims.
+    check_claims
+        What judges the certificate of the plan, once the verdicts are in it.
+
+    Raises
+    ------
+    InternalError
+        If a law refuses the plan, or a claim is not true: it is then no plan at all.
+    """
+    refuse_illegal(plan, verification)
+    if plan.certificate is None:
+        return plan
+    found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
+    certificate = plan.certificate.model_copy(update=found)
+    told = cast("PlanT", plan.model_copy(update={"certificate": certificate}))
+    untrue = broken(check_claims(told))
+    if untrue:
+        message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"
+        raise InternalError(message)
+    return told
+
+
+def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
+    """Refuse a plan that the verifier does not accept.
+
+    Raises
+    ------
+    InternalError
+        If a law is broken.
+    """
+    if not verification.accepted:
+        said = "; ".join(broken(verification.verdicts))
+        message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {said}"
+        raise InternalError(message)
+
+
+def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """Return what does not hold, in words."""
+    return tuple(
+        f"{verdict.law} {verdict.title}: {verdict.detail}"
+        for verdict in verdicts
+        if not verdict.holds
+    )
+
+
+def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
+    """Bound the capped measures by the scheduler's own; say in words which caps were dropped.
+
+    The wishes of the profile come first: they are never dropped.
+
+    None is dropped where the search starts from the scheduler's own answer, which meets them
+    all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
+    Where time does not tell, no answer of the search is proved best.
+
+    Raises
+    ------
+    UnsupportedError
+        If the state cannot tell a term of the profile.
+    """
+    bind(search, profile)
+    if not greedy.victims:
+        return ""
+    impossible: list[str] = []
+    for measure in profile.caps:
+        value = sum(greedy.terms[term] for term in measure)
+        trial = search.fork()
+        outcome = find_within(trial, measure, value)
+        if outcome == "optimal":
+            search.limit(measure, value)
+            search.caps.append((measure, value))
+            search.incumbent = trial.incumbent
+        else:
+            dropped = impossible if outcome == "infeasible" else search.undecided
+            dropped.append(measure_id(measure))
+    return dropped_in_words(profile, impossible, search.undecided)
+
+
+def bind(search: Search, profile: Profile) -> None:
+    """Impose the wishes of a profile on a search that nothing has narrowed yet.
+
+    Raises
+    ------
+    UnsupportedError
+        If the state cannot tell a term of the profile.
+    """
+    search.rules.table.refuse_missing(profile.name, profile.terms)
+    if profile.wishes:
+        impose(search, profile.wishes)
+    search.permitted = list(search.alive)
+
+
+def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
+    """Say which caps were dropped, to go on a sentence; empty if none was."""
+    text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
+    if impossible:
+        outside = "wishes of the objective" if profile.wishes else "rules"
+        text += (
+            f"; the scheduler's own answer is outside the {outside}, and no legal one that keeps "
+            f"the caps before it keeps its value of {', '.join(impossible)}"
+        )
+    return text
+
+
+def blame_wishes(search: Search, profile: Profile) -> str:
+    """Say of a search without an answer that the wishes leave none; empty if the rules do."""
+    if not profile.wishes:
+        return ""
+    free = Search(search.rules, search.classes, search.deadline, list(range(len(search.classes))))
+    outcome = find_any(free, free.alive)
+    if outcome == "infeasible":
+        return ""
+    permitted = "the rules permit a plan, but none" if outcome == "optimal" else "no plan"
+    return f"{permitted} keeps the wishes of {profile.name}: {profile.wishes.in_words()}"
+
+
+def refuse_worse(
+    profile: Profile, terms: Mapping[str, int], greedy_terms: Mapping[str, int]
+) -> None:
+    """Cross-check: lexicographically, the optimum is never worse than the scheduler's own plan.
+
+    Where the profile has wishes it may be: they do not bind the scheduler.
+
+    Raises
+    ------
+    InternalError
+        If it is.
+    """
+    if profile.wishes:
+        return
+
+    def values(of: Mapping[str, int], measures: tuple[Measure, ...]) -> list[int]:
+        return [sum(of[term] for term in measure) for measure in measures]
+
+    worse = values(terms, profile.levels) > values(greedy_terms, profile.levels)
+    broken = [
+        measure_id(measure)
+        for measure, ours, theirs in zip(
+            profile.caps,
+            values(terms, profile.caps),
+            values(greedy_terms, profile.caps),
+            strict=True,
+        )
+        if ours > theirs
+    ]
+    if worse or broken:
+        message = (
+            f"the {profile.name} plan is worse than the scheduler's own in {broken or 'its levels'}"
+        )
+        raise InternalError(message)
+
+
+def certify(  # noqa: PLR0913 - all that is known
+    digest: str,
+    levels: Sequence[LevelResult],
+    started: float,
+    *,
+    bounds: Sequence[SolverFreeBound] = (),
+    cut_off: int = 0,
+    proved: Proved | None = None,
+    caps: Sequence[tuple[Measure, int]] = (),
+) -> Certificate:
+    """Return the certificate of an answer; verdicts come with the verification.
+
+    ``started`` is the monotonic time at which the work began; ``proved`` says what the levels
+    rest on, ``caps`` what no answer was to exceed.
+    """
+    found = Proved("unknown", None, ()) if proved is None else proved
+    return Certificate(
+        digest=digest,
+        levels=describe_levels(levels),
+        caps=tuple(Cap(term=measure_id(measure), most=most) for measure, most in caps),
+        trees=tuple(found.trees),
+        ties=found.ties,
+        engines=tuple(found.engines),
+        corrected=found.corrected,
+        bounds=tuple(bounds),
+        sums=tuple(found.sums),
+        cut_off=cut_off,
+        solver=solver_name(),
+        seed=SEED,
+        wall_time_s=round(time.monotonic() - started, 6),
+    )
+
+
+def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
+    """Return the levels of an answer as records."""
+    return tuple(
+        Level(
+            term=measure_id(level.measure),
+            title=measure_title(level.measure),
+            unit=measure_unit(level.measure),
+            value=level.least.value,
+            bound=level.least.bound,
+            proof=level.proof,
+        )
+        for level in levels
+    )
 
 
 class Subject(Protocol[PlanT]):

@@ -1,10 +1,11 @@
-"""The state of a lexicographic search, and one exact solve within it."""
+"""The state of a lexicographic search, one exact solve within it, and the wishes imposed on it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -12,8 +13,12 @@ from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
+from planner.models.shared.row import Row
 from planner.objective.profiles import Measure
+from planner.objective.terms import TermTable
+from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
+from planner.solver.bound import Bound
 from planner.solver.engine import (
     ATTEMPTS,
     Attempt,
@@ -23,7 +28,44 @@ from planner.solver.engine import (
     complete,
     run,
 )
-from planner.solver.rules import Rules
+
+
+class Rules(Protocol):
+    """The rules of one problem, as a search uses them."""
+
+    @property
+    def table(self) -> TermTable:
+        """The disruption terms of the problem."""
+        ...
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in the scheduler's candidate order."""
+        ...
+
+    def assemble(self, classes: Classes) -> Measured:
+        """Build the exact model in which only these classes give victims."""
+        ...
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little, whichever of them go."""
+        ...
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below without a linear program."""
+        ...
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by a relaxation; ``limits`` hold besides the rules."""
+        ...
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether victims are lawful in the scheduler's own arithmetic.
+
+        The model may admit what floating-point numbers do not.
+        """
+        ...
+
 
 Counts = list[int]
 """Victims per class, over all classes of the search."""
@@ -361,3 +403,42 @@ class Search:
             message = "the model does not admit a victim set that is legal"
             raise InternalError(message)
         return hint
+
+
+def impose(search: Search, wishes: Wishes) -> None:
+    """Let a search look only for what keeps to some wishes; nothing may be narrowed before.
+
+    Classes are divided where a wish tells their members apart.
+    """
+    table = search.rules.table
+    protected = wishes.protected(table)
+    counted = {group: wishes.counted(table, group) for group in wishes.budget}
+    chosen = None if search.incumbent is None else search.classes.take(search.incumbent)
+    search.classes = _divide(
+        search.classes, [(protected[i], *(c[i] for c in counted.values())) for i in _all(table)]
+    )
+    first = search.classes.first
+    search.alive = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
+    for group, most in wishes.budget.items():
+        inside = np.flatnonzero(counted[group][first]).tolist()
+        search.conditions.append((Linear(dict.fromkeys(inside, -1)), -most))
+    for measure, most in wishes.most.items():
+        search.limit(measure, most)
+    search.incumbent = None
+    with suppress(OutOfTime):  # whether it keeps to a wish of D11 is then not known
+        if chosen is not None and wishes.are_kept(table, chosen):
+            search.incumbent = search.classes.counts(chosen)
+
+
+def _all(table: TermTable) -> range:
+    return range(len(table.groups))
+
+
+def _divide(classes: Classes, key: list[tuple[bool, ...]]) -> Classes:
+    """Divide classes by a key of their members, which keep their order: ``key`` is (W,)."""
+    parts: dict[tuple[int, tuple[bool, ...]], list[int]] = {}
+    for k, members in enumerate(classes.members):
+        for position in members:
+            parts.setdefault((k, key[position]), []).append(position)
+    divided = list(parts.values())
+    return Classes(divided, np.array([each[0] for each in divided], dtype=np.int64))

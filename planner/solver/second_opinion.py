@@ -15,8 +15,7 @@ from typing import Final, Literal
 from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
-from planner.solver.engine import Deadline, OutOfTime, complete, presolved, solver_name
-from planner.solver.exact import satisfies
+from planner.solver.engine import Deadline, OutOfTime, complete, presolved, satisfies, solver_name
 from planner.solver.search import Counts, RowOverClasses, Search
 
 MOST_CUTS: Final = 100
@@ -132,7 +131,7 @@ def soon(deadline: Deadline) -> Deadline:
 
 def is_impossible(builder: Builder, deadline: Deadline) -> bool:
     """Say whether an engine besides CP-SAT says, too, that a model has no solution."""
-    from planner.solver.milp import ask, translate  # noqa: PLC0415 - it takes long to load
+    from planner.solver.mathopt import ask, translate  # noqa: PLC0415 - it takes long to load
 
     program = translate(builder.proto)
     kinds: tuple[Literal["SCIP", "HiGHS"], ...] = ("SCIP", "HiGHS")
@@ -176,7 +175,7 @@ class _Question:
 
     def _ask_mip(self, kind: Literal["SCIP", "HiGHS"], deadline: Deadline) -> Opinion:
         # MathOpt takes longer to load than a small plan takes, and most plans need none of it.
-        from planner.solver.milp import ask, translate  # noqa: PLC0415
+        from planner.solver.mathopt import ask, translate  # noqa: PLC0415
 
         for _ in range(MOST_CUTS):
             if deadline.passed:

@@ -8,9 +8,12 @@ bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 workload.py           a Workload: what it asks for, where it waits, what it holds
+devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
 pods.py               the parts of a pod template that matter
 configuration.py      Kueue's Configuration
+release.py            which rules a release of Kueue has
+manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn
@@ -26,7 +29,9 @@ from pydantic import Field
 
 from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
+from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.disruption import PodDisruptionBudget
+from planner.state.manager import Deployment
 from planner.state.queues import (
     AdmissionCheck,
     ClusterQueue,
@@ -38,6 +43,7 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
+from planner.state.release import KnownBy, Release
 from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
@@ -48,12 +54,16 @@ __all__ = [
     "ClusterQueue",
     "Cohort",
     "Configuration",
+    "Deployment",
+    "DeviceClass",
     "LimitRange",
     "LocalQueue",
     "Namespace",
     "PodDisruptionBudget",
     "PriorityClass",
+    "ResourceClaimTemplate",
     "ResourceFlavor",
+    "ResourceSlice",
     "RuntimeClass",
     "State",
     "Workload",
@@ -66,15 +76,19 @@ class State(Schema):
     """Everything that was read, kind by kind in the order of the dump.
 
     Every priority class is already resolved: a workload has its number; the classes are kept for
-    workloads that are made up later. ``now`` is the clock
-    of the decision, unless the caller gives another; ``digest`` names the input (SHA-256 of its
-    bytes); ``notes`` are the reader's remarks about things it tolerated.
+    workloads that are made up later. ``now`` is the clock of the decision, unless the caller gives
+    another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
+    about things it tolerated. Without a Configuration among what was read, ``configuration_given``
+    is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
+    are not read. ``release_known_by`` says how the release of Kueue was known; the Configuration
+    has its rules.
     """
 
     now: datetime
     digest: str
     source: str
     notes: tuple[str, ...] = ()
+    release_known_by: KnownBy = "assumed"
     cluster_queues: tuple[ClusterQueue, ...] = ()
     cohorts: tuple[Cohort, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()
@@ -87,12 +101,22 @@ class State(Schema):
     runtime_classes: tuple[RuntimeClass, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
+    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
     configuration: Configuration = Field(default=Configuration())
+    configuration_given: bool = True
+    other_kinds: dict[str, int] = Field(default_factory=dict)
 
     @property
     def scheduler(self) -> str:
         """The id of the scheduler."""
         return "kueue"
+
+    @property
+    def release(self) -> Release:
+        """The release of Kueue whose rules hold."""
+        return self.configuration.release
 
 
 AnyState = State | YuniKornState

@@ -139,6 +139,16 @@ _QUANTITY_SCHEMA = WithJsonSchema(
 _AS_TEXT = PlainSerializer(format_quantity, return_type=str)
 """A number would be read as whole units."""
 
+
+def _quantity_text(value: object) -> str:
+    # A number stands for its text, as where the API server reads it.
+    _read_quantity(value)
+    return value if isinstance(value, str) else repr(value)
+
+
+QuantityText = Annotated[str, BeforeValidator(_quantity_text), _QUANTITY_SCHEMA]
+"""A quantity as it is written: doubles made of it depend on that."""
+
 Quantity = Annotated[int, BeforeValidator(_read_quantity), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units; any sign."""
 
@@ -191,13 +201,32 @@ Bool = Annotated[bool, Strict()]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 
 
+class Owner(Schema):
+    """One entry of ``metadata.ownerReferences``."""
+
+    api_version: str = Field(default="", alias="apiVersion")
+    kind: str = ""
+    uid: str = ""
+
+
+def _owning_workloads(value: object) -> object:
+    # Every workload has a job as its owner: what decides nothing would be kept 100,000 times.
+    if not isinstance(value, (list, tuple)):
+        return value
+    return [one for one in value if not isinstance(one, dict) or one.get("kind") == "Workload"]
+
+
 class Metadata(Schema):
-    """The part of ``metadata`` that decides anything."""
+    """The part of ``metadata`` that decides anything; of the owners only those of kind Workload."""
 
     name: Name
     namespace: str = ""
     uid: str = ""
     creation_timestamp: Time | None = Field(default=None, alias="creationTimestamp")
+    deletion_timestamp: Time | None = Field(default=None, alias="deletionTimestamp")
+    owners: Annotated[tuple[Owner, ...], BeforeValidator(_owning_workloads)] = Field(
+        default=(), alias="ownerReferences"
+    )
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
 

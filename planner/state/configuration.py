@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, Final, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
+from planner.state.devices import DeviceSelector
+from planner.state.release import NEWEST, Release, Rules
 
 FEATURE_GATES: Final[dict[str, bool]] = {
+    "AdmissionFairSharing": True,
     "AdmissionGatedBy": True,
+    "ConcurrentAdmission": False,
+    "ElasticJobsViaWorkloadSlices": True,
     "FairSharingPreemptWithinNominal": True,
     "FairSharingPrioritizeNonBorrowing": True,
+    "FairSharingReevaluatePreemptionCandidates": False,
     "FlavorFungibility": True,
+    "FlavorFungibilityImplicitPreferenceDefault": False,
     "FlavorFungibilityPreserveScanProgress": True,
+    "HierarchicalCohorts": True,
+    "KueueDRAIntegration": True,
+    "KueueDRAIntegrationConsumableCapacity": False,
+    "KueueDRAIntegrationExtendedResource": True,
+    "KueueDRAIntegrationPartitionableDevices": True,
+    "KueueDRARejectWorkloadsWhenDRADisabled": True,
+    "LendingLimit": True,
     "MultiKueueOrchestratedPreemption": False,
     "PartialAdmission": True,
     "PrioritizePreemptorWorkloads": False,
@@ -22,11 +37,13 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "QuotaCheckStrategy": True,
     "ReclaimablePods": True,
     "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
+    "SchedulerTimestampPreemptionBuffer": False,
     "SchedulingEquivalenceHashing": True,
+    "UnadmittedWorkloadsObservability": True,
     "WorkloadPriorityClassDefaulting": True,
 }
-"""The gates that change what the planner decides, with Kueue's defaults (kueue ff69552e,
-pkg/features/kube_features.go)."""
+"""The gates that change what the planner decides, with the defaults of the newest rules (kueue
+ff69552e, pkg/features/kube_features.go); ``planner/state/release.py`` has those of releases."""
 
 Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 
@@ -54,6 +71,12 @@ class FairSharing(Schema):
         return value
 
 
+class AdmissionFairSharing(Schema):
+    """Admission fair sharing; its presence means on. Resources without a weight weigh 1."""
+
+    resource_weights: dict[str, float] = Field(default_factory=dict, alias="resourceWeights")
+
+
 class RequeuingStrategy(Schema):
     """Which timestamp orders a workload that was evicted for PodsReadyTimeout."""
 
@@ -61,8 +84,9 @@ class RequeuingStrategy(Schema):
 
 
 class WaitForPodsReady(Schema):
-    """Only its requeuing timestamp matters here."""
+    """Whether admission waits until all that holds quota is ready, and how evicted ones requeue."""
 
+    block_admission: Bool = Field(default=False, alias="blockAdmission")
     requeuing_strategy: RequeuingStrategy = Field(
         default=RequeuingStrategy(), alias="requeuingStrategy"
     )
@@ -77,6 +101,36 @@ class Transformation(Schema):
     outputs: dict[str, Quantity] = Field(default_factory=dict)
 
 
+class CounterSource(Schema):
+    """A counter of the devices of a driver that is charged instead of their number."""
+
+    driver: str = ""
+    name: str = ""
+    device_selector: DeviceSelector = Field(default=DeviceSelector(), alias="deviceSelector")
+
+
+class CapacitySource(Schema):
+    """A capacity of the devices of a driver that is charged instead of their number."""
+
+    driver: str = ""
+    resource_name: str = Field(default="", alias="resourceName")
+
+
+class DeviceSource(Schema):
+    """What of the devices of a class is charged."""
+
+    counter: CounterSource | None = None
+    capacity: CapacitySource | None = None
+
+
+class DeviceClassMapping(Schema):
+    """The name under which devices of some classes count as a resource."""
+
+    name: str
+    device_class_names: tuple[str, ...] = Field(default=(), alias="deviceClassNames")
+    sources: tuple[DeviceSource, ...] = ()
+
+
 class ResourceSettings(Schema):
     """How requests are read before quota is checked."""
 
@@ -84,6 +138,9 @@ class ResourceSettings(Schema):
     transformations: tuple[Transformation, ...] = ()
     quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = Field(
         default="BlockUndeclared", alias="quotaCheckStrategy"
+    )
+    device_class_mappings: tuple[DeviceClassMapping, ...] = Field(
+        default=(), alias="deviceClassMappings"
     )
 
 
@@ -94,12 +151,19 @@ def _is_switched_off(key: str, item: object) -> bool:
 
 
 class Configuration(KubernetesObject):
-    """The part of Kueue's Configuration that decides anything; all defaults when absent."""
+    """The part of Kueue's Configuration that decides anything; all defaults when absent.
+
+    It also knows the release of Kueue that it is given to, which no Configuration says.
+    """
 
     fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
     feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
     wait_for_pods_ready: WaitForPodsReady | None = Field(default=None, alias="waitForPodsReady")
     resources: ResourceSettings = ResourceSettings()
+    admission_fair_sharing: AdmissionFairSharing | None = Field(
+        default=None, alias="admissionFairSharing"
+    )
+    _release: Release = PrivateAttr(default=NEWEST)
 
     @model_validator(mode="before")
     @classmethod
@@ -110,20 +174,56 @@ class Configuration(KubernetesObject):
             return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
         return value
 
+    def under(self, release: Release) -> Configuration:
+        """Return the same Configuration as given to a release of Kueue."""
+        copy = self.model_copy()
+        copy._release = release  # noqa: SLF001 - a copy of its own
+        return copy
+
+    @property
+    def release(self) -> Release:
+        """The release of Kueue that it is given to."""
+        return self._release
+
+    @property
+    def rules(self) -> Rules:
+        """The rule switches of that release."""
+        return self._release.rules
+
     def gate(self, name: str) -> bool:
-        """Whether a feature gate is on.
+        """Whether a feature gate is on in the release; one that it does not know has no effect.
 
         Raises
         ------
         KeyError
             If the planner does not know the gate.
         """
-        return self.feature_gates.get(name, FEATURE_GATES[name])
+        if name not in FEATURE_GATES:
+            raise KeyError(name)
+        given = self.feature_gates.get(name)
+        if given is None or name not in self._release.gates:
+            return self._release.default(name, self.feature_gates)
+        return given
+
+    @property
+    def timestamp_buffer(self) -> timedelta:
+        """How much later than the preemptor a victim of equal priority must have queued."""
+        return timedelta(minutes=5 if self.gate("SchedulerTimestampPreemptionBuffer") else 0)
+
+    @property
+    def blocks_admission(self) -> bool:
+        """Whether nobody is admitted while pods of another are not ready."""
+        return self.wait_for_pods_ready is not None and self.wait_for_pods_ready.block_admission
 
     @property
     def fair_sharing_on(self) -> bool:
         """Whether preemption follows fair sharing instead of the classical rules."""
         return self.fair_sharing is not None and self.fair_sharing.enable
+
+    @property
+    def admission_fair_sharing_on(self) -> bool:
+        """Whether ClusterQueues may order by what their LocalQueues used."""
+        return self.admission_fair_sharing is not None and self.gate("AdmissionFairSharing")
 
     @property
     def strategies(self) -> tuple[Strategy, ...]:

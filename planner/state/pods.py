@@ -105,12 +105,21 @@ class Container(Schema):
     restart_policy: str = Field(default="", alias="restartPolicy")
 
 
+class PodResourceClaim(Schema):
+    """A claim to devices: a ready-made one, or made for each pod from a template."""
+
+    name: str = ""
+    claim: str | None = Field(default=None, alias="resourceClaimName")
+    template: str | None = Field(default=None, alias="resourceClaimTemplateName")
+
+
 class PodSpec(Schema):
     """A pod, as far as quota is concerned."""
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = Field(default=(), alias="initContainers")
     resources: Resources | None = None
+    resource_claims: tuple[PodResourceClaim, ...] = Field(default=(), alias="resourceClaims")
     overhead: ResourceList = Field(default_factory=dict)
     runtime_class_name: str = Field(default="", alias="runtimeClassName")
     node_selector: dict[str, str] = Field(default_factory=dict, alias="nodeSelector")

@@ -9,11 +9,15 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from planner.state.base import (
     Amount,
     Condition,
+    Count,
     Int32,
+    Int64,
     KubernetesObject,
     Metadata,
     Name,
+    QuantityText,
     Schema,
+    Time,
 )
 from planner.state.pods import LabelSelector, ResourceList, Taint, Toleration
 
@@ -24,14 +28,22 @@ def _current_fungibility(value: Any) -> Any:  # noqa: ANN401 - any JSON may stan
     return _OLD_FUNGIBILITY.get(value, value) if isinstance(value, str) else value
 
 
+def _without_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    # Kueue itself puts its default where the API server has put none.
+    return {k: v for k, v in value.items() if v != ""} if isinstance(value, dict) else value
+
+
 Fungibility = Annotated[
     Literal["MayStopSearch", "TryNextFlavor"], BeforeValidator(_current_fungibility)
 ]
 """``Borrow`` and ``Preempt`` are the names MayStopSearch had before v1beta2."""
 
-WithinPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
-ReclaimPolicy = Literal["Never", "LowerPriority", "Any"]
-BorrowPolicy = Literal["Never", "LowerPriority"]
+WithinPolicy = Literal["", "Never", "LowerPriority", "LowerOrNewerEqualPriority"]
+ReclaimPolicy = Literal["", "Never", "LowerPriority", "Any"]
+BorrowPolicy = Literal["", "Never", "LowerPriority"]
+"""A policy is empty where no API server has put Never. Nobody is a candidate by an empty one, but
+Kueue takes one that is not Never for a leave to preempt while borrowing (docs/semantics/kueue.md
+§4.4)."""
 
 
 class ResourceQuota(Schema):
@@ -89,15 +101,34 @@ class Preemption(Schema):
 
 
 class AdmissionCheckRule(Schema):
-    """The name of an admission check a ClusterQueue asks for."""
+    """An admission check a ClusterQueue asks for, and for which flavors: without any, for all."""
 
     name: str
+    on_flavors: tuple[str, ...] = Field(default=(), alias="onFlavors")
 
 
 class AdmissionChecksStrategy(Schema):
     """The admission checks of a ClusterQueue in their newer form."""
 
     admission_checks: tuple[AdmissionCheckRule, ...] = Field(default=(), alias="admissionChecks")
+
+
+class MigrationConstraints(Schema):
+    """How far down its flavors a workload may be and still be migrated to a better one."""
+
+    last_acceptable_flavor: str = Field(default="", alias="lastAcceptableFlavorName")
+
+
+class Migration(Schema):
+    """When a variant that was admitted makes room for one with a better flavor."""
+
+    constraints: MigrationConstraints = MigrationConstraints()
+
+
+class ConcurrentAdmissionPolicy(Schema):
+    """Its presence lets the variants of one workload compete, each with flavors of its own."""
+
+    migration: Migration = Migration()
 
 
 class ConditionsStatus(Schema):
@@ -108,6 +139,46 @@ class ConditionsStatus(Schema):
     def condition(self, kind: str) -> Condition | None:
         """Return the condition of a type, if there is one."""
         return next((item for item in self.conditions if item.type == kind), None)
+
+
+class AdmissionScope(Schema):
+    """How a ClusterQueue admits: with ``UsageBasedAdmissionFairSharing``, by past usage first."""
+
+    admission_mode: str = Field(default="NoAdmissionFairSharing", alias="admissionMode")
+
+
+class ResourceTotal(Schema):
+    """How much of a resource is taken in one flavor."""
+
+    name: Name
+    total: Amount = 0
+
+
+class FlavorTotals(Schema):
+    """How much is taken of the resources of one flavor."""
+
+    name: Name
+    resources: tuple[ResourceTotal, ...] = ()
+
+
+class FairSharingStatus(Schema):
+    """What Kueue publishes under fair sharing, and only then: the share it works with."""
+
+    weighted_share: Int64 | None = Field(default=None, alias="weightedShare")
+
+
+class ClusterQueueStatus(ConditionsStatus):
+    """What Kueue says of a ClusterQueue: it is held against what is worked out here."""
+
+    fair_sharing: FairSharingStatus | None = Field(default=None, alias="fairSharing")
+    reserved: tuple[FlavorTotals, ...] = Field(default=(), alias="flavorsReservation")
+    pending: Count | None = Field(default=None, alias="pendingWorkloads")
+
+
+class CohortStatus(Schema):
+    """What Kueue says of a Cohort."""
+
+    fair_sharing: FairSharingStatus | None = Field(default=None, alias="fairSharing")
 
 
 class ClusterQueueSpec(Schema):
@@ -123,7 +194,7 @@ class ClusterQueueSpec(Schema):
         default="BestEffortFIFO", alias="queueingStrategy"
     )
     namespace_selector: LabelSelector | None = Field(default=None, alias="namespaceSelector")
-    flavor_fungibility: FlavorFungibility = Field(
+    flavor_fungibility: Annotated[FlavorFungibility, BeforeValidator(_without_empty)] = Field(
         default=FlavorFungibility(), alias="flavorFungibility"
     )
     preemption: Preemption = Preemption()
@@ -133,6 +204,10 @@ class ClusterQueueSpec(Schema):
         default=AdmissionChecksStrategy(), alias="admissionChecksStrategy"
     )
     admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
+    admission_scope: AdmissionScope | None = Field(default=None, alias="admissionScope")
+    concurrent_admission: ConcurrentAdmissionPolicy | None = Field(
+        default=None, alias="concurrentAdmissionPolicy"
+    )
 
 
 class ClusterQueue(KubernetesObject):
@@ -140,7 +215,7 @@ class ClusterQueue(KubernetesObject):
 
     metadata: Metadata
     spec: ClusterQueueSpec = ClusterQueueSpec()
-    status: ConditionsStatus = ConditionsStatus()
+    status: ClusterQueueStatus = ClusterQueueStatus()
 
     @property
     def name(self) -> str:
@@ -148,10 +223,16 @@ class ClusterQueue(KubernetesObject):
         return self.metadata.name
 
     @property
-    def check_names(self) -> tuple[str, ...]:
+    def check_rules(self) -> tuple[AdmissionCheckRule, ...]:
         """The admission checks it asks for, in either form."""
-        newer = tuple(rule.name for rule in self.spec.admission_checks_strategy.admission_checks)
-        return newer + self.spec.admission_checks
+        older = tuple(AdmissionCheckRule(name=name) for name in self.spec.admission_checks)
+        return self.spec.admission_checks_strategy.admission_checks + older
+
+    @property
+    def flavor_names(self) -> tuple[str, ...]:
+        """The flavors of all its resource groups, in order, each once."""
+        groups = self.spec.resource_groups
+        return tuple(dict.fromkeys(one.name for group in groups for one in group.flavors))
 
 
 class CohortSpec(Schema):
@@ -171,6 +252,7 @@ class Cohort(KubernetesObject):
 
     metadata: Metadata
     spec: CohortSpec = CohortSpec()
+    status: CohortStatus = CohortStatus()
 
     @property
     def name(self) -> str:
@@ -178,11 +260,41 @@ class Cohort(KubernetesObject):
         return self.metadata.name
 
 
+class LocalQueueWeight(Schema):
+    """The weight of a LocalQueue under admission fair sharing."""
+
+    weight: QuantityText = "1"
+
+
 class LocalQueueSpec(Schema):
     """Where a LocalQueue sends its workloads."""
 
     cluster_queue: str = Field(default="", alias="clusterQueue")
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
+    fair_sharing: LocalQueueWeight = Field(default=LocalQueueWeight(), alias="fairSharing")
+
+
+class AdmissionFairSharingStatus(Schema):
+    """What a LocalQueue used in the past, decayed, when it was last sampled."""
+
+    consumed: dict[str, QuantityText] = Field(default_factory=dict, alias="consumedResources")
+    last_update: Time | None = Field(default=None, alias="lastUpdate")
+
+
+class LocalQueueFairSharingStatus(Schema):
+    """The fair sharing status of a LocalQueue; its ``weightedShare`` decides nothing."""
+
+    admission: AdmissionFairSharingStatus = Field(
+        default=AdmissionFairSharingStatus(), alias="admissionFairSharingStatus"
+    )
+
+
+class LocalQueueStatus(ConditionsStatus):
+    """The status of a LocalQueue."""
+
+    fair_sharing: LocalQueueFairSharingStatus = Field(
+        default=LocalQueueFairSharingStatus(), alias="fairSharing"
+    )
 
 
 class LocalQueue(KubernetesObject):
@@ -190,6 +302,7 @@ class LocalQueue(KubernetesObject):
 
     metadata: Metadata
     spec: LocalQueueSpec = LocalQueueSpec()
+    status: LocalQueueStatus = LocalQueueStatus()
 
 
 class ResourceFlavorSpec(Schema):
@@ -221,11 +334,24 @@ class PriorityClass(KubernetesObject):
     global_default: bool = Field(default=False, alias="globalDefault")
 
 
+class AdmissionCheckSpec(Schema):
+    """Which controller answers for an admission check."""
+
+    controller: str = Field(default="", alias="controllerName")
+
+
 class AdmissionCheck(KubernetesObject):
     """An admission check; a queue that asks for one which is not Active is inactive."""
 
     metadata: Metadata
+    spec: AdmissionCheckSpec = AdmissionCheckSpec()
     status: ConditionsStatus = ConditionsStatus()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether its controller has called it Active."""
+        active = self.status.condition("Active")
+        return active is not None and active.is_true
 
 
 class LimitRangeItem(Schema):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -21,14 +21,47 @@ from planner.state.base import (
     Time,
     forget_what_was_said,
 )
-from planner.state.pods import PodTemplate
+from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
+
+_GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
+_PARENT_LABEL: Final = "kueue.x-k8s.io/concurrent-admission-parent"
+_PARENT_VERSION: Final = "kueue.x-k8s.io/v1beta2"
+_ALLOWED_FLAVORS: Final = "kueue.x-k8s.io/workload-allowed-resource-flavors"
+
+
+class SliceConstraint(Schema):
+    """A level on which slices of a podset are to stand together."""
+
+    topology: str
+    size: Int32
 
 
 class TopologyRequest(Schema):
-    """Only the group name decides here: podsets of one group share their flavors."""
+    """Where the pods of a podset are to stand; podsets of one group share their flavors.
+
+    The rest is read to know that it is there: placement on nodes is not modelled.
+    """
 
     pod_set_group_name: str = Field(default="", alias="podSetGroupName")
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: Bool | None = None
+    slice_required: str | None = Field(default=None, alias="podSetSliceRequiredTopology")
+    slice_size: Int32 | None = Field(default=None, alias="podSetSliceSize")
+    constraints: tuple[SliceConstraint, ...] = Field(
+        default=(), alias="podsetSliceRequiredTopologyConstraints"
+    )
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether it asks for a placement, not only for a group; ``unconstrained: false`` does.
+
+        Source: docs/semantics/kueue-topology.md §1.
+        """
+        levels = self.required, self.preferred, self.slice_required
+        others = self.unconstrained, self.slice_size
+        return any(one is not None for one in (*levels, *others)) or bool(self.constraints)
 
 
 class PodSet(Schema):
@@ -122,6 +155,13 @@ class CheckState(Schema):
     state: str = "Pending"
 
 
+class PodSetResources(Schema):
+    """What Kueue itself counted for a podset, all pods together, when it last looked at it."""
+
+    name: Name = "main"
+    resources: ResourceList = Field(default_factory=dict)
+
+
 class RequeueState(Schema):
     """Until when the workload stays out of its queue after an eviction."""
 
@@ -138,6 +178,9 @@ class WorkloadStatus(Schema):
     admission_checks: tuple[CheckState, ...] = Field(default=(), alias="admissionChecks")
     preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
     requeue_state: RequeueState | None = Field(default=None, alias="requeueState")
+    resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = Field(
+        default=(), alias="resourceRequests"
+    )
 
 
 class Workload(KubernetesObject):
@@ -177,6 +220,38 @@ class Workload(KubernetesObject):
         positions = {gate.name: gate.position for gate in self.status.preemption_gates}
         gates = self.spec.preemption_gates
         return any(positions.get(gate.name, "Closed") == "Closed" for gate in gates)
+
+    @property
+    def gated_by(self) -> str:
+        """What keeps it out of the queues by an annotation; empty if nothing does."""
+        return self.metadata.annotations.get(_GATED_BY, "")
+
+    @property
+    def is_on_hold(self) -> bool:
+        """Whether somebody keeps it out of the queues: QuotaReserved is False with this reason."""
+        reserved = self.condition("QuotaReserved")
+        return reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
+
+    @property
+    def is_parent(self) -> bool:
+        """Whether variants of it compete in its place (docs/semantics/kueue-features.md §7)."""
+        return self.metadata.labels.get(_PARENT_LABEL) == "true"
+
+    @property
+    def parent_uid(self) -> str:
+        """The UID of the workload of which it is a variant; empty if it is none."""
+        for owner in self.metadata.owners:
+            if owner.kind == "Workload" and owner.api_version == _PARENT_VERSION:
+                return owner.uid
+        return ""
+
+    @property
+    def allowed_flavors(self) -> frozenset[str] | None:
+        """The flavors that a variant may have; ``None`` if it may have all."""
+        text = self.metadata.annotations.get(_ALLOWED_FLAVORS)
+        if text is None:
+            return None
+        return frozenset(part.strip() for part in text.split(",")) if text.strip() else frozenset()
 
     @property
     def admitted_by(self) -> str:

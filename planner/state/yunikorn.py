@@ -161,11 +161,13 @@ class ClaimExtra(Schema):
     """What the dump lacks of an ask or an allocation.
 
     ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have.
+    ``placement`` names the fields of its pod that bind it to some nodes.
     """
 
     allow_preempt_self: Bool = Field(default=True, alias="allowPreemptSelf")
     allow_preempt_other: Bool = Field(default=True, alias="allowPreemptOther")
     released: Bool = False
+    placement: tuple[str, ...] = ()
     preempt_check_time: Int64 | None = Field(default=None, alias="preemptCheckTime")
     not_in_app: Bool = Field(default=False, alias="notInApp")
     not_on_node: Bool = Field(default=False, alias="notOnNode")
@@ -309,6 +311,7 @@ class Partition(Schema):
 
     name: str
     root: QueueConfig
+    limits: tuple[object, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches()
     nodes: tuple[Node, ...] = ()
     applications: tuple[Application, ...] = ()

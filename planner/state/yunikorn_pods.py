@@ -40,12 +40,28 @@ class PodPriorityClass(KubernetesObject):
 
 
 class PodPreemption(Schema):
-    """The part of a pod's ``spec`` that says who may preempt whom."""
+    """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
+
+    What binds it is only read to know that it is there: the shim's predicates are not modelled.
+    """
 
     priority_class_name: str = Field(default="", alias="priorityClassName")
     preemption_policy: PreemptionPolicy = Field(
         default="PreemptLowerPriority", alias="preemptionPolicy"
     )
+    node_selector: dict[str, object] = Field(default_factory=dict, alias="nodeSelector")
+    affinity: dict[str, object] = Field(default_factory=dict)
+    spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The fields that bind the pod to some nodes."""
+        fields = {
+            "nodeSelector": self.node_selector,
+            "affinity": self.affinity,
+            "topologySpreadConstraints": self.spread,
+        }
+        return tuple(name for name, value in fields.items() if value)
 
 
 class Pod(KubernetesObject):

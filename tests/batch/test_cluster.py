@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Task, connection, run
+from planner.batch import Limits, Progress, Row, Task, cluster, run
 from planner.errors import InputError
 from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
 from tests.batch.test_run import missing_work, words
@@ -164,7 +164,7 @@ def test_workers_that_have_other_versions(address: str, monkeypatch: pytest.Monk
     def other(package: str) -> str:
         return "8.8.8" if package == "ortools" else version(package)
 
-    monkeypatch.setattr(connection, "version", other)
+    monkeypatch.setattr(cluster, "version", other)
     message = refusal(address)
     assert f"has ortools {version('ortools')}\n  expected 8.8.8, as here" in message
     assert "worker tcp://127.0.0.1:" in message
@@ -202,7 +202,7 @@ def test_something_else_listens(
     greeting: bytes, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not greeting:
-        monkeypatch.setattr(connection, "CONNECT_S", 1.0)
+        monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -218,7 +218,7 @@ def test_something_else_listens(
 
 
 def test_nothing_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "CONNECT_S", 1.0)
+    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     assert "no Dask scheduler answers: " in refusal(f"tcp://127.0.0.1:{port}")
@@ -232,7 +232,7 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_cannot_be_seen(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, _ = connection.facts_here()
+    ours, _ = cluster.facts_here()
     answer = {"tcp://10.0.0.1:4": (ours, False)}
     monkeypatch.setattr(distributed.Client, "run", lambda *_, **__: answer)
     message = refusal(address, Limits(memory_bytes=1))

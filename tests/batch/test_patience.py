@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.batch.patience import NobodyWorksError, Patience
+from planner.batch.cluster import NobodyWorksError, Patience
 
 ADDRESS = "tcp://10.0.0.1:8786"
 

@@ -44,7 +44,7 @@ def at_work_for(parent: int) -> set[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             ancestor = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if ancestor == parent and b"planner.batch.child" in (folder / "cmdline").read_bytes():
+            if ancestor == parent and b"planner.batch.pool" in (folder / "cmdline").read_bytes():
                 found.add(int(folder.name))
     return found
 

@@ -23,8 +23,7 @@ from planner.quota.snapshot import build_snapshot
 from planner.reader import read_kueue_objects
 from planner.reference.kueue.decision import decide
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
-from planner.solver.start import solve, start
+from planner.solver.start import Given, solve, start
 from planner.state import State
 
 ROUNDS = 5
@@ -44,7 +43,7 @@ def timed(work: Callable[[], Answer]) -> Answer:
 
 def planned(state: State, pending: str, objective: str, limit: float) -> Answer:
     """Return the planner's own answer, and how long everything before its search took."""
-    import planner.solver.simplex  # noqa: F401, PLC0415 - what is loaded once is not measured
+    import planner.solver.mathopt  # noqa: F401, PLC0415 - what is loaded once is not measured
 
     def work() -> Answer:
         began, deadline = time.process_time(), Deadline.after(limit)

@@ -66,7 +66,8 @@ class Audits:
             self._end(self._run)
             self._run = None
         if self._run is None:
-            words = ("audit", self.states, "--results", self.results, "--resume", *self._options)
+            words: list[str | Path] = ["audit", self.states, "--results", self.results, "--resume"]
+            words += self._options
             self._run = subprocess.Popen(
                 command(*words),
                 env=environment(),

@@ -40,18 +40,27 @@ def test_json_is_exactly_as_specified(files: tuple[Path, Path]) -> None:
     good, bad = files
     assert value == {
         "files": [
-            {"file": str(good), "instances": 3, "equal": 2, "skipped": 1, "different": []},
+            {
+                "file": str(good),
+                "instances": 3,
+                "equal": 2,
+                "skipped": 1,
+                "different": [],
+                "uncovered": {},
+            },
             {
                 "file": str(bad),
                 "instances": 3,
                 "equal": 1,
                 "skipped": 0,
                 "different": ["wrong-1", "wrong-2"],
+                "uncovered": {},
             },
         ],
         "instances": 6,
         "equal": 3,
         "skipped": 1,
+        "uncovered": 0,
     }
 
 
@@ -63,11 +72,11 @@ def test_plain_says_what_differs(files: tuple[Path, Path]) -> None:
     result = call("replay", *files)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert lines[0] == f"file {files[0]} instances=3 equal=2 skipped=1 different=0"
-    assert lines[1] == f"file {files[1]} instances=3 equal=1 skipped=0 different=2"
+    assert lines[0] == f"file {files[0]} instances=3 equal=2 skipped=1 different=0 uncovered=0"
+    assert lines[1] == f"file {files[1]} instances=3 equal=1 skipped=0 different=2 uncovered=0"
     assert lines[2].startswith("different wrong-1 targets[0].workload: recorded ")
     assert lines[3] == ('different wrong-2 assignment.mode: recorded "Fit", replayed "Preempt"')
-    assert lines[4] == "total instances=6 equal=3 skipped=1 different=2"
+    assert lines[4] == "total instances=6 equal=3 skipped=1 different=2 uncovered=0"
 
 
 def test_show_limits_the_differences(files: tuple[Path, Path]) -> None:

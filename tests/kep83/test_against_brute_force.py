@@ -18,8 +18,8 @@ from planner.models.shared.row import Relaxation
 from planner.plan import Plan
 from planner.problem.array import IntArray
 from planner.reference.kep83 import decide_kep83
-from planner.solver.given import Given
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
 from tests.cluster import PENDING
 from tests.conftest import TEST_ALL
 from tests.kep83.brute_force import NOBODY

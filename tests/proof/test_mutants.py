@@ -22,9 +22,9 @@ from planner.objective.profiles import Measure, measure_id, with_names
 from planner.plan import Cap, Level, Plan
 from planner.plan.kueue import Plan as KueuePlan
 from planner.reader import read_kueue_objects
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
 from planner.state import State
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import UnsupportedError

@@ -21,8 +21,8 @@ from planner.errors import InputError, InternalError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan import Level, Plan
-from planner.solver.given import Given
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
 from planner.state import State
 from planner.state.kep83 import Kep83
 from tests import recorded as lines_of

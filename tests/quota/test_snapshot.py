@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError, LookupFailed
+from planner.quota.holding import NEVER
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.quota.tree import NO_PARENT
@@ -167,12 +168,12 @@ def test_holders_of_a_queue_that_does_not_exist_count_nowhere() -> None:
     assert not any(row for row in snapshot.usage.amount if any(row))
 
 
-def test_what_names_no_reservation_time_was_reserved_now() -> None:
+def test_a_reservation_without_a_time_is_the_oldest_of_all() -> None:
     (workload,) = running("r", "a", 3)
     del workload["status"]["conditions"][0]["lastTransitionTime"]
     state = state_of(queue("a", 4), [workload])
     (holder,) = take_snapshot(state).admitted[0]
-    assert holder.reserved_at == state.now
+    assert holder.reserved_at == NEVER
 
 
 def test_a_flavor_resource_nobody_knows_is_refused() -> None:

@@ -168,6 +168,6 @@ def test_configuration_below() -> None:
 
 
 def test_one_gate_set_leaves_the_others() -> None:
-    read = configuration_of(featureGates={"PartialAdmission": False, "Unheard": True}).configuration
+    read = configuration_of(featureGates={"PartialAdmission": False}).configuration
     assert not read.gate("PartialAdmission")
     assert read.gate("FlavorFungibility")

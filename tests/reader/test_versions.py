@@ -117,7 +117,8 @@ def test_admission_checks_of_both_forms_have_the_same_names() -> None:
     (older,) = state_of(cluster_queue(version=V1BETA1, admissionChecks=["a", "b"])).cluster_queues
     rules = {"admissionChecks": [{"name": "a"}, {"name": "b", "onFlavors": ["f"]}]}
     (newer,) = state_of(cluster_queue(admissionChecksStrategy=rules)).cluster_queues
-    assert older.check_names == newer.check_names == ("a", "b")
+    assert [rule.name for rule in older.check_rules] == ["a", "b"]
+    assert [rule.name for rule in newer.check_rules] == ["a", "b"]
 
 
 def configuration(version: str, **fields: Any) -> Object:

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from planner.commands.audit import Audit, Failure
-from planner.report.audit import render
-from planner.report.document.audit import MAX_CASES
-from planner.report.document.block import Histogram
-from planner.report.document.distribution import distributions
+from planner.report.audit import MAX_CASES, distributions, render
+from planner.report.document import Histogram
 from tests.report.audit_factory import make_audit, make_case, make_judgement, make_summary
 from tests.report.page import Page
 from tests.report.test_html import EVIL, SHOWN, rows

@@ -3,8 +3,8 @@
 import pytest
 
 from planner.quantity import UNLIMITED
-from planner.report.document.block import Gauge, Gauges
-from planner.report.html.drawing import Bar, Part, draw_gauges
+from planner.report.document import Gauge, Gauges
+from planner.report.html.page import Bar, Part, draw_gauges
 
 
 def gauge(before: int, after: int | None = None, **changes: object) -> Gauge:

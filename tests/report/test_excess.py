@@ -6,10 +6,9 @@ import json
 
 import planner
 from planner.plan import Excess, Plan
-from planner.report import html, markdown, plain, table
-from planner.report import json as as_json
 from tests.recorded import lines, state_of
 from tests.report.factory import make_greedy, make_plan, make_victim
+from tests.report.rendering import as_json, html, markdown, plain, table
 from tests.report.yunikorn_factory import make_yunikorn
 
 SAID = "More than Kueue itself: 2 queues instead of 1, 1 victim of priority 20 instead of 0"

@@ -6,8 +6,8 @@ from typing import Any
 
 from planner.assignment import Assignment
 from planner.plan import FlavorChoices, KueueFlavors, Plan
-from planner.report import plain, table
 from tests.report.factory import GPU, make_infeasible, make_plan
+from tests.report.rendering import plain, table
 
 
 def assigned(flavor: str) -> Assignment:

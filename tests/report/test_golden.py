@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.report import plain, table
 from tests.report.factory import make_infeasible, make_plan, make_victim
+from tests.report.rendering import plain, table
 from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from planner.plan import AnyPlan, Plan
-from planner.report import html
 from tests.conftest import FOR_EVER_S
 from tests.report.factory import (
     OUTSIDE,
@@ -25,6 +24,7 @@ from tests.report.factory import (
     make_victim,
 )
 from tests.report.page import Page
+from tests.report.rendering import html
 from tests.report.test_flavors import make_chosen
 from tests.report.yunikorn_factory import (
     make_allocation,

@@ -7,8 +7,9 @@ from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
 from planner.plan import Plan, YuniKornPlan
-from planner.report.json import Plans, render, render_all
+from planner.report.plan import Plans
 from tests.report.factory import make_fair, make_infeasible, make_plan, make_victim
+from tests.report.rendering import as_json
 from tests.report.yunikorn_factory import (
     make_allocation,
     make_core_plan,
@@ -22,16 +23,16 @@ ASKS = [make_yunikorn(), make_no_yunikorn(), make_core_plan()]
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_nothing_is_lost(plan: Plan) -> None:
-    assert Plan.model_validate_json(render(plan)) == plan
+    assert Plan.model_validate_json(as_json.render(plan)) == plan
 
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_output_is_what_the_schema_says(plan: Plan) -> None:
-    Draft202012Validator(json.loads(schema_text("plan"))).validate(json.loads(render(plan)))
+    Draft202012Validator(json.loads(schema_text("plan"))).validate(json.loads(as_json.render(plan)))
 
 
 def test_several_plans_are_one_object() -> None:
-    value = json.loads(render_all(PLANS))
+    value = json.loads(as_json.render_all(PLANS))
     Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
     assert [plan["status"] for plan in value["plans"]] == [
         "optimal",
@@ -44,32 +45,32 @@ def test_several_plans_are_one_object() -> None:
 
 def test_no_name_can_steer_the_terminal() -> None:
     evil = "ns/\x1b[2J\x07\u202e\x9b"
-    text = render(make_plan(victims=[make_victim(evil)]))
+    text = as_json.render(make_plan(victims=[make_victim(evil)]))
     assert text.isascii()
     assert text.replace("\n", "").isprintable()
     assert json.loads(text)["victims"][0]["workload"] == evil
 
 
 def test_the_assignment_has_the_form_that_solve_accepts() -> None:
-    assignment = json.loads(render(make_plan()))["assignment"]
+    assignment = json.loads(as_json.render(make_plan()))["assignment"]
     Draft202012Validator(json.loads(schema_text("assignment"))).validate(assignment)
     assert assignment["podSets"][0]["flavors"]["cpu"] == {"flavor": "h200", "mode": "Fit"}
 
 
 def test_an_infinite_share_is_still_json() -> None:
-    text = render(make_fair())
+    text = as_json.render(make_fair())
     assert Plan.model_validate_json(text) == make_fair()
     assert json.loads(text)["shares"][0]["before"] == "Infinity"
 
 
 @pytest.mark.parametrize("plan", ASKS)
 def test_nothing_of_an_ask_is_lost(plan: YuniKornPlan) -> None:
-    assert YuniKornPlan.model_validate_json(render(plan)) == plan
+    assert YuniKornPlan.model_validate_json(as_json.render(plan)) == plan
 
 
 def test_plans_of_both_schedulers_side_by_side() -> None:
     """An infinite share is one beside plans of another scheduler, too."""
-    text = render_all([make_fair(), *ASKS])
+    text = as_json.render_all([make_fair(), *ASKS])
     Draft202012Validator(json.loads(schema_text("plans"))).validate(json.loads(text))
     assert Plans.model_validate_json(text).plans == (make_fair(), *ASKS)
     assert json.loads(text)["plans"][0]["shares"][0]["before"] == "Infinity"
@@ -77,7 +78,7 @@ def test_plans_of_both_schedulers_side_by_side() -> None:
 
 def test_no_allocation_can_steer_the_terminal() -> None:
     evil = "key/\x1b[2J\x07\u202e\x9b"
-    text = render(make_yunikorn(victims=[make_allocation(evil, allocation=evil)]))
+    text = as_json.render(make_yunikorn(victims=[make_allocation(evil, allocation=evil)]))
     assert text.isascii()
     assert text.replace("\n", "").isprintable()
     assert json.loads(text)["victims"][0]["allocation"] == evil

@@ -7,10 +7,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from planner.plan import AnyPlan
-from planner.report import markdown
-from planner.report.markdown_text import MAX_ROWS, code, prose
+from planner.report.markdown import MAX_ROWS, code, prose
 from tests.report.factory import make_certificate, make_infeasible, make_plan, make_victim
 from tests.report.page import Page
+from tests.report.rendering import markdown
 from tests.report.test_html import PLANS, SHOWN, evil_plan, rows
 from tests.report.yunikorn_factory import make_yunikorn
 

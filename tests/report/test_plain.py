@@ -5,7 +5,6 @@ import shlex
 
 import pytest
 
-from planner.report import plain
 from tests.report.factory import (
     OUTSIDE,
     make_certificate,
@@ -16,6 +15,7 @@ from tests.report.factory import (
     make_plan,
     make_victim,
 )
+from tests.report.rendering import plain
 
 
 def lines_of(text: str, label: str) -> list[list[str]]:

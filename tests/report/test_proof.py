@@ -6,7 +6,7 @@ import pytest
 
 from planner.plan import Certificate, Proof
 from planner.plan.proof import ByRows, Tree
-from planner.report.proof import proof_in_words
+from planner.report.words import proof_in_words
 from tests.report.factory import make_certificate
 
 CP_SAT = "OR-Tools CP-SAT 9.15.6755 with presolve"

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from planner.commands.simulate import Simulation, simulate
+from planner.report.plots import MOST_LINES, Span, spans
+from planner.report.plots import draw_simulation as draw
 from planner.report.simulation import render, render_timeline
-from planner.report.simulation_plot import MOST_LINES, Span, draw, spans
 from tests.cluster import queue, running
 from tests.commands.simulate.driving import went
 from tests.commands.simulate.week import WEEK_S, week

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from planner.plan import Cascade, Plan
-from planner.report import html, plain, table
-from planner.report.kueue.stability import MAX_SHOWN, STABLE, in_words
+from planner.report.document import MAX_NAMES as MAX_SHOWN
+from planner.report.kueue.plan import STABLE
+from planner.report.kueue.plan import cascades_in_words as in_words
 from tests.report.factory import make_plan
+from tests.report.rendering import html, plain, table
 
 BACK = Cascade(victim="team-b/sweep-17", targets=("team-a/train-llm",), preemptor=True)
 THIRD = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preemptor=False)

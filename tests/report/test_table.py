@@ -6,8 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from planner.plan import Plan
-from planner.report import table
-from planner.report.paper import MAX_ROWS
+from planner.report.document import MAX_ROWS
 from tests.report.factory import (
     OUTSIDE,
     make_certificate,
@@ -18,6 +17,7 @@ from tests.report.factory import (
     make_plan,
     make_victim,
 )
+from tests.report.rendering import table
 
 WIDTHS = (60, 80, 108, 160)
 

@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from planner.report.document.block import (
+from planner.report.document import (
+    MAX_NAMES,
     Block,
     Cell,
     Column,
@@ -19,11 +20,11 @@ from planner.report.document.block import (
     Paragraph,
     Section,
     filled,
-    sheet,
+    table,
 )
 from planner.report.html.page import page
-from planner.report.markdown_text import text_of as markdown
-from planner.report.terminal import MAX_NAMES, STYLES, text_of
+from planner.report.markdown import text_of as markdown
+from planner.report.terminal import STYLES, text_of
 from tests.report.page import Page
 from tests.report.test_html import EVIL, SHOWN
 from tests.report.test_markdown import MADE_TAGS, read_back
@@ -109,7 +110,7 @@ COLUMNS: list[Column[tuple[str, str, str]]] = [
 def test_columns_of_the_highest_rank_give_way_first(
     width: int, there: list[str], left_out: list[str]
 ) -> None:
-    lines = shown(made(sheet("Things", COLUMNS, ROWS, ["a note"])), width)
+    lines = shown(made(table("Things", COLUMNS, ROWS, ["a note"])), width)
     titles = next(line for line in lines if "Name" in line)
     assert [title for title in (column.title for column in COLUMNS) if title in titles] == there
     said = [f" not shown at this width: {', '.join(left_out)}"] if left_out else []
@@ -122,19 +123,19 @@ def test_columns_of_the_highest_rank_give_way_first(
 def test_every_rank_gives_way_where_nothing_fits() -> None:
     first: Column[tuple[str, str, str]] = Column("x" * 50, _name_of, folds=True, least=50)
     wide = [first, *COLUMNS[1:]]
-    text = " ".join(shown(made(sheet("Things", wide, ROWS)), 60))
+    text = " ".join(shown(made(table("Things", wide, ROWS)), 60))
     assert text.endswith(" not shown at this width: Some reason, A long title of a  column")
 
 
 def test_a_table_says_how_many_rows_it_leaves_out() -> None:
-    lines = shown(made(sheet("Things", COLUMNS, ROWS * 3, most=4)), 100)
+    lines = shown(made(table("Things", COLUMNS, ROWS * 3, most=4)), 100)
     assert sum("ns/b" in line for line in lines) == 2
     assert any("... 2 more, use --format json" in line for line in lines)
 
 
 def test_a_title_is_shown_only_where_it_heads() -> None:
-    table = sheet("Things", COLUMNS, ROWS)
-    for blocks in ((table,), (Paragraph("text"),), (Facts((("a", Cell("b")),)),)):
+    things = table("Things", COLUMNS, ROWS)
+    for blocks in ((things,), (Paragraph("text"),), (Facts((("a", Cell("b")),)),)):
         assert not any("A part" in line for line in shown(made(*blocks)))
         lines = shown(made(*blocks, heads=True))
         assert lines[8] == " A part"
@@ -170,7 +171,7 @@ def test_nothing_steers_the_terminal() -> None:
         Facts(((evil, cell),)),
         Names(evil, (evil,)),
         Listing((evil,)),
-        sheet(evil, [column], [evil], [evil]),
+        table(evil, [column], [evil], [evil]),
     )
     document = Document(evil, (Fact(evil, cell, "title"),), (Section(evil, blocks, heads=True),))
     text = text_of([document], width=80, color=False)
@@ -187,7 +188,7 @@ def test_nothing_is_markup_on_a_page() -> None:
         Facts(((EVIL, cell), ("", cell))),
         Names(EVIL, (EVIL,)),
         Listing((EVIL,)),
-        sheet(EVIL, [column], [EVIL], [EVIL]),
+        table(EVIL, [column], [EVIL], [EVIL]),
     )
     head = (Fact(EVIL, cell, "title"), Fact("", cell, "badge"), Fact("", cell, "answer"))
     document = Document(EVIL, head, (Section(EVIL, blocks),))

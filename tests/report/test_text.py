@@ -22,7 +22,7 @@ from planner.report.text import (
     thousandths,
     word,
 )
-from planner.report.yunikorn.words import yunikorn_amount
+from planner.report.yunikorn.plan import yunikorn_amount
 from planner.state.yunikorn_quantity import format_yunikorn_quantity, parse_yunikorn_quantity
 
 

@@ -6,15 +6,15 @@ from planner.laws import RULE_SETS
 from planner.reference.kep83.search import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.reference.kueue.candidates import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
-from planner.report.contrast import contrast
-from planner.report.kueue.words import law_behind
+from planner.report.kueue.plan import law_behind
 from planner.report.words import (
+    contrast,
     outside_rules,
     rules_name,
     scheduler_name,
     term_rows,
 )
-from planner.report.yunikorn.words import last_tier
+from planner.report.yunikorn.plan import last_tier
 from planner.scheduler import schedulers
 from planner.term import TERMS, text_of
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim

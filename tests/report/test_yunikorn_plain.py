@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from planner.report import plain
 from tests.report.factory import make_plan
+from tests.report.rendering import plain
 from tests.report.test_plain import lines_of
 from tests.report.yunikorn_factory import (
     BREAKS,

@@ -7,10 +7,10 @@ import pytest
 from rich.cells import cell_len
 
 from planner.plan import YuniKornVictim
-from planner.report import table
-from planner.report.caution import cautions
-from planner.report.paper import MAX_ROWS
+from planner.report.document import MAX_ROWS
+from planner.report.words import cautions
 from tests.report.factory import make_plan
+from tests.report.rendering import table
 from tests.report.yunikorn_factory import (
     BREAKS,
     GPU,

@@ -13,13 +13,13 @@ from itertools import combinations
 from typing import Any, Final
 
 from planner.commands.lint.record import Example, Finding
-from planner.commands.whatif.field import Setting
+from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification
 from planner.scheduler import Scheduler, Words
 from planner.solver.engine import Deadline
-from planner.solver.given import Given, Wanted
+from planner.solver.start import Given, Wanted
 
 
 @dataclass(frozen=True)

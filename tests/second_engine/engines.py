@@ -12,7 +12,7 @@ from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
 from planner.solver.engine import Deadline
-from planner.solver.milp import translate
+from planner.solver.mathopt import translate
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 

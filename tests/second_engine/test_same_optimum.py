@@ -17,12 +17,11 @@ from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
-from planner.solver.start import AnyPlanning, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.solver.yunikorn.solve import settled_ask
+from planner.solver.yunikorn.start import settled_ask
 from planner.state import AnyState
 from tests import recorded
 from tests.cluster import PENDING, fair_sharing, preempt

@@ -11,16 +11,14 @@ import pytest
 
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure
-from planner.solver import milp, second_opinion
+from planner.solver import mathopt, second_opinion
 from planner.solver.engine import Deadline, Run
-from planner.solver.given import Given
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
+from planner.solver.kueue.planning import KueueRules, Planning
 from planner.solver.kueue.solve import set_up, settled
-from planner.solver.milp import Kind, Said, translate
+from planner.solver.mathopt import Kind, Said, translate
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion
-from planner.solver.start import start
+from planner.solver.start import Given, start
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 
@@ -99,9 +97,9 @@ def test_the_second_engine_alone(
     kind: Kind, monkeypatch: pytest.MonkeyPatch, *, fair: bool
 ) -> None:
     """CP-SAT calls everything infeasible: what the other finds is heard all the same."""
-    real = milp.ask
+    real = mathopt.ask
     monkeypatch.setattr(second_opinion, "presolved", lambda *_: Run("infeasible"))
-    monkeypatch.setattr(milp, "ask", lambda program, _, seconds: real(program, kind, seconds))
+    monkeypatch.setattr(mathopt, "ask", lambda program, _, seconds: real(program, kind, seconds))
     compared = 0
     for search, legal in searches(fair=fair):
         if legal:
@@ -123,7 +121,7 @@ def test_one_engine_alone_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> No
     search, legal = one_search()
     best = min(values(search, ("count",), legal))
     with monkeypatch.context() as patch:
-        patch.setattr(milp, "ask", lambda *_: Said(infeasible=False))
+        patch.setattr(mathopt, "ask", lambda *_: Said(infeasible=False))
         opinion = ask(search, Deadline(), ("count",), best - 1)
     assert opinion.outcome == "unknown"
     assert opinion.engines[0].startswith("OR-Tools CP-SAT 9.")
@@ -195,9 +193,9 @@ def test_infeasible_is_not_believed_of_long_numbers() -> None:
     builder.at_most(Linear({x: 1, y: -(2**51)}), 0)
     program = translate(builder.proto)
     assert not program.exact
-    assert milp.ask(program, "SCIP", None) == Said(infeasible=False)
+    assert mathopt.ask(program, "SCIP", None) == Said(infeasible=False)
     short = Builder()
     x = short.new(0, 9)
     short.at_least(Linear({x: 2**60}), 10 * 2**60)  # ten units
     assert translate(short.proto).exact
-    assert milp.ask(translate(short.proto), "SCIP", None) == Said(infeasible=True)
+    assert mathopt.ask(translate(short.proto), "SCIP", None) == Said(infeasible=True)

@@ -11,7 +11,7 @@ import planner
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import Measure
 from planner.plan import Plan
-from planner.solver import equals
+from planner.solver import tie_break
 from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, run, within
 from planner.solver.search import RowOverClasses, Search
 from planner.state import State
@@ -63,18 +63,18 @@ def test_either_way_to_another_answer_finds_the_same_plan(
 ) -> None:
     """Among equals any answer will do, or a measure leads."""
     state, expected = crowded(seed, fair=fair)
-    asked, either = 0, equals.try_once
+    asked, either = 0, tie_break.try_once
 
     def one_way(
         search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, attempt: Attempt
     ) -> Outcome:
         nonlocal asked
-        if guide is None and led and equals.guide_of(search):
+        if guide is None and led and tie_break.guide_of(search):
             return "unknown"
         asked += 1
         return either(search, rows, guide if led else None, attempt)
 
-    monkeypatch.setattr(equals, "try_once", one_way)
+    monkeypatch.setattr(tie_break, "try_once", one_way)
     found = planner.solve(state, PENDING, assignment=preempt(state), certify=False)
     assert outcome(found) == outcome(expected)
     assert asked

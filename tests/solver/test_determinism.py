@@ -15,7 +15,7 @@ from itertools import starmap
 from typing import Any, Final
 
 import planner
-from planner.solver import core
+from planner.solver import levels
 from tests.cluster import PENDING, fair_sharing, preempt
 from tests.conftest import ROOT
 from tests.solver.test_core import crowd
@@ -34,7 +34,7 @@ QUESTIONS: Final = [
 
 def answer(seed: int, fair: bool, profile: str) -> dict[str, Any]:  # noqa: FBT001
     """Return a plan, but for how long it took; small cores, so that all of the engine is used."""
-    core.CORE = 8
+    levels.CORE = 8
     state = crowd(seed, 6, fair_sharing()) if fair else crowd(seed, 14)
     plan = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     value: dict[str, Any] = plan.model_dump(mode="json")

@@ -15,17 +15,16 @@ import pytest
 
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure, Profile
-from planner.solver import comparison, search
-from planner.solver.core import find_within
+from planner.solver import answer as comparison
+from planner.solver import search
 from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, Run, run
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
-from planner.solver.levels import Answer, solve_levels
+from planner.solver.levels import Answer, find_within, solve_levels
 from planner.solver.search import Search
-from planner.solver.start import start
+from planner.solver.start import Given, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.solver.yunikorn.solve import prepare_ask, settled_ask
+from planner.solver.yunikorn.start import prepare_ask, settled_ask
 from planner.state import AnyState
 from tests.cluster import PENDING, fair_sharing, preempt
 from tests.conftest import TEST_ALL

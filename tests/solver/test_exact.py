@@ -8,7 +8,7 @@ import pytest
 from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear, negation
-from planner.solver.exact import Exact, satisfies
+from planner.solver.engine import Exact, satisfies
 
 
 def test_every_kind_of_row_is_judged() -> None:

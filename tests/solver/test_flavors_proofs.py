@@ -7,20 +7,17 @@ import pytest
 import planner
 from planner.objective.profiles import Profile
 from planner.plan import Certificate, Plan
-from planner.solver import milp
-from planner.solver.comparison import bind
-from planner.solver.core import find_any
+from planner.solver import mathopt
+from planner.solver.answer import bind
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
-from planner.solver.kueue import elsewhere, flavors
-from planner.solver.kueue.choices import candidates_under, choices_of
-from planner.solver.kueue.elsewhere import TREES, Elsewhere
+from planner.solver.kueue import flavors
+from planner.solver.kueue.flavors import TREES, Elsewhere, candidates_under, choices_of
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import set_up
-from planner.solver.levels import Answer
-from planner.solver.milp import Said
+from planner.solver.levels import Answer, find_any
+from planner.solver.mathopt import Said
 from planner.solver.proving.grow import Grown
-from planner.solver.start import start
+from planner.solver.start import Given, start
 from planner.state import State
 from tests.flavored import flavor, group, pending, podset, queue, running, state_of
 from tests.solver.test_flavors_by_hand import LEAST, chosen, two_small_or_one
@@ -48,8 +45,8 @@ def proofs(plan: Plan) -> set[tuple[bool, str | None]]:
 
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let neither trees under other flavors nor a second engine be found."""
-    monkeypatch.setattr(elsewhere, "grow", lambda *_: Grown())
-    monkeypatch.setattr(milp, "ask", lambda *_: Said(infeasible=False))
+    monkeypatch.setattr(flavors, "grow", lambda *_: Grown())
+    monkeypatch.setattr(mathopt, "ask", lambda *_: Said(infeasible=False))
 
 
 def test_trees_close_other_flavors() -> None:

@@ -12,9 +12,9 @@ import planner
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import JointPlan
 from planner.quota.snapshot import take_snapshot
-from planner.solver.joint import solve as joint_solve
-from planner.solver.joint.question import Question, ask
-from planner.solver.joint.rules import JointRules
+from planner.solver.kueue.joint import solve as joint_solve
+from planner.solver.kueue.joint.question import Question, ask
+from planner.solver.kueue.joint.rules import JointRules
 from tests.brute_force import Gone
 from tests.conftest import TEST_ALL
 from tests.random_trees import random_waiting

@@ -12,8 +12,8 @@ import planner
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan import JointPlan
-from planner.solver.joint import question as joint_question
-from planner.solver.joint import solve as joint_solve
+from planner.solver.kueue.joint import question as joint_question
+from planner.solver.kueue.joint import solve as joint_solve
 from planner.state import State
 from tests.conftest import ROOT
 from tests.flavored import flavor, group, podset, queue, running, state_of

@@ -11,15 +11,14 @@ import planner
 from planner.errors import InternalError
 from planner.plan import JointPlan
 from planner.quota.snapshot import take_snapshot
-from planner.solver import milp
-from planner.solver.core import Least
+from planner.solver import mathopt
 from planner.solver.engine import Deadline
-from planner.solver.joint import describe as joint_describe
-from planner.solver.joint import solve as joint_solve
-from planner.solver.joint.question import ask
-from planner.solver.joint.rules import JointRules
-from planner.solver.levels import Answer, LevelResult, solve_levels
-from planner.solver.milp import Said
+from planner.solver.kueue.joint import describe as joint_describe
+from planner.solver.kueue.joint import solve as joint_solve
+from planner.solver.kueue.joint.question import ask
+from planner.solver.kueue.joint.rules import JointRules
+from planner.solver.levels import Answer, Least, LevelResult, solve_levels
+from planner.solver.mathopt import Said
 from planner.solver.search import Search
 from planner.state import State
 from planner.verifier.kueue.certificate import check_status
@@ -79,7 +78,7 @@ def too_many() -> State:
 
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the second engine know nothing."""
-    monkeypatch.setattr(milp, "ask", lambda *_: Said(infeasible=False))
+    monkeypatch.setattr(mathopt, "ask", lambda *_: Said(infeasible=False))
 
 
 def test_every_level_says_what_it_rests_on() -> None:
@@ -104,7 +103,7 @@ def test_one_engine_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_numbers_too_long_for_doubles_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(milp, "_EXACT", 1)
+    monkeypatch.setattr(mathopt, "_EXACT", 1)
     plan = planner.solve_joint(lent(), objective=LEAST)
     assert plan.status == "feasible"
     assert len(plan.victims) == 2

@@ -12,9 +12,8 @@ import pytest
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Relaxation, Row
 from planner.problem.array import IntArray
-from planner.solver import linear_program
-from planner.solver.bound import Bound
-from planner.solver.linear_program import linear_programming_bound
+from planner.solver import bound as linear_program
+from planner.solver.bound import Bound, linear_programming_bound
 
 
 def classes_of(counts: list[int]) -> Classes:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from planner import api
 from planner.plan import Plan, QuotaNode, QuotaUse
-from planner.solver.kueue.quota_tree import MAX_SIBLINGS
+from planner.solver.kueue.describe import MAX_SIBLINGS
 from planner.state import State
 from tests.cluster import FLAVOR, PENDING, cohort, pending, queue, running, state_of
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from planner.proof.box import Box, Row, is_contradiction
-from planner.solver.proving.look import Look
-from planner.solver.proving.readable import readable
+from planner.solver.proving.program import Look, readable
 
 
 class Rows(Look):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.models.shared.row import Row
-from planner.solver.simplex import Simplex, Solved
+from planner.solver.mathopt import Simplex, Solved
 
 PRICE = 1000.0
 

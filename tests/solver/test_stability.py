@@ -9,10 +9,10 @@ from planner.api import pending_workloads
 from planner.errors import InputError, LookupFailed
 from planner.plan import Cascade, Plan
 from planner.reader import read_kueue_objects
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import cascades_of
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
 from tests import recorded
 from tests.cluster import (
     NOW,

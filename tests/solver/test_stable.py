@@ -12,8 +12,7 @@ from planner.errors import UnsupportedError
 from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
-from planner.solver.kueue.cascade import cascades
-from planner.solver.kueue.relapse import Relapses
+from planner.solver.kueue.aftermath import Relapses, cascades
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import ROOT, TEST_ALL
 from tests.solver.test_stability import third_party

@@ -14,12 +14,12 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
-from planner.solver.core import find_any
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import demanding_stability
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.levels import find_any
+from planner.solver.start import Given
 from tests import recorded
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import TEST_ALL

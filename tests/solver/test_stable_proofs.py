@@ -11,16 +11,15 @@ import planner
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.plan import Level, Plan
-from planner.solver.core import Least
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue import solve as kueue_solve
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare
-from planner.solver.levels import Answer, LevelResult
+from planner.solver.kueue.start import start
+from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.settle import Proved, Settling
 from planner.solver.search import Search
-from planner.solver.start import start
+from planner.solver.start import Given
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.solver.test_stability import third_party
 

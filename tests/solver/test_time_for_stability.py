@@ -11,9 +11,9 @@ import pytest
 import planner
 from planner.plan import Cascade, Plan
 from planner.solver import engine
-from planner.solver.kueue import relapse
-from planner.solver.kueue.cascade import cascade
-from planner.solver.kueue.hurried import NOT_KNOWN
+from planner.solver.kueue import aftermath
+from planner.solver.kueue.aftermath import cascade
+from planner.solver.kueue.stability import NOT_KNOWN
 from planner.state import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 
@@ -36,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         clock.now += 1
         return cascade(*args)
 
-    monkeypatch.setattr(relapse, "cascade", slow)
+    monkeypatch.setattr(aftermath, "cascade", slow)
     monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 

@@ -12,7 +12,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.plan import Plan
 from planner.solver import search
 from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, run
-from planner.solver.proving import certify
+from planner.solver.proving import settle
 from planner.solver.proving.grow import Grown
 from tests.cluster import (
     PENDING,
@@ -102,7 +102,7 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         return run(builder, objective, deadline, hint, attempts)
 
     monkeypatch.setattr(search, "run", hasty)
-    monkeypatch.setattr(certify, "grow", lambda *_: Grown())  # no tree tells either
+    monkeypatch.setattr(settle, "grow", lambda *_: Grown())  # no tree tells either
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None
     assert plan.greedy is not None

@@ -13,10 +13,10 @@ from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Level, YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.solver.certificate import describe_levels
+from planner.solver.answer import describe_levels
 from planner.solver.engine import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
-from planner.solver.yunikorn.solve import search_yunikorn
+from planner.solver.yunikorn.start import search_yunikorn
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 

@@ -14,7 +14,7 @@ from planner.laws import KF_PERMITTED
 from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
-from planner.reference.kueue.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
 from planner.state import ResourceFlavor, State
 from planner.state.pods import PodSpec
 from planner.verifier.kueue.case import setting_of
@@ -239,7 +239,7 @@ def test_who_may_run_where_is_what_the_reference_says(  # noqa: PLR0913, PLR0917
     )
     obstacle = obstacle_between(pod, offered)
     try:
-        eligible = is_eligible(pod, offered)
+        eligible = not why_ineligible(pod, offered)
     except InvalidSelectorError:
         assert obstacle is not None
         assert obstacle.fatal

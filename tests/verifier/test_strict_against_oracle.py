@@ -15,8 +15,8 @@ import pytest
 from planner.assignment import flavor_resources
 from planner.quota.snapshot import Admitted, take_snapshot
 from planner.reader import read_kueue_objects
-from planner.solver.given import Given
-from planner.solver.start import start
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_case import FairCase
 from planner.verifier.kueue.fair_setting import FairSetting

@@ -21,13 +21,13 @@ from planner.commands.audit.record import (
     StateAudit,
 )
 from planner.commands.audit.redundancy import needless
+from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
-from planner.plan import AnyPlan, Shown
+from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
-from planner.solver.start import AnyPlanning, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -41,7 +41,8 @@ PRECEDENCE: Final = Part[
 class Question:
     """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
 
-    ``pending`` is the only one asked about, if it is given.
+    ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
+    what is not modelled decides nothing.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
@@ -49,6 +50,7 @@ class Question:
     now: datetime | None = None
     laws: str | None = None
     pending: str | None = None
+    assume: Assume | None = None
 
     @property
     def asked(self) -> tuple[Profile, ...]:
@@ -69,11 +71,12 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
         If a plan fails its own verification.
     """
     cases, failures = [], []
+    known = covering(instance.state)
     wanted = (question.pending,) if question.pending else instance.pending
     for pending in wanted:
         given = Given(pending, instance.assignment, question.now, question.laws)
         try:
-            cases.append(_case(instance, given, question))
+            cases.append(_case(instance, given, question, known))
         except InternalError:
             raise
         except PlannerError as error:
@@ -81,7 +84,7 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
     return StateAudit(state=instance.name, cases=tuple(cases), failures=tuple(failures))
 
 
-def _case(instance: Instance, given: Given, question: Question) -> Case:
+def _case(instance: Instance, given: Given, question: Question, known: Covering) -> Case:
     planning = start(instance.state, given)
     optima = {
         profile.name: solve(planning, profile, Deadline.after(question.time_limit))
@@ -118,7 +121,11 @@ def _case(instance: Instance, given: Given, question: Question) -> Case:
         judgements=judgements,
         ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
+        coverage=uncovered(known, optima[question.asked[0].name]),
+        assume=question.assume,
     )
+    if case.is_conditional:
+        return case
     return case.model_copy(update={"findings": tuple(_findings(case))})
 
 

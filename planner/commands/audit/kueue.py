@@ -10,10 +10,9 @@ from planner.commands.audit.record import Precedence
 from planner.objective.profiles import PROFILES
 from planner.plan import Plan
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.strict import STRICT, StrictPlanning
-from planner.solver.start import solve, start
+from planner.solver.start import Given, solve, start
 
 FEW: Final = 12
 """Candidates up to which documented precedence is looked at."""

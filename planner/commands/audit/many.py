@@ -16,9 +16,9 @@ from planner.commands.audit.sweep import HERE, Settings, heading, read_row, swee
 from planner.commands.audit.tally import Tally
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.plan import Assume
 from planner.reader import MAX_BYTES
-from planner.solver.given import clock_of
-from planner.solver.start import pending_workloads
+from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
 
 
@@ -30,6 +30,7 @@ def audit(  # noqa: PLR0913 - the public signature
     now: datetime | str | None = None,
     time_limit: float | None = None,
     laws: str | None = None,
+    assume: Assume | None = None,
 ) -> Audit:
     """Judge the scheduler's own answer for every pending workload of a state.
 
@@ -39,7 +40,7 @@ def audit(  # noqa: PLR0913 - the public signature
         The only one to judge; every one when left out.
     objectives
         What the optimum minimises: names, TOML files or profiles. ``min-count`` is always added.
-    now, laws
+    now, laws, assume
         As for ``planner.solve``.
     time_limit
         Seconds for each optimum.
@@ -53,7 +54,7 @@ def audit(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification.
     """
     profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
-    question = Question(profiles, time_limit, clock_of(now), laws, pending)
+    question = Question(profiles, time_limit, clock_of(now), laws, pending, assume)
     instance = Instance(state.source, state, pending_workloads(state))
     return summarise(question, [audit_instance(instance, question)])
 
@@ -118,4 +119,5 @@ def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[st
         limits=asdict(limits),
         laws=question.laws,
         pending=question.pending,
+        assume=question.assume,
     )

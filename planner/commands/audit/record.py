@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, Shown, Status
+from planner.plan.covered import Assume, Status, Uncovered
+from planner.plan.record import SCHEMA_VERSION, Shown
 
 FindingCode = Literal["redundant", "count", "disruption", "rules", "missed", "pointless"]
 """redundant: some victims alone would do. count: fewer victims would do. disruption: another set
@@ -78,6 +79,8 @@ class Case(Record):
     victims would do, and ``smallest`` that no fewer victims would: ``None`` where there are none
     to judge, or time was up. ``needless`` are those that a smallest subset spares. ``precedence``
     is given where fewer victims of Kueue's would do. ``proved`` says that every optimum is.
+    ``coverage`` is what the state holds that is not modelled: then there are no findings, and no
+    total counts the case, unless the user vouches for it by ``assume``.
     """
 
     state: str
@@ -95,6 +98,13 @@ class Case(Record):
     ratios: tuple[Ratio, ...] = ()
     findings: tuple[FindingCode, ...] = ()
     proved: bool
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it is judged under a condition, and no total counts it."""
+        return bool(self.coverage) and self.assume is None
 
 
 class Failure(Record):
@@ -167,7 +177,8 @@ class PrecedenceCount(Record):
 class Summary(Record):
     """Totals.
 
-    ``cases`` counts pending workloads; ``with_victims`` those for which the scheduler itself
+    ``cases`` counts pending workloads; ``conditional`` those of them whose states hold what is not
+    modelled, and which nothing else counts; ``with_victims`` those for which the scheduler itself
     evicts anybody; ``infeasible`` those for which no legal set exists; ``unproved`` those of
     which some optimum is not proved. ``findings`` counts cases by finding, ``clean`` those
     without any.
@@ -175,6 +186,7 @@ class Summary(Record):
 
     states: int
     cases: int
+    conditional: int = 0
     with_victims: int
     infeasible: int
     clean: int

@@ -58,6 +58,9 @@ class Tally:
     def add(self, case: Case) -> None:
         """Count a case."""
         self._counts["cases"] += 1
+        if case.is_conditional:
+            self._counts["conditional"] += 1
+            return
         self._counts["with_victims"] += bool(case.victims)
         self._counts["clean"] += not case.findings
         self._counts["unproved"] += not case.proved
@@ -93,6 +96,7 @@ class Tally:
         return Summary(
             states=self.states,
             cases=self._counts["cases"],
+            conditional=self._counts["conditional"],
             with_victims=self._counts["with_victims"],
             infeasible=self._counts["infeasible"],
             clean=self._counts["clean"],

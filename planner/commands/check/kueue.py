@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from planner.assignment import Assignment, flavor_resources
-from planner.commands.check.facts import VICTIMS, Facts
-from planner.commands.check.record import Check, CheckedClaim, conclude
-from planner.commands.check.trees import check_infeasible, check_levels
+from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
+from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.annotation import read_disruption
@@ -24,6 +23,7 @@ from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.cycle.turn import in_the_way
@@ -55,7 +55,8 @@ def check_kueue(
             "the flavors were chosen for least disruption, which no tree shows",
             hint="check a plan under Kueue's own flavors, or under an assignment",
         )
-    return _Checking(state, plan, profile, costs).check()
+    early = plan.kep83 is not None  # slices came later
+    return _Checking(without_slices(state) if early else state, plan, profile, costs).check()
 
 
 @dataclass
@@ -236,13 +237,13 @@ class _Checking:
 
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate
-        if self.plan.status == "infeasible":
+        if self.plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
             known = (
                 "the scheduler, replayed, never looks for victims" if self._never_looks() else ""
             )
             yield check_infeasible(self._questions(()), trees, known)
-        elif certificate and self.plan.status == "optimal" and self.plan.victims:
+        elif certificate and self.plan.claim == "optimal" and self.plan.victims:
             claims = self._questions(certificate.caps)
             yield from check_levels(claims, certificate, self.facts.positions(self.plan.keys))
 

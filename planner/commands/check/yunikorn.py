@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.commands.check.facts import VICTIMS, Facts
-from planner.commands.check.record import Check, CheckedClaim, conclude
-from planner.commands.check.trees import check_infeasible, check_levels
+from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
+from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.laws import Spared
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
@@ -140,11 +139,11 @@ class _Checking:
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate
-        if plan.status == "infeasible":
+        if plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
-        elif certificate is not None and plan.status == "optimal" and plan.victims:
+        elif certificate is not None and plan.claim == "optimal" and plan.victims:
             positions = self.facts.positions(plan.keys)
             claims = self._questions(certificate.caps, self._spare)
             yield from check_levels(claims, certificate, positions)

@@ -1,26 +1,25 @@
 """Algorithms beside each other on many states: who goes, at what cost, in what time.
 
-algorithm.py  what can be compared, and its names
 record.py     what comes out: a row for each state, pending workload and algorithm; totals
-measure.py    one pending workload: every algorithm's answer, measured alike
+measure.py    what can be compared, and its names; one pending workload, each answer measured
 summary.py    many rows to distributions, and to wins against the first algorithm
 many.py       all of it for states in memory, or for many in files, as a batch
-table.py      the rows as a flat table, and as a pandas DataFrame
-extra.py      packages that only some outputs need
+table.py      the rows as a flat table, and as a pandas DataFrame; packages that some outputs need
 confidence.py intervals of shares and means over many states
 
 Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 and §3 (the ratio, and
 the terms).
 """
 
-from planner.commands.compare.algorithm import (
+from planner.commands.compare.many import compare, compare_states
+from planner.commands.compare.measure import (
     DEFAULT_ALGORITHMS,
     Algorithm,
+    Question,
+    compare_instance,
     find_algorithm,
     find_algorithms,
 )
-from planner.commands.compare.many import compare, compare_states
-from planner.commands.compare.measure import Question, compare_instance
 from planner.commands.compare.record import (
     MEASURES,
     SCORED,

@@ -11,13 +11,16 @@ from planner.batch import Row as BatchRow
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import Failure
 from planner.commands.audit.sweep import HERE, Settings, heading, read_row, sweep
-from planner.commands.compare.algorithm import DEFAULT_ALGORITHMS, find_algorithms
-from planner.commands.compare.measure import Question, compare_instance
+from planner.commands.compare.measure import (
+    DEFAULT_ALGORITHMS,
+    Question,
+    compare_instance,
+    find_algorithms,
+)
 from planner.commands.compare.record import Comparison, Row, StateComparison
 from planner.commands.compare.summary import Tally
 from planner.reader import MAX_BYTES
-from planner.solver.given import clock_of
-from planner.solver.start import pending_workloads
+from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState, State, YuniKornState
 
 
@@ -37,7 +40,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     states
         What ``planner.read`` returned, or several of it by names of your own.
     algorithms
-        Names, see ``planner.commands.compare.algorithm``; the others are compared with the first.
+        Names, see ``planner.commands.compare.measure``; the others are compared with the first.
     pending
         The only pending workload or ask to answer for.
     time_limit

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from planner.commands.audit.record import Failure, Rules
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, Level, SchedulerId, Status
+from planner.plan.covered import Status
+from planner.plan.record import SCHEMA_VERSION, Level, SchedulerId
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
 """What is compared. victims: those that are not being evicted already (D2). lost_work: the work

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.commands.compare.extra import need
 from planner.commands.compare.record import Comparison, Row
-from planner.errors import UnsupportedError
+from planner.errors import InputError, UnsupportedError
 from planner.term import TERMS
+
+EXTRA: Final = "pip install 'preemption-planner[study]'"
+
+
+def need(where: str, *packages: str) -> None:
+    """Refuse what cannot be done without a package, before any work is done.
+
+    Raises
+    ------
+    InputError
+        If one is not installed.
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise InputError(where, f"{package} is not installed", hint=EXTRA)
+
 
 if TYPE_CHECKING:
     from pandas import DataFrame

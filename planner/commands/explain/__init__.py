@@ -3,12 +3,9 @@
 record.py          what is answered, whichever the scheduler
 any.py             an answer of any scheduler
 inquiry.py         a pending workload and its plan, as questions are put to it
-answer.py          a question to its answer
-counterfactual.py  the best plan that spares a victim, or that takes one; who is necessary
-optima.py          all optimal plans, counted and listed
-change.py          one value of a state set to another, and what comes of it
-minimal.py         the minimal set of laws that leave no plan
-words.py           answers in a few sentences
+answer.py          a question to its answer, in a few sentences
+counterfactual.py  the best plan that spares a victim, or that takes one; all optimal plans
+clash.py           the minimal set of laws that leave no plan; one value of a state changed
 kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """

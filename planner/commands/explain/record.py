@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan import SCHEMA_VERSION, Record, Status
+from planner.plan import SCHEMA_VERSION, Assume, Covered, Proved, Record, Status, Uncovered
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
 
@@ -139,7 +139,7 @@ class CommonClash(Record):
     tried_all: bool
 
 
-class CommonExplanation(Record):
+class CommonExplanation(Covered):
     """The answer to a question about a pending workload, in words and in records.
 
     ``status`` is that of the optimal plan under ``objective``, whose victims are ``victims``.
@@ -152,6 +152,9 @@ class CommonExplanation(Record):
     priority: int
     objective: str
     status: Status
+    proved: Proved | None = None
+    coverage: tuple[Uncovered, ...] = ()
+    assume: Assume | None = None
     victims: tuple[str, ...]
     alternative: Alternative | None = None
     optima: Optima | None = None

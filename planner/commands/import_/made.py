@@ -1,20 +1,162 @@
-"""From the file of a trace to states."""
+"""From a trace to states: the objects that kubectl would print, one file an instant."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
-from planner.commands.import_.job import Trace
-from planner.commands.import_.knobs import Knobs
-from planner.commands.import_.objects import objects_of
-from planner.commands.import_.preemptor import draw_gang
-from planner.commands.import_.quota import divide
+from planner.commands.import_.job import (
+    GPU,
+    GPUS_PER_NODE,
+    Knobs,
+    Setting,
+    Trace,
+    between,
+    choose,
+    draw,
+)
+from planner.commands.import_.quota import Gang, Ownership, divide, draw_gang
 from planner.commands.import_.sample import Outline, Running, sampled
-from planner.commands.import_.setting import Setting
-from planner.dump import Object
+from planner.dump import (
+    Admission,
+    Object,
+    PodSet,
+    cluster_queue,
+    cohort,
+    configuration,
+    local_queue,
+    resource_flavor,
+    workload,
+)
+from planner.dump.kueue import rfc3339
 from planner.errors import InputError
+from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
+
+ROOT: Final = "cluster"
+GROUPS: Final = ("large", "medium", "small")
+STRATEGIES: Final = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+"""Of fair sharing: Kueue's own default, said out loud."""
+
+CHECKPOINT_INTERVALS_S: Final = (600, 1800, 3600)
+LOADING_S: Final = (30, 120)
+"""Bounds of how long a checkpoint takes to load."""
+
+_QUEUES_AGE: Final = timedelta(days=1)
+
+
+def objects_of(
+    running: Sequence[Running], ownership: Ownership, gangs: Sequence[Gang], setting: Setting
+) -> list[Object]:
+    """Return the objects of a state; its newest time is the instant, when the gangs come.
+
+    A queue and its namespace have the same name.
+    """
+    trace, knobs = setting.trace, setting.knobs
+    now = datetime.fromtimestamp(setting.instant, UTC)
+    oldest = max(one.elapsed for one in running)
+    created = now - timedelta(seconds=oldest) - _QUEUES_AGE
+    parents = _parents(ownership, setting)
+    objects = [
+        *([configuration(fairSharing={"preemptionStrategies": STRATEGIES})] if knobs.fair else ()),
+        *(resource_flavor(f, trace.node_labels(f), created=created) for f in ownership.flavors),
+        *_cohorts(parents, created),
+    ]
+    for queue in ownership.queues:
+        quotas = ownership.quotas[queue]
+        parent = parents[queue]
+        objects += [
+            cluster_queue(queue, parent, quotas, knobs.policies, created=created),
+            local_queue(queue, queue, queue, created=created),
+        ]
+    objects += [_held(one, now, setting) for one in running]
+    objects += [_gang(trace, gang, number, now) for number, gang in enumerate(gangs, 1)]
+    return objects
+
+
+def _parents(ownership: Ownership, setting: Setting) -> dict[str, str]:
+    """Return the cohort of each queue: the thirds by work in all, the largest first."""
+    if setting.knobs.levels == 1:
+        return dict.fromkeys(ownership.queues, ROOT)
+    total = dict.fromkeys(ownership.queues, 0)
+    for (queue, _), amount in setting.work.items():
+        total[queue] += amount
+    by_size = sorted(total, key=lambda queue: (-total[queue], queue))
+    third = math.ceil(len(by_size) / len(GROUPS))
+    return {queue: GROUPS[place // third] for place, queue in enumerate(by_size)}
+
+
+def _cohorts(parents: Mapping[str, str], created: datetime) -> Iterator[Object]:
+    yield cohort(ROOT, created=created)
+    for name in GROUPS:
+        if name in parents.values():
+            yield cohort(name, ROOT, created=created)
+
+
+def _held(one: Running, now: datetime, setting: Setting) -> Object:
+    """Return a workload that holds quota since it was created."""
+    job = one.job
+    since = now - timedelta(seconds=one.elapsed)
+    nodes = setting.trace.node_labels(job.flavor)
+    return workload(
+        job.queue,
+        job.name,
+        job.queue,
+        job.priority,
+        _pod_sets(job.requests, nodes, is_gang=job.is_gang),
+        created=since,
+        admission=Admission(job.queue, dict.fromkeys(job.requests, job.flavor), since),
+        annotations=_annotations(one, now, setting),
+    )
+
+
+def _gang(trace: Trace, gang: Gang, number: int, now: datetime) -> Object:
+    return workload(
+        gang.queue,
+        f"preemptor-{number}",
+        gang.queue,
+        gang.priority,
+        _pod_sets(gang.requests, trace.node_labels(gang.flavor), is_gang=True),
+        created=now,
+    )
+
+
+def _pod_sets(
+    requests: Mapping[str, int], nodes: Mapping[str, str], *, is_gang: bool
+) -> tuple[PodSet, ...]:
+    """Return pods of 8 GPUs, and one with what is left, each with its part of the rest."""
+    gpus = requests.get(GPU, 0)
+    if not is_gang or gpus <= GPUS_PER_NODE:
+        return (PodSet(1, requests, node_selector=nodes),)
+    count, left = divmod(gpus, GPUS_PER_NODE)
+
+    def part(devices: int) -> dict[str, int]:
+        return {resource: amount * devices // gpus for resource, amount in requests.items()}
+
+    pods = PodSet(count, part(GPUS_PER_NODE), node_selector=nodes)
+    return (pods, PodSet(1, part(left), "rest", nodes)) if left else (pods,)
+
+
+def _annotations(one: Running, now: datetime, setting: Setting) -> dict[str, str]:
+    """Return what a training job says: its last checkpoint, and how long a restart takes.
+
+    Checkpoints come in an interval that is drawn; the last one was at a uniform moment of it. A
+    job that has not run for so long has none yet, and one that has loads it when it restarts.
+    """
+    job = one.job
+    names = setting.names("checkpoint", job.line)
+    writes = job.is_training and job.gpus and draw(*names) < setting.knobs.checkpointing
+    interval = choose(CHECKPOINT_INTERVALS_S, *names, "interval")
+    age = int(interval * draw(*names, "age"))
+    if not writes or age > one.elapsed:
+        return {}
+    restart = DEFAULT_RESTART_S + int(between(*LOADING_S, *names, "loading"))
+    return {
+        f"{PREFIX}last-checkpoint": rfc3339(now - timedelta(seconds=age)),
+        f"{PREFIX}restart-seconds": str(restart),
+    }
 
 
 @dataclass(frozen=True, slots=True)

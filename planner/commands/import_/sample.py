@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from planner.commands.import_.draw import draw
-from planner.commands.import_.job import Job, Sampling, Trace
+from planner.commands.import_.job import Job, Sampling, Trace, draw
 from planner.commands.import_.rows import OnBad, usable
 from planner.errors import InputError
 

@@ -4,13 +4,10 @@ A finding is made by two: a rule reads the configuration, and a search finds a s
 which the scheduler's own algorithm, replayed, does what the rule says. Where the search finds
 none, nothing is reported.
 
-record.py     findings and examples as records
-catalogue.py  every kind of finding: code, family, severity, title
-finding.py    a finding of a kind
-lint.py       all rules of a state's scheduler
-example.py    examples as files
-kueue/        the rules for Kueue
-yunikorn/     the rules for YuniKorn
+record.py  every kind of finding: code, family, severity, title; findings as records
+lint.py    all rules of a state's scheduler, and examples as files
+kueue/     the rules for Kueue
+yunikorn/  the rules for YuniKorn
 """
 
 from planner.commands.lint.lint import lint

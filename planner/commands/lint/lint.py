@@ -1,8 +1,10 @@
-"""All rules of a state's scheduler."""
+"""All rules of a state's scheduler, and their examples as files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from planner.commands.lint.record import Finding, Lint
@@ -20,7 +22,8 @@ def lint(state: AnyState) -> Lint:
     ----------
     state
         What ``planner.read`` returned: ClusterQueues, Cohorts and Kueue's Configuration, or
-        YuniKorn's queues. Workloads are looked at for their priorities and annotations only.
+        YuniKorn's queues. Workloads are looked at for their priorities and annotations, and
+        Kueue's pending ones for whoever keeps it from others in every cycle.
 
     Raises
     ------
@@ -29,3 +32,24 @@ def lint(state: AnyState) -> Lint:
     """
     found = RULES.of(state)(state)
     return Lint(scheduler=state.scheduler, digest=state.digest, findings=tuple(found))
+
+
+_STRANGE: Final = re.compile(r"[^A-Za-z0-9.-]+")
+_LONGEST: Final = 100
+
+
+def files_of(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of a file for the example of each finding.
+
+    It is named after the code and the first of the objects, and a number where that is not
+    enough: KL-03-clusterqueue-team-a.json.
+    """
+    taken: set[str] = set()
+    for one in findings:
+        about = _STRANGE.sub("-", one.objects[0])[:_LONGEST].strip(".-")
+        stem, number = f"{one.code}-{about}", 1
+        while stem in taken:
+            number += 1
+            stem = f"{one.code}-{about}-{number}"
+        taken.add(stem)
+        yield f"{stem}.json", json.dumps(one.example.state, indent=2, ensure_ascii=True) + "\n"

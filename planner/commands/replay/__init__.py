@@ -52,18 +52,21 @@ def replay(path: str, watch: Watch | None = None) -> FileComparison:
     InputError
         If the file or a line cannot be read; the message names both.
     """
-    counts = {"equal": 0, "different": 0, "skipped": 0}
-    different = []
+    counts = {"equal": 0, "different": 0, "skipped": 0, "uncovered": 0}
+    different, uncovered = [], []
     for number, text in read_lines(path, watch):
         where = f"{path}: line {number}"
         comparison = replay_line(parse_line(text, where), where)
         counts[comparison.outcome] += 1
         if comparison.outcome == "different":
             different.append(comparison)
+        elif comparison.outcome == "uncovered":
+            uncovered.append(comparison)
     instances = sum(counts.values())
     if not instances:
         raise ParseError(path, "is empty", "one recorded instance a line")
-    return FileComparison(path, instances, counts["equal"], counts["skipped"], tuple(different))
+    equal, skipped = counts["equal"], counts["skipped"]
+    return FileComparison(path, instances, equal, skipped, tuple(different), tuple(uncovered))
 
 
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from planner.plan import Record
 
-Outcome = Literal["equal", "different", "skipped"]
+Outcome = Literal["equal", "different", "skipped", "uncovered"]
 Answer = dict[str, Any]
 """An answer in the form in which it is recorded."""
 
@@ -22,7 +22,7 @@ Order = TypeVar("Order")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One line compared; ``detail`` is the first difference, or why it was skipped."""
+    """One line compared; ``detail`` is the first difference, or why it was not compared."""
 
     id: str
     outcome: Outcome
@@ -31,23 +31,33 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class FileComparison:
-    """One file compared; ``different`` holds the comparisons that found a difference."""
+    """One file compared.
+
+    ``different`` holds the comparisons that found a difference, ``uncovered`` the lines that hold
+    what the model does not cover, each with the name of that feature.
+    """
 
     file: str
     instances: int
     equal: int
     skipped: int
     different: tuple[Comparison, ...]
+    uncovered: tuple[Comparison, ...] = ()
 
 
 class FileReport(Record):
-    """One file of a replay as it is printed: how many lines, and which ones differ."""
+    """One file of a replay as it is printed: how many lines, and which ones differ.
+
+    ``uncovered`` has the lines that were not compared, each with the name of the feature in it
+    that the model does not cover.
+    """
 
     file: str
     instances: int
     equal: int
     skipped: int
     different: tuple[str, ...]
+    uncovered: dict[str, str]
 
 
 class ReplayReport(Record):
@@ -57,6 +67,7 @@ class ReplayReport(Record):
     instances: int
     equal: int
     skipped: int
+    uncovered: int
 
 
 def summarise(files: Sequence[FileComparison]) -> ReplayReport:
@@ -69,12 +80,14 @@ def summarise(files: Sequence[FileComparison]) -> ReplayReport:
                 equal=file.equal,
                 skipped=file.skipped,
                 different=tuple(comparison.id for comparison in file.different),
+                uncovered={one.id: one.detail for one in file.uncovered},
             )
             for file in files
         ),
         instances=sum(file.instances for file in files),
         equal=sum(file.equal for file in files),
         skipped=sum(file.skipped for file in files),
+        uncovered=sum(len(file.uncovered) for file in files),
     )
 
 

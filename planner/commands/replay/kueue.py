@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice, permutations, product
 from typing import Any, Final
 
@@ -23,14 +24,20 @@ from planner.commands.replay.comparison import (
     difference_from_all,
 )
 from planner.commands.replay.file import part_of
-from planner.commands.replay.kueue_answer import cycle_answer, decision_answer
-from planner.errors import PlannerError, SchemaError
-from planner.quota.preemptor import find_preemptor
+from planner.commands.replay.kueue_answer import cycle_answer, decision_answer, nomination_answer
+from planner.coverage.kueue import KueueCoverage
+from planner.errors import LookupFailed, PlannerError, SchemaError
+from planner.quota.overflow import overflowing
+from planner.quota.preemptor import as_preemptor, find_preemptor
+from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import take_snapshot
-from planner.reader import read_kueue_objects
+from planner.reader import GateRefused, read_kueue_objects
+from planner.reference.kueue.crash import ReleaseCrash
+from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
+from planner.state.release import MAIN
 
 _CYCLE: Final = "cycle"
 
@@ -38,10 +45,12 @@ _CYCLE: Final = "cycle"
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
-    Skipped are lines on which the scheduler gave no answer. Where several outcomes are recorded,
+    Skipped are lines on which the scheduler gave no answer, and uncovered those that differ while
+    their states hold something that is not modelled. Where several outcomes are recorded,
     because the scheduler itself is not deterministic there, any of them is right. They are a
     sample: under fair sharing, a line without a match is decided again with other orders of the
-    cohorts, and a cycle with other orders of cohorts and queues.
+    cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
+    candidates where past use puts them in a circle.
 
     Raises
     ------
@@ -50,26 +59,58 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     """
     name = part_of(line, "id", str, where)
     expected = part_of(line, "expect", dict, where)
+    if expected.get("nominated"):
+        expected = {"message": "", **expected}  # it is left out where Kueue says nothing
     several = expected.get("outcomes") or []
     if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
         raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
-    state = state_of_kueue(line, where)
-    answer: Callable[[State], Answer]
+    try:
+        state = state_of_kueue(line, where)
+    except GateRefused as error:
+        said = expected.get("refused")
+        return Comparison(name, "equal" if said else "different", "" if said else str(error))
+    comparison = _compared(line, where, name, expected, state)
+    if comparison.outcome == "different":
+        reason = _why_not_comparable(state)
+        if reason:
+            return Comparison(name, "skipped", reason)
+        missing = _uncovered(state, line)
+        if missing:
+            return Comparison(name, "uncovered", missing)
+    return comparison
+
+
+def _compared(
+    line: Mapping[str, Any], where: str, name: str, expected: Answer, state: State
+) -> Comparison:
+    """Decide, and where several outcomes were recorded also in other orders."""
+    answer: Callable[[State, Decider], Answer]
     orders: Iterable[State]
     if line.get("mode") == _CYCLE:
-        answer, orders = _answer_of_cycle, _other_orders(state)
+        answer, orders = partial(_answer_of_cycle, expected), _other_orders(state)
     else:
-        answer = _answer_to(line, where)
+        answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
-    comparison = _decided(name, expected, state, answer)
+
+    def decided(run: tuple[State, Decider]) -> Comparison:
+        return _decided(name, expected, run[0], lambda one: answer(one, run[1]))
+
+    comparison = decided((state, decide))
+    # One run of a cycle shows one of the orders which the scheduler leaves to chance.
+    several = bool(expected.get("outcomes")) or line.get("mode") == _CYCLE
     if comparison.outcome == "different" and several:
-
-        def agrees(reordered: State) -> bool:
-            return _decided(name, expected, reordered, answer).outcome == "equal"
-
-        if agrees_in_some_order(orders, agrees):
+        by_chance: list[tuple[State, Decider]] = [(state, ByChance(n)) for n in range(TRIES)]
+        others = chain(by_chance, ((reordered, decide) for reordered in orders))
+        if agrees_in_some_order(others, lambda run: decided(run).outcome == "equal"):
             return Comparison(name, "equal")
     return comparison
+
+
+def _uncovered(state: State, line: Mapping[str, Any]) -> str:
+    """Name the features that a line is about and that are not modelled."""
+    known, pending = KueueCoverage(state), line.get("pending")
+    keys = [pending] if isinstance(pending, str) else [one.key for one in state.workloads]
+    return ", ".join(sorted({one.feature for key in keys for one in known.unmodelled(key)}))
 
 
 def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
@@ -80,16 +121,28 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
     InputError
         If it has none, or no clock, or the state cannot be used.
     """
-    return read_kueue_objects(
+    state = read_kueue_objects(
         part_of(line, "state", dict, where),
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
+        release=_release(line, where),
     )
+    if state.configuration_given or not state.configuration.fair_sharing_on:
+        return state
+    # The reader takes published shares for a sign of fair sharing; the recorded answer was given
+    # by a scheduler that had no Configuration either.
+    plain = state.configuration.model_copy(update={"fair_sharing": None})
+    return state.model_copy(update={"configuration": plain})
 
 
-def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]:
+def _answer_to(
+    line: Mapping[str, Any], where: str, *, single: bool
+) -> Callable[[State, Decider], Answer]:
     """Return what decides for the pending workload of a line, with its flavors if they are given.
+
+    ``single`` says that only the decision was recorded, as for a workload that is nominated; else
+    also whether it is, and what becomes of it in the whole cycle.
 
     Raises
     ------
@@ -100,28 +153,65 @@ def _answer_to(line: Mapping[str, Any], where: str) -> Callable[[State], Answer]
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
 
-    def answer(state: State) -> Answer:
+    def answer(state: State, decider: Decider) -> Answer:
         snapshot = take_snapshot(state, extra=flavor_resources(fixed) if fixed else ())
+        if not single:
+            return nomination_answer(state, snapshot, pending, decider)
         preemptor = find_preemptor(state, snapshot, pending)
-        known = fixed and read_assignment(fixed, preemptor, f"{line['id']}: assignment")
+        if fixed is None:
+            return decision_answer(decider(snapshot, preemptor), snapshot)
+        known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
         return decision_answer(decide(snapshot, preemptor, known), snapshot)
 
     return answer
 
 
-def _answer_of_cycle(state: State) -> Answer:
-    return cycle_answer(run_cycle(state))
+def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer:
+    """Run the cycle; of heads that were turned down some lines record less than of others."""
+    found = cycle_answer(run_cycle(state, decider=decider))
+    told = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
+    found["inadmissible"] = [
+        {key: value for key, value in one.items() if key in told} for one in found["inadmissible"]
+    ]
+    return found
 
 
 def _decided(
     name: str, expected: Answer, state: State, answer: Callable[[State], Answer]
 ) -> Comparison:
-    """Decide once, and compare."""
+    """Decide once, and compare; a crash is an answer, too."""
+    crash = expected.get("panic") is not None
     try:
         found = answer(state)
+    except ReleaseCrash as error:
+        found = {"panic": True}
+        if not crash:
+            return Comparison(name, "different", str(error))
     except PlannerError as error:
         return Comparison(name, "different", f"the reference gives no answer: {error}")
+    if crash and "panic" in found:
+        return Comparison(name, "equal")
     return _compare(name, expected, found)
+
+
+def _why_not_comparable(state: State) -> str:
+    """Say why a release may answer otherwise than is known; nothing where it should not."""
+    snapshot = take_snapshot(state)
+    for workload in state.workloads:
+        if not workload.is_pending:
+            continue
+        made = ambiguous_resources(workload, state.configuration)
+        if made:
+            name = ", ".join(sorted(made))
+            return f"not comparable: this release counts {name} of {workload.key} at random"
+        try:
+            preemptor = as_preemptor(state, snapshot, workload)
+        except LookupFailed:  # it waits nowhere, and asks for nothing
+            continue
+        resource = overflowing(snapshot, preemptor)
+        if resource:
+            return f"not comparable: amounts of {resource} wrap around in this release"
+    return ""
 
 
 def _other_cohort_orders(state: State) -> Iterator[State]:
@@ -167,6 +257,11 @@ def _compare(name: str, expected: Answer, found: Answer) -> Comparison:
         return Comparison(name, "equal")
     prefix = f"none of {len(several)} recorded outcomes; the first: " if several else ""
     return Comparison(name, "different", prefix + difference)
+
+
+def _release(line: Mapping[str, Any], where: str) -> str:
+    """Return the release that decided a line; without one, the newest rules hold."""
+    return MAIN if line.get("release") is None else str(part_of(line, "release", str, where))
 
 
 def _clock(line: Mapping[str, Any], where: str) -> datetime:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from planner.assignment import Assignment
 from planner.commands.replay.comparison import Answer
+from planner.quota.preemptor import as_preemptor, find_workload
 from planner.quota.snapshot import Snapshot
-from planner.reference.kueue.cycle.record import Cycle, Entry, Outcome
-from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.cycle.nomination import why_not_nominated
+from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome
+from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Target
+from planner.state import State, Workload
 
 _DEFERRED: Final = "DeferredFit"
 _STATUS: Final[Mapping[Outcome, str]] = {
@@ -25,7 +29,53 @@ def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
     """Return a decision in the form in which answers are recorded."""
     return {
         "assignment": _assignment(decision.assignment),
-        "targets": [_target(target, snapshot) for target in decision.search.targets],
+        "targets": [_target(target, snapshot) for target in decision.targets],
+    }
+
+
+def nomination_answer(
+    state: State, snapshot: Snapshot, key: str, decider: Decider = decide
+) -> Answer:
+    """Return whether a workload is nominated, and what becomes of it, as that is recorded.
+
+    Raises
+    ------
+    LookupFailed
+        If the workload is not in the dump.
+    """
+    workload = find_workload(state, key)
+    reason = why_not_nominated(state, snapshot, workload)
+    if reason is None:
+        found = _decided(state, snapshot, workload, decider)
+        return {"nominated": True, **found, **_fate(state, key, decider)}
+    answer: Answer = {"nominated": False, "why": reason.why}
+    if reason.message:
+        answer["message"] = reason.message
+    if reason.why == "notHead":
+        answer["ifHead"] = _decided(state, snapshot, workload, decider)
+    return answer
+
+
+def _decided(state: State, snapshot: Snapshot, workload: Workload, decider: Decider) -> Answer:
+    """Return what Kueue counts for a workload that is nominated, and what it decides for it."""
+    preemptor = as_preemptor(state, snapshot, workload)
+    requests = {
+        one.name: {name: str(amount) for name, amount in one.totals.items()}
+        for one in preemptor.pod_sets
+    }
+    decision = decider(snapshot, preemptor)
+    found = {"requests": requests, "message": decision.assigned.message}
+    return decision_answer(decision, snapshot) | found
+
+
+def _fate(state: State, key: str, decider: Decider) -> Answer:
+    """Return what becomes of a nominated workload in a cycle with all that wait."""
+    cycle = run_cycle(state, decider=decider)
+    entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
+    return {
+        "outcome": entry.outcome if entry else "",
+        "evicted": _by_workload(_target(one, cycle.snapshot) for one in cycle.evicted),
+        "finished": sorted(one.key for one in cycle.finished),
     }
 
 
@@ -35,15 +85,25 @@ def cycle_answer(cycle: Cycle) -> Answer:
     What has no order in the scheduler stands by name: the inadmissible, the evicted, who waits.
     """
     snapshot = cycle.snapshot
-    inadmissible = [_entry(entry, snapshot) for entry in cycle.inadmissible]
-    evicted = [_target(target, snapshot) for target in cycle.evicted]
-    return {
+    answer: Answer = {
         "entries": [_entry(entry, snapshot) for entry in cycle.entries],
-        "inadmissible": sorted(inadmissible, key=_workload),
-        "evicted": sorted(evicted, key=_workload),
-        "left": _sorted(cycle.left),
-        "parked": _sorted(cycle.parked),
+        "inadmissible": _by_workload(
+            {**_entry(entry, snapshot), "message": entry.message} for entry in cycle.inadmissible
+        ),
+        "evicted": _by_workload(_target(target, snapshot) for target in cycle.evicted),
+        "finished": sorted(one.key for one in cycle.finished),
+        "admitted": sorted(
+            entry.preemptor.key for entry in cycle.entries if entry.outcome == "admitted"
+        ),
+        "notQueued": _by_workload(
+            {"workload": key, "message": message} for key, message in cycle.not_queued.items()
+        ),
+        "inactiveClusterQueues": sorted(snapshot.inactive),
+        "blocked": cycle.blocked,
     }
+    if not cycle.blocked:  # else the scheduler is still in the middle of it
+        answer |= {"left": _sorted(cycle.left), "parked": _sorted(cycle.parked)}
+    return answer
 
 
 def _entry(entry: Entry, snapshot: Snapshot) -> Answer:
@@ -87,8 +147,8 @@ def _target(target: Target, snapshot: Snapshot) -> Answer:
     }
 
 
-def _workload(answer: Answer) -> str:
-    return str(answer["workload"])
+def _by_workload(answers: Iterable[Answer]) -> list[Answer]:
+    return sorted(answers, key=lambda answer: str(answer["workload"]))
 
 
 def _sorted(waiting: Mapping[str, Sequence[str]]) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from planner.commands.risk.shapes import Hypothetical, Running, frequent_first, unused
+from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.commands.whatif.hypothetical import fresh, with_workloads
 from planner.errors import InputError
 from planner.quota.holding import effective_priority

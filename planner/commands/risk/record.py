@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.record import SCHEMA_VERSION, SchedulerId, Status
+from planner.plan.covered import Status
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Origin = Literal["pending", "running"]
 """pending: it waits in the state. running: one that runs was submitted once more."""

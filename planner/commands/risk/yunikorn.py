@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from planner.commands.risk.shapes import Hypothetical, Running, frequent_first, unused
+from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.quota.yunikorn.cluster import prepare
-from planner.solver.given import Given
-from planner.solver.start import start
+from planner.solver.start import Given
 from planner.solver.yunikorn.planning import YuniKornPlanning
+from planner.solver.yunikorn.start import start
 from planner.state import YuniKornState
 from planner.state.yunikorn import Allocation, Application, Ask, Partition
 

@@ -1,17 +1,15 @@
 """Cycle after cycle from a dump: what happens next, and what goes round for ever.
 
 simulate.py         the way in
-run.py              the loop: what is due happens, the scheduler runs, the clock goes on
-world.py            what the loop asks of a cluster; marks, by which states are told apart
-kueue.py            what is asked of Kueue; yunikorn.py the same of YuniKorn
-kueue_world.py      a cluster of Kueue; kueue_mark.py, kueue_coming.py, kueue_leave.py and
-                    kueue_use.py belong to it
-yunikorn_world.py   a cluster of YuniKorn; yunikorn_mark.py and yunikorn_coming.py belong to it
-optimum.py          the least disruptive plan in the place of the scheduler's own victims
-agenda.py           what is to happen by itself
+run.py              the loop: what is due happens, the scheduler runs, the clock goes on; storms
+                    and loops
+world.py            what the loop asks of a cluster; what is to happen, what became of everybody
+kueue_world.py      a cluster of Kueue in which time passes
+kueue_flow.py       who comes and goes in it, what is in use, what tells two moments apart
+yunikorn_world.py   a cluster of YuniKorn in which time passes
+kueue_optimum.py, yunikorn_optimum.py
+                    the least disruptive plan in the place of the scheduler's own victims
 script.py           run times, checkpoints and arrivals
-tally.py            what became of everybody
-watch.py, story.py  storms and loops; a round told in words
 record.py           what comes out
 
 What a cycle does is replayed by ``planner.reference``, which knows nothing of this room.

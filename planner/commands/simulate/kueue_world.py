@@ -21,23 +21,32 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from planner.commands.simulate.agenda import Agenda, Appointment, Due
-from planner.commands.simulate.kueue_coming import Coming, comings
-from planner.commands.simulate.kueue_leave import Leaving, lost_s, told_of_changes
-from planner.commands.simulate.kueue_mark import signature, state_mark
-from planner.commands.simulate.kueue_use import admitted, size_of, use, used
+from planner.commands.simulate.kueue_flow import (
+    Coming,
+    admitted,
+    comings,
+    lost_s,
+    reconciled_queues,
+    signature,
+    size_of,
+    state_mark,
+    use,
+    used,
+)
 from planner.commands.simulate.record import Event, Kind, Use
-from planner.commands.simulate.script import Script
-from planner.commands.simulate.tally import Tally
-from planner.commands.simulate.world import Cycle, Mark, digest
+from planner.commands.simulate.script import Leaving, Script
+from planner.commands.simulate.simulate import Asked, Unproved
+from planner.commands.simulate.world import Agenda, Appointment, Cycle, Due, Mark, Tally, digest
+from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import run_seconds
 from planner.objective.terms import work
+from planner.quota.slices import names_replaced
 from planner.quota.snapshot import Admitted, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
@@ -50,6 +59,7 @@ from planner.reference.kueue.cycle.waiting import (
     is_queued,
     waiting_queues,
 )
+from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import ClusterQueue, State, Workload
 
@@ -105,7 +115,7 @@ class KueueWorld:
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
         self._root_of_name = {taken.queue_name(n): root for n, root in self._roots.items()}
-        self._told = told_of_changes(there, taken)
+        self._reconciled = reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
         self._kept: dict[str, int] = {}
         self._agenda = Agenda()
@@ -220,16 +230,16 @@ class KueueWorld:
         if not self._agenda.has(Due.WAKE, str(root)):
             self._agenda.set(at_s + WAKE_S, Due.WAKE, str(root), root)
 
-    def _tell(self, node: int | None, at_s: int) -> None:
+    def _reconcile(self, node: int | None, at_s: int) -> None:
         """Let the cohorts above a ClusterQueue hear that its status changed."""
-        if node is not None and node in self._told:
+        if node is not None and node in self._reconciled:
             self._plan_wake(self._roots[node], at_s)
 
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
         node = self._node(workload)
-        if node is not None and is_queued(workload, self.state.configuration):
-            pending = Pending(self.state, self._snapshot, workload)
+        if node is not None and is_queued(workload, self._snapshot, node):
+            pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 
     def wake(self, root: int, at_s: int) -> None:
@@ -258,7 +268,7 @@ class KueueWorld:
 
     def _arrive(self, coming: Coming, at_s: int) -> Event:
         self._enqueue(coming.workload, at_s)
-        self._tell(self._node(coming.workload), at_s)
+        self._reconcile(self._node(coming.workload), at_s)
         queue = self._queue_name(coming.workload)
         return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
 
@@ -285,8 +295,8 @@ class KueueWorld:
         events: list[Event] = []
         for entry in ran.entries:
             if entry.outcome == "admitted":
-                events.append(self._admit(snapshot, entry, at_s))
-            elif entry.outcome == "preempting":
+                events += self._admit(snapshot, entry, at_s)
+            elif entry.outcome in {"preempting", "migrating"}:
                 events += self._preempt(entry, at_s)
         changed = {node for node in active if signature(self.queues[node]) != before[node]}
         self._moved |= {self._roots[node] for node in changed}
@@ -305,21 +315,28 @@ class KueueWorld:
         self._walks.add(walks)
         return bool(walks) and not known
 
-    def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Event:
+    def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
+        """Let an entry run; a slice of an elastic workload that it replaces is finished."""
         one = admitted(snapshot, entry)
+        old = entry.decision.replaced if entry.decision else None
+        if old is not None:
+            self._agenda.call_off(Due.FINISH, old.slice.key)
+            yield self._finish(old.slice.key, at_s)
         self._waiting.pop(one.key, None)
         self._admitted[one.queue].append(one)
         self._usage.add(one.queue, one.usage)
         self.queues[one.queue].generation += 1
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
-        self._tell(one.queue, at_s)
+        self._reconcile(one.queue, at_s)
         self._walks.clear()
-        return self._event("admitted", at_s, one)
+        yield self._event("admitted", at_s, one)
 
     def _preempt(self, entry: Entry, at_s: int) -> Iterable[Event]:
         """Evict the targets of an entry, but for those that are being evicted already."""
-        going = [(self._running[one.workload.key], one.reason) for one in entry.targets]
+        named = names_replaced(entry.preemptor.workload, self.state.configuration)
+        victims = entry.decision.victims(named) if entry.decision else ()
+        going = [(self._running[one.workload.key], one.reason) for one in victims]
         fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
         for place, (running, reason) in enumerate(fresh):
             one = running.admitted
@@ -353,7 +370,7 @@ class KueueWorld:
         queue = self._snapshot.queue_name(one.queue)
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=one.key, queue=queue)
 
-    # What is told of it
+    # What is reported of it
 
     def tree_of(self, event: Event) -> int:
         """Return the root of the cohort tree in which something happened."""
@@ -395,3 +412,37 @@ class KueueWorld:
     def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
         """Return the use of each flavor-resource; ``shares`` are the amounts used on average."""
         return use(self._snapshot.tree, shares)
+
+
+_LAST_YEAR: Final = 9_900
+
+
+def check(state: State, asked: Asked) -> None:
+    """Refuse laws to take sides on, and a clock that has no room before it.
+
+    Raises
+    ------
+    InputError
+        If it is so.
+    """
+    if asked.laws is not None:
+        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
+        raise InputError("laws", f'"{asked.laws}" means nothing here', expected)
+    if state.now.year > _LAST_YEAR:
+        raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
+
+
+def own_world(state: State, script: Script, leaving: Leaving) -> KueueWorld:
+    """Return a cluster in which Kueue chooses the victims itself."""
+    return KueueWorld(state, script, decide, leaving)
+
+
+def planned_world(
+    state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
+) -> KueueWorld:
+    """Return a cluster in which the optimum chooses."""
+    # Only the optimum needs a solver, which takes longer to load than a small simulation.
+    from planner.commands.simulate.kueue_optimum import KueueOptimum  # noqa: PLC0415
+
+    optimum = KueueOptimum(state, asked.profile, asked.time_limit, unproved)
+    return KueueWorld(state, script, optimum, leaving)

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field, Strict, ValidationError, model_validator
 
@@ -37,7 +37,7 @@ from planner.plan.base import Record
 
 MAX_BYTES: Final = 16 * 2**20
 MOST_ARRIVALS: Final = 100_000
-_TOLD: Final = 200
+_LONGEST: Final = 200
 
 MOST_S: Final = 2**31
 """Seconds that a simulation may take, 68 years: the calendar has an end."""
@@ -65,9 +65,9 @@ class Arrivals(Record):
     count: Annotated[int, Strict(), Field(ge=1, le=MOST_ARRIVALS)] = 1
 
     @property
-    def told(self) -> str:
+    def quoted(self) -> str:
         """The name as messages quote it, cut short."""
-        return self.like if len(self.like) <= _TOLD else f"{self.like[:_TOLD]}..."
+        return self.like if len(self.like) <= _LONGEST else f"{self.like[:_LONGEST]}..."
 
     @property
     def last_s(self) -> int:
@@ -121,6 +121,22 @@ class Script(Record):
 
 
 NOTHING_SAID: Final = Script()
+
+
+class Leaving(NamedTuple):
+    """How long victims keep their quota, in seconds: each at least 1.
+
+    ``apart_s`` is by how much each victim of a decision takes longer than the one before, where
+    the script says nothing of it.
+    """
+
+    eviction_s: int = 1
+    apart_s: int = 0
+
+    def seconds(self, script: Script, key: str, place: int = 0) -> int:
+        """Return how long a victim keeps its quota; ``place`` counts those before it."""
+        said = script.vacate_s(key)
+        return self.eviction_s + place * self.apart_s if said is None else said
 
 
 def lost_seconds(kept_s: int, ran_s: int, checkpoint_s: int | None) -> int:

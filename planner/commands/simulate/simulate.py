@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Protocol
 
-from planner.commands.simulate.kueue_leave import Leaving
 from planner.commands.simulate.record import Simulation
 from planner.commands.simulate.run import Limits, Report, run
-from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Script
-from planner.commands.simulate.tally import totals_of
-from planner.commands.simulate.world import World
+from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
+from planner.commands.simulate.world import World, totals_of
 from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.plan import AnyPlan
 from planner.scheduler import Part
 from planner.state import AnyState
-
-if TYPE_CHECKING:
-    from planner.commands.simulate.optimum import Doubts
-    from planner.solver.yunikorn.planning import Laws
 
 OPTIMUM: Final = "optimum"
 """Decides in the place of a scheduler."""
@@ -29,13 +24,24 @@ EVICTION_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
 
+@dataclass(slots=True)
+class Unproved:
+    """How many decisions were not proved best."""
+
+    count: int = 0
+
+    def note(self, plan: AnyPlan) -> None:
+        """Count a plan without proof."""
+        self.count += plan.status in {"feasible", "unknown"}
+
+
 class Asked(NamedTuple):
     """Who decides, and what the optimum has to know where that decides."""
 
     decider: str
     profile: Profile
     time_limit: float | None
-    laws: Laws | None
+    laws: str | None
 
 
 class Simulated(Protocol):
@@ -50,7 +56,7 @@ class Simulated(Protocol):
         ...
 
     def planned_world(
-        self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, doubts: Doubts
+        self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
         """Return a cluster in which the optimum chooses, and notes what it does not prove."""
         ...
@@ -71,7 +77,7 @@ def simulate(  # noqa: PLR0913 - the public signature
     storm: int = STORM,
     objective: str | Profile = DEFAULT_PROFILE,
     time_limit: float | None = None,
-    laws: Laws | None = None,
+    laws: str | None = None,
     report: Report = lambda *_: None,
 ) -> Simulation:
     """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
@@ -120,10 +126,9 @@ def simulate(  # noqa: PLR0913 - the public signature
     asked = Asked(_chosen(state, decider), profile, time_limit, laws)
     simulated = SIMULATED.of(state)
     simulated.check(state, asked)
-    unproved: Callable[[], int] = int
-    leaving = Leaving(eviction_s, apart_s)
+    leaving, unproved = Leaving(eviction_s, apart_s), Unproved()
     if asked.decider == OPTIMUM:
-        world, unproved = _planned_world(state, script, leaving, asked)
+        world = simulated.planned_world(state, script, leaving, asked, unproved)
     else:
         world = simulated.own_world(state, script, leaving)
     outcome = run(world, Limits(until_s, cycles, storm), report)
@@ -140,7 +145,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         eviction_s=eviction_s,
         apart_s=apart_s,
         storm=storm,
-        unproved=unproved(),
+        unproved=unproved.count,
         totals=totals_of(fates),
         use=world.use(outcome.shares),
         loops=outcome.loops,
@@ -158,15 +163,3 @@ def _chosen(state: AnyState, decider: str | None) -> str:
         expected = f"{state.scheduler} or {OPTIMUM}"
         raise InputError("decider", f'"{chosen}" does not decide in this cluster', expected)
     return chosen
-
-
-def _planned_world(
-    state: AnyState, script: Script, leaving: Leaving, asked: Asked
-) -> tuple[World, Callable[[], int]]:
-    """Return a cluster in which the optimum chooses, and what counts what it did not prove."""
-    # Only the optimum needs a solver, which takes longer to load than a small simulation.
-    from planner.commands.simulate.optimum import Doubts  # noqa: PLC0415
-
-    doubts = Doubts()
-    world = SIMULATED.of(state).planned_world(state, script, leaving, asked, doubts)
-    return world, lambda: doubts.unproved

@@ -5,33 +5,147 @@ it finds room, or preempts. Victims vanish at once, the ask takes its node, and 
 back as an ask of its application, made now: it has to wait for the delay of its queue before it
 may preempt. An ask that tried and found nobody tries again after 15 seconds, if anything changed.
 
+Of two moments: times decide by their order; how long an ask has waited decides until it may
+preempt, and that is part of what is to come.
+
 Source: docs/semantics/yunikorn.md §3 and §14 (flow mode), and the design document's "Preemption
 Loop Prevention"; yunikorn-core be3bb487.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
-from planner.commands.simulate.agenda import Agenda, Appointment, Due
 from planner.commands.simulate.record import Event, Kind, Use
-from planner.commands.simulate.script import Script, lost_seconds
-from planner.commands.simulate.tally import Tally
-from planner.commands.simulate.world import Cycle, Mark, digest
-from planner.commands.simulate.yunikorn_coming import Coming, comings
-from planner.commands.simulate.yunikorn_mark import ages, state_mark
+from planner.commands.simulate.script import Arrivals, Leaving, Script, lost_seconds
+from planner.commands.simulate.simulate import Asked, Unproved
+from planner.commands.simulate.world import (
+    Agenda,
+    Appointment,
+    Cycle,
+    Due,
+    Mark,
+    Tally,
+    Text,
+    digest,
+    ranks,
+)
+from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import unit_weight, work
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.properties import SECOND
 from planner.quota.yunikorn.resource import Resource, plus
-from planner.reference.yunikorn.decision import Decision
+from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks
 from planner.reference.yunikorn.preconditions import CHECK_INTERVAL
 from planner.state.clock import from_nanoseconds
-from planner.state.yunikorn import Allocation, Application, Ask, Partition, YuniKornState
+from planner.state.yunikorn import Allocation, Application, Ask, Claim, Partition, YuniKornState
+
+
+class Coming(NamedTuple):
+    """An ask that arrives in an application of a partition, in seconds after the start."""
+
+    key: str
+    at_s: int
+    tree: int
+    application: str
+    ask: Ask
+
+
+def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[str, Coming]]:
+    """Return the state without the asks that come later, and these by their keys.
+
+    Raises
+    ------
+    LookupFailed
+        If the script copies what is not there.
+    SchemaError
+        If a copy would have the key of what is there.
+    """
+    later = list(_later(state, script))
+    copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
+    found: dict[str, Coming] = {}
+    known = {claim.allocation_key for _, _, claim in _claims(state)} - {one.key for one in later}
+    for coming in (*later, *copies):
+        if coming.key in known or coming.key in found:
+            raise SchemaError("arrival", f"{coming.key} is there already", hint="copy another one")
+        found[coming.key] = coming
+    gone = {one.key for one in later}
+    partitions = tuple(
+        one.model_copy(
+            update={"applications": tuple(_without_asks(each, gone) for each in one.applications)}
+        )
+        for one in state.partitions
+    )
+    return state.model_copy(update={"partitions": partitions}), found
+
+
+def _claims(state: YuniKornState) -> Iterator[tuple[int, Application, Claim]]:
+    for tree, partition in enumerate(state.partitions):
+        for application in partition.applications:
+            for claim in (*application.allocations, *application.requests):
+                yield tree, application, claim
+
+
+def _without_asks(application: Application, gone: set[str]) -> Application:
+    kept = tuple(ask for ask in application.requests if ask.allocation_key not in gone)
+    return application.model_copy(update={"requests": kept})
+
+
+def _later(state: YuniKornState, script: Script) -> Iterator[Coming]:
+    for tree, application, claim in _claims(state):
+        at_s = script.arrive_s(claim.allocation_key)
+        if isinstance(claim, Ask) and at_s is not None:
+            ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
+            yield Coming(ask.allocation_key, at_s, tree, application.application_id, ask)
+
+
+def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
+    claims = _claims(state)
+    found = next((row for row in claims if row[2].allocation_key == rows.like), None)
+    if found is None:
+        raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.quoted}")
+    tree, application, claim = found
+    for number in range(1, rows.count + 1):
+        at_s = rows.at_seconds + (number - 1) * rows.every_seconds
+        key = f"{claim.allocation_key}-{number}"
+        ask = asked_as(key, claim, state.now + at_s * SECOND)
+        yield Coming(key, at_s, tree, application.application_id, ask)
+
+
+def state_mark(cluster: Cluster, kept: Mapping[str, int]) -> Text:
+    """Return what decides in a partition; ``kept`` is the progress that victims have kept."""
+    applications = cluster.partition.applications
+    made = ranks(one.allocation_time for each in applications for one in each.allocations)
+    rooms = tuple((room.node_id, tuple(sorted(room.available.items()))) for room in cluster.nodes)
+    parts = []
+    for each in applications:
+        held = tuple(
+            sorted(
+                (one.allocation_key, one.node_id, made[one.allocation_time], one.preempted)
+                for one in each.allocations
+            )
+        )
+        asks = tuple((one.allocation_key, one.triggered_preemption) for one in each.requests)
+        keys = [one.allocation_key for one in (*each.allocations, *each.requests)]
+        kept_by = tuple((key, kept[key]) for key in sorted(keys) if kept.get(key))
+        parts.append((each.application_id, held, asks, kept_by))
+    return (*rooms, *parts)
+
+
+def ages(cluster: Cluster) -> Text:
+    """Return how long asks have waited, as far as it makes a difference, in nanoseconds."""
+    found = []
+    for application, ask in cluster.partition.asks:
+        delay = cluster.tree.leaf_of(application).properties.delay
+        checked = ask.x.preempt_check_time
+        age = CHECK_INTERVAL if checked is None else min(cluster.now - checked, CHECK_INTERVAL)
+        found.append((ask.allocation_key, min(cluster.now - ask.request_time, delay), age))
+    return tuple(found)
+
 
 YuniKornDecider = Callable[[YuniKornState, Cluster, Asking], Decision]
 """What decides, for an ask for which there is no room, whether it preempts, and whom."""
@@ -155,7 +269,7 @@ class YuniKornWorld:
         events: list[Event] = []
         for tree in range(len(self._clusters)):
             while (look := self._look(tree, at_s)) is not None:
-                events += self._told(look, at_s)
+                events += self._events(look, at_s)
         return Cycle(events, moved=False)
 
     def _look(self, tree: int, at_s: int) -> Look | None:
@@ -181,17 +295,17 @@ class YuniKornWorld:
             self._put(tree, _checked(partition, failed, cluster.now), at_s)
         return moving
 
-    def _told(self, look: Look, at_s: int) -> Iterator[Event]:
-        """Tell of a step that was made: victims go and come back, the ask has its node."""
+    def _events(self, look: Look, at_s: int) -> Iterator[Event]:
+        """Yield what a step that was made did: victims go and come back, the ask has its node."""
         asking, step = look.asking, look.step
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
             self._agenda.call_off(Due.FINISH, victim.key)
             lost_s = self._lose(victim.allocation, at_s)
             size = _size(victim.resource)
-            told = self._event("preempted", at_s, victim.key, victim.queue.path)
+            event = self._event("preempted", at_s, victim.key, victim.queue.path)
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
-            yield told.model_copy(update={"by": key, "by_queue": queue, **lost})
+            yield event.model_copy(update={"by": key, "by_queue": queue, **lost})
         for victim in look.victims:
             yield self._event("requeued", at_s, victim.key, victim.queue.path)
         self._plan_end(key, at_s, at_s)
@@ -209,7 +323,7 @@ class YuniKornWorld:
     def _event(self, kind: Kind, at_s: int, key: str, queue: str) -> Event:
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue)
 
-    # What is told of it
+    # What is reported of it
 
     def tree_of(self, event: Event) -> int:
         """Return the number of the partition in which something happened."""
@@ -319,3 +433,35 @@ def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
 
 def _size(resource: Resource) -> int:
     return sum(unit_weight(name) * amount for name, amount in resource.items())
+
+
+def check(state: YuniKornState, asked: Asked) -> None:
+    """Refuse laws to take sides on where the core chooses the victims itself.
+
+    Raises
+    ------
+    InputError
+        If it is so.
+    """
+    del state
+    if asked.laws is not None and asked.decider != "optimum":
+        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
+        raise InputError("laws", f'"{asked.laws}" means nothing here', expected)
+
+
+def own_world(state: YuniKornState, script: Script, leaving: Leaving) -> YuniKornWorld:
+    """Return a cluster in which the core chooses the victims itself; they leave at once."""
+    del leaving
+    return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
+
+
+def planned_world(
+    state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
+) -> YuniKornWorld:
+    """Return a cluster in which the optimum chooses."""
+    # Only the optimum needs a solver, which takes longer to load than a small simulation.
+    from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
+
+    del leaving
+    optimum = YuniKornOptimum(asked.profile, asked.laws, asked.time_limit, unproved)
+    return YuniKornWorld(state, script, optimum)

@@ -1,4 +1,4 @@
-"""Edits of a state, written as ``OBJECT.FIELD=VALUE``, whichever its scheduler.
+"""A state with some values set to others, by the edits of its scheduler.
 
 kueue_edit.py and yunikorn_edit.py say what can be set.
 """
@@ -6,12 +6,109 @@ kueue_edit.py and yunikorn_edit.py say what can be set.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Final, Protocol, overload
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeVar, cast
 
-from planner.commands.whatif.field import Setting
+from pydantic import ValidationError
+
+from planner.errors import SchemaError
+from planner.reader.complaint import closest, schema_error
+from planner.reader.items import Item
 from planner.scheduler import Part
-from planner.state import AnyState, State, YuniKornState
+from planner.state import AnyState
+from planner.state.base import Schema
+
+ABSENT: Final = "none"
+"""Written for a value that is absent, such as a limit that does not bind."""
+
+_WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false": False}
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
+
+Place = tuple[tuple[str, ...], str]
+"""The steps to a part of an object, by Python names, and a field of it by its Kubernetes name."""
+
+AnySchema = TypeVar("AnySchema", bound=Schema)
+StateT = TypeVar("StateT", bound=AnyState)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One edit as it was written: what is to be set, and the text of the new value."""
+
+    text: str
+    target: str
+    value: str
+
+    @property
+    def where(self) -> str:
+        """The edit, for messages."""
+        return f"edit {self.text}"
+
+    def refused(self, found: str, expected: str, hint: str = "") -> SchemaError:
+        """Return an error about this edit."""
+        return SchemaError(self.where, found, expected, hint)
+
+    def unknown(self, what: str, name: str, known: Sequence[str]) -> SchemaError:
+        """Return an error about a name that is not there, with those that are."""
+        close = closest(name, list(known)) if name else None
+        shown = ", ".join(known[:_MOST_SHOWN]) or "none: there is nothing to set"
+        more = len(known) - _MOST_SHOWN
+        expected = f"one of {shown}" + (f" and {more} more" if more > 0 else "")
+        return self.refused(
+            f'there is no {what} "{name}"', expected, f'did you mean "{close}"?' if close else ""
+        )
+
+
+_MOST_SHOWN: Final = 12
+
+
+def replaced(
+    thing: AnySchema, steps: Sequence[str], field: str, setting: Setting, subject: str
+) -> AnySchema:
+    """Return a copy of an object in which one field, some steps down, has the new value.
+
+    Parameters
+    ----------
+    thing
+        The object; what it holds stays as it is.
+    steps
+        The fields, by their Python names, that lead to the part with the field.
+    field
+        The field by its Kubernetes name.
+    setting
+        The edit.
+    subject
+        What to call the object in messages.
+
+    Raises
+    ------
+    SchemaError
+        If the field cannot have the value.
+    """
+    if steps:
+        first, *rest = steps
+        part = replaced(getattr(thing, first), rest, field, setting, subject)
+        return thing.model_copy(update={first: part})
+    fields = type(thing).model_fields
+    name = next(own for own, info in fields.items() if field in {own, info.alias})
+    names = {own: getattr(thing, own) for own, info in fields.items() if info.is_required()}
+    given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
+    given[field] = _value(setting.value)
+    try:
+        checked = type(thing).model_validate(given)
+    except ValidationError as error:
+        item = Item(setting.where, (), given)
+        raise schema_error(item, subject, error, error.error_count()) from None
+    return thing.model_copy(update={name: getattr(checked, name)})
+
+
+def _value(text: str) -> str | int | bool | None:
+    """Read a value as YAML would: a whole number, true or false, ``none``, or a text."""
+    if text in _WORDS:
+        return _WORDS[text]
+    return int(text) if _WHOLE.fullmatch(text) else text
 
 
 class Edits(Protocol):
@@ -20,7 +117,7 @@ class Edits(Protocol):
     EXAMPLE: str
     """An edit as it is written."""
 
-    def edited(self, state: AnyState, setting: Setting) -> AnyState:
+    def edited(self, state: StateT, setting: Setting) -> StateT:
         """Return the state with one value set."""
         ...
 
@@ -28,13 +125,7 @@ class Edits(Protocol):
 EDITS: Final = Part[Edits]("edits")
 
 
-@overload
-def edit(state: State, assignments: Sequence[str]) -> State: ...
-@overload
-def edit(state: YuniKornState, assignments: Sequence[str]) -> YuniKornState: ...
-@overload
-def edit(state: AnyState, assignments: Sequence[str]) -> AnyState: ...
-def edit(state: AnyState, assignments: Sequence[str]) -> AnyState:
+def edit(state: StateT, assignments: Sequence[str]) -> StateT:
     """Return the state with some values set, one after the other.
 
     The digest names the edited state, not the dump.
@@ -57,8 +148,8 @@ def edit(state: AnyState, assignments: Sequence[str]) -> AnyState:
     edits = EDITS.of(state)
     for text in assignments:
         state = edits.edited(state, _setting(text, edits.EXAMPLE))
-    told = "\n".join((state.digest, *assignments))
-    return state.model_copy(update={"digest": hashlib.sha256(told.encode()).hexdigest()})
+    digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
+    return cast("StateT", state.model_copy(update={"digest": digest}))
 
 
 def _setting(text: str, example: str) -> Setting:

@@ -25,15 +25,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from planner.commands.whatif.field import Part, Setting, replaced
+from planner.commands.whatif.edit import Place, Setting, replaced
 from planner.state import ClusterQueue, Cohort, Configuration, State, Workload
 from planner.state.base import KubernetesObject
 from planner.state.configuration import FEATURE_GATES, FairSharing
 from planner.state.queues import ResourceGroup
 
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
-_WEIGHT: Final[Mapping[str, Part]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
-_POLICIES: Final[Mapping[str, Part]] = {
+_WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
+_POLICIES: Final[Mapping[str, Place]] = {
     f"preemption.{path}": (("spec", "preemption", *steps), field)
     for path, steps, field in (
         ("withinClusterQueue", (), "withinClusterQueue"),
@@ -124,7 +124,7 @@ def _workload(workload: Workload, path: str, setting: Setting) -> Workload:
 
 
 def _owner(
-    owner: Owner, subject: str, path: str, setting: Setting, fields: Mapping[str, Part]
+    owner: Owner, subject: str, path: str, setting: Setting, fields: Mapping[str, Place]
 ) -> Owner:
     """Set a field of what has quota."""
     if path.startswith("quota."):

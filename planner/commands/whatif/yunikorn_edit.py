@@ -26,7 +26,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from planner.commands.whatif.field import ABSENT, Part, Setting, replaced
+from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
 from planner.quota.yunikorn.properties import (
     DEFAULT,
     DISABLED,
@@ -64,11 +64,11 @@ _POLICIES: Final = {
     PREEMPTION_POLICY: (DEFAULT, FENCE, DISABLED),
     PRIORITY_POLICY: (DEFAULT, FENCE),
 }
-_ASK_FIELDS: Final[Mapping[str, Part]] = {
+_ASK_FIELDS: Final[Mapping[str, Place]] = {
     "priority": ((), "priority"),
     "allowPreemptOther": (("x",), "allowPreemptOther"),
 }
-_ALLOCATION_FIELDS: Final[Mapping[str, Part]] = {
+_ALLOCATION_FIELDS: Final[Mapping[str, Place]] = {
     "priority": ((), "priority"),
     "allowPreemptSelf": (("x",), "allowPreemptSelf"),
     "originator": ((), "originator"),

@@ -82,7 +82,9 @@ class Kep83Flavors:
         """Walk the flavors twice: for one with quota left, then for one preemption can free."""
         wanted = {name: n for name, n in requests.items() if name in covering.covered_resources}
         try:
-            flavors = [one.name for one in covering.flavors if assigner.eligible(group, one.name)]
+            flavors = [
+                one.name for one in covering.flavors if assigner.eligible(group, one.name, covering)
+            ]
         except InvalidSelectorError:
             return None
         for step in (self._available, self._with_preemption):

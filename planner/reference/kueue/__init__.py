@@ -6,9 +6,11 @@ no_fit.py        why an assignment does not fit, in Kueue's words
 assignment.py    flavor assignment of all podsets
 permitted.py     every assignment that the rules permit, whichever Kueue would choose
 context.py       what every step of a search looks at
+chance.py        what Kueue leaves to chance
 candidates.py    who may be preempted, in Kueue's order
 target.py        what a search finds, and the fill-back at its end
 classical.py     the preemption search without fair sharing
+crash.py         where an older release crashes instead of deciding
 queue_order.py   which queue fair sharing looks at next
 fair_sharing.py  the preemption search with fair sharing
 search.py        the search that the configuration selects

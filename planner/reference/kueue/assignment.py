@@ -7,22 +7,26 @@ pkg/scheduler/preemption/preemption_oracle.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
 from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
+from planner.quota.slices import Replaced, replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Context
-from planner.reference.kueue.eligibility import InvalidSelectorError, is_eligible
+from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
 from planner.reference.kueue.no_fit import (
     NO_REASON,
     Attempts,
     NoFitReason,
+    beyond_capacity,
     in_kueues_order,
+    more_needed,
     most_severe,
 )
 from planner.reference.kueue.preference import (
@@ -30,7 +34,9 @@ from planner.reference.kueue.preference import (
     WORST,
     Offer,
     Possibility,
+    Taste,
     is_preferred,
+    taste_of,
     tries_next,
 )
 from planner.reference.kueue.search import search
@@ -55,12 +61,13 @@ class _GroupResult:
     """The flavors of a resource group; ``fits`` says that no reason against was recorded.
 
     ``tried`` has, per resource, the place of the flavor at which the walk stopped, from 0; -1
-    stands for the last one.
+    stands for the last one. ``against`` are the reasons, in Kueue's words.
     """
 
     choices: dict[str, _Choice]
     fits: bool
     tried: dict[str, int] = field(default_factory=dict)
+    against: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +77,15 @@ class Assigned:
     ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``
     says, podset by podset, at which of its flavors the walk for a resource that got one stopped,
     from 0, or -1 for the last; ``reason`` is Kueue's reason for NoFit, empty for every other
-    mode. All three are empty where no walk was made: the flavors were given, or the queue is
-    inactive.
+    mode; ``message`` is what Kueue writes on the workload. All four are empty where no walk was
+    made: the flavors were given, or the queue is inactive.
     """
 
     assignment: Assignment
     usage: Mapping[int, int] = field(default_factory=dict)
     tried: Tried = ()
     reason: str = ""
+    message: str = ""
 
     @property
     def untried(self) -> bool:
@@ -98,9 +106,16 @@ class FlavorAssigner:
     preemptor: Preemptor
     nominated: Assignment | None = None
     tried: Tried = ()
+    chance: Chance = field(default_factory=Chance)
+    replaced: Replaced | None = field(init=False)
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
+    _against: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Look for the slice that the preemptor replaces."""
+        self.replaced = replaced_by(self.snapshot, self.preemptor)
 
     def assign(self, counts: Sequence[int] | None = None) -> Assigned:
         """Assign flavors to all podsets, at the given pod counts or their own.
@@ -112,6 +127,7 @@ class FlavorAssigner:
         modes: list[Mode] = []
         tried: list[Mapping[str, int]] = []
         level, reasons = 0, [NO_REASON]
+        messages: list[str] = []
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
@@ -119,8 +135,10 @@ class FlavorAssigner:
                     name: result.choices[name] for name in request.totals if name in result.choices
                 }
                 for name, choice in choices.items():
-                    fr = self.snapshot.fr(choice.flavor, name)
-                    self._assumed[fr] = add(self._assumed.get(fr, 0), request.totals[name])
+                    fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
+                    if self.replaced:
+                        amount = subtract(amount, self.replaced.named(request.name, name))
+                    self._assumed[fr] = add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
                 tried.append({name: result.tried[name] for name in choices})
                 done.append(_pod_set_flavors(request, choices))
@@ -128,11 +146,15 @@ class FlavorAssigner:
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
                 failed = failed or bool(request.totals and not choices)
+                if result.against:
+                    against = ", ".join(sorted(result.against))
+                    messages.append(f"couldn't assign flavors to pod set {request.name}: {against}")
             if failed:
                 break
         mode: Mode = worst(iter(modes)) if done else "NoFit"
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
-        return Assigned(assignment, self._assumed, tuple(tried), most_severe(reasons).value)
+        severest, message = most_severe(reasons).value, "; ".join(messages)
+        return Assigned(assignment, self._assumed, tuple(tried), severest, message)
 
     def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
         """Scale the podsets, add their request for pods, and join those of a podset group."""
@@ -156,6 +178,12 @@ class FlavorAssigner:
             (group for group in spec.resource_groups if resource in group.covered_resources), None
         )
 
+    @property
+    def taste(self) -> Taste:
+        """What decides between two offers in the preemptor's queue."""
+        spec = self.snapshot.queues[self.preemptor.queue].spec
+        return taste_of(spec.flavor_fungibility, self.snapshot.configuration)
+
     def _assign_group(self, group: Sequence[PodSetRequest]) -> tuple[_GroupResult, bool]:
         """Choose flavors for podsets that are handled together; second: whether that failed."""
         requests = joined(group)
@@ -166,13 +194,16 @@ class FlavorAssigner:
             if covering is None:
                 if self.skips(amount):
                     continue
-                return _GroupResult({}, fits=False), True
+                against = [f"resource {resource} unavailable in ClusterQueue"]
+                return _GroupResult({}, fits=False, against=against), True
             if resource in chosen.choices:
                 continue
+            self._against = []
             found = self._choose_flavor(group, covering, requests, self._first(group, resource))
             if found is None:
-                return _GroupResult({}, fits=False), True
+                return _GroupResult({}, fits=False, against=self._against), True
             chosen.choices |= found.choices
+            chosen.against += found.against
             chosen.tried |= found.tried
             chosen.fits = chosen.fits and found.fits
         return chosen, False
@@ -180,7 +211,7 @@ class FlavorAssigner:
     def skips(self, amount: int) -> bool:
         """Say whether an amount of a resource that no resource group covers is skipped."""
         configuration = self.snapshot.configuration
-        return amount == 0 or (
+        return (amount == 0 and configuration.rules.skips_undeclared_zero) or (
             configuration.gate("QuotaCheckStrategy")
             and configuration.resources.quota_check_strategy == "IgnoreUndeclared"
         )
@@ -193,10 +224,16 @@ class FlavorAssigner:
         first: int,
     ) -> _GroupResult | None:
         """Walk the flavors of a resource group; ``None`` if none is better than noFit (§4.2)."""
-        wanted = {
-            name: amount for name, amount in requests.items() if name in covering.covered_resources
-        }
+        wanted = self.lacking(
+            group,
+            {
+                name: amount
+                for name, amount in requests.items()
+                if name in covering.covered_resources
+            },
+        )
         fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
+        taste = self.taste
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
         # Without the gate Kueue never notes where a walk came to its end.
@@ -214,14 +251,43 @@ class FlavorAssigner:
                     names = [each.name for each in covering.flavors]
                     place = names.index(flavor) if flavor != names[-1] else LAST
                     break
-                elif is_preferred(offer, best_offer, fungibility):
+                elif is_preferred(offer, best_offer, taste):
                     best, best_offer = choices, offer
         except InvalidSelectorError:
             return None
         if best is None:
             return None
         fits = best_offer.possibility is Possibility.FIT
-        return _GroupResult(best, fits, dict.fromkeys(best, place))
+        against = [] if fits else self._against
+        return _GroupResult(best, fits, dict.fromkeys(best, place), against)
+
+    def lacking(
+        self, group: Sequence[PodSetRequest], requests: Mapping[str, int]
+    ) -> Mapping[str, int]:
+        """Return what podsets ask for beyond what the slice holds that they replace."""
+        if self.replaced is None:
+            return requests
+        places = self.places(group)
+        return {
+            name: self.replaced.beyond(places, name, amount) for name, amount in requests.items()
+        }
+
+    def places(self, group: Sequence[PodSetRequest]) -> list[int]:
+        """Return the places of podsets in the spec."""
+        names = [request.name for request in self.preemptor.pod_sets]
+        return [names.index(request.name) for request in group]
+
+    def keeps_flavors(
+        self, group: Sequence[PodSetRequest], flavor: str, resources: Iterable[str]
+    ) -> bool:
+        """Say whether a flavor is the one of the slice that podsets replace, if they replace one.
+
+        A resource for which that has no flavor matches none.
+        """
+        if self.replaced is None:
+            return True
+        places = self.places(group)
+        return all(self.replaced.pins(places, name, flavor) for name in resources)
 
     def _first(self, group: Sequence[PodSetRequest], resource: str) -> int:
         """Return the place of the flavor with which the walk for a resource begins."""
@@ -249,18 +315,54 @@ class FlavorAssigner:
         for flavor in flavors:
             if not self._is_nominated(group, flavor.name, wanted):
                 continue
+            if not self.allows(flavor.name):
+                self._against.append(
+                    f"skipping flavor {flavor.name} due to "
+                    "WorkloadAllowedResourceFlavorAnnotation annotation"
+                )
+                continue
             try:
-                eligible = self.eligible(group, flavor.name)
+                ineligible = self._why_ineligible(group, flavor.name, covering)
             except InvalidSelectorError:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 raise
-            if not eligible:
+            if ineligible:
+                self._against.append(ineligible)
+                self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
+                continue
+            pinned, tested = self._pinned(group, flavor.name, wanted)
+            self._against += [*pinned, *self._shortages(flavor.name, tested)]
+            if pinned:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
             choices, offer = self._offer(flavor.name, wanted)
             no_fit = offer.possibility is Possibility.NO_FIT
             self._attempts.add(covering, self._why_not(flavor.name, wanted) if no_fit else None)
             yield flavor.name, choices, offer
+
+    def _pinned(
+        self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
+    ) -> tuple[list[str], Mapping[str, int]]:
+        """Say that podsets had other flavors, in Kueue's words, and what it tests nevertheless.
+
+        A podset of another flavor, and those behind it, are not credited with what they hold.
+        """
+        told, tested = list[str](), dict(wanted)
+        if self.replaced is None:
+            return told, tested
+        places = self.places(group)
+        for resource in wanted:
+            had = [self.replaced.at(place).flavors.get(resource, "") for place in places]
+            other = next((n for n, name in enumerate(had) if name != flavor), None)
+            if other is not None:
+                told.append(
+                    f"could not assign {flavor} flavor since the original workload is assigned: "
+                    f"{had[other]}"
+                )
+                for place in places[other:]:
+                    held = self.replaced.at(place).amounts.get(resource, 0)
+                    tested[resource] = add(tested[resource], held)
+        return told, tested
 
     def _is_nominated(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
@@ -285,27 +387,61 @@ class FlavorAssigner:
                 return NoFitReason.EXCEEDS_MAX_QUOTA
         return NoFitReason.WAITING_FOR_QUOTA
 
-    def eligible(self, group: Sequence[PodSetRequest], name: str) -> bool:
-        """Say whether all podsets of a group may run on the nodes of a flavor (§4.2).
+    def _shortages(self, flavor: str, wanted: Mapping[str, int]) -> Iterator[str]:
+        """Yield what a flavor has not enough of, in Kueue's words."""
+        tree, queue = self.snapshot.tree, self.preemptor.queue
+        for resource, amount in wanted.items():
+            fr = self.snapshot.fr_or_none(flavor, resource)
+            assumed = 0 if fr is None else self._assumed.get(fr, 0)
+            most = 0 if fr is None else tree.potential(queue, fr)
+            value = add(assumed, amount)
+            if value > most:
+                yield beyond_capacity(resource, flavor, assumed, amount, most)
+            elif fr is not None:
+                available = max(0, self.usage.available(queue, fr))
+                if value > available:
+                    yield more_needed(resource, flavor, subtract(value, available))
+
+    def allows(self, flavor: str) -> bool:
+        """Say whether a variant may have a flavor (docs/semantics/kueue-features.md §7)."""
+        allowed = self.preemptor.workload.allowed_flavors
+        gate_on = self.snapshot.configuration.gate("ConcurrentAdmission")
+        return allowed is None or not gate_on or flavor in allowed
+
+    def eligible(self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup) -> bool:
+        """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
+
+        ``covering`` is the resource group that lists it: older releases look at the label keys
+        of all its flavors (docs/semantics/kueue-releases.md §2.1, 10).
 
         Raises
         ------
         InvalidSelectorError
             If the selector of one cannot be evaluated.
         """
-        flavor = self.snapshot.flavors.get(name)
-        return flavor is not None and all(
-            is_eligible(request.pod_set.template.spec, flavor) for request in group
-        )
+        return self.allows(name) and not self._why_ineligible(group, name, covering)
+
+    def _why_ineligible(
+        self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup
+    ) -> str:
+        flavors = self.snapshot.flavors
+        flavor = flavors.get(name)
+        if flavor is None:
+            return f"flavor {name} not found"
+        keys: set[str] | None = None
+        if not self.snapshot.configuration.rules.own_label_keys:
+            known = [flavors[each.name] for each in covering.flavors if each.name in flavors]
+            keys = {key for each in known for key in each.spec.node_labels}
+        whys = (why_ineligible(request.pod_set.template.spec, flavor, keys) for request in group)
+        return next(filter(None, whys), "")
 
     def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
         """Return the choice per resource, and the flavor's least preferred offer."""
-        fungibility = self.snapshot.queues[self.preemptor.queue].spec.flavor_fungibility
-        representative = BEST
+        taste, representative = self.taste, BEST
         choices = {}
         for resource, amount in wanted.items():
             offer = self._offer_of(self.snapshot.fr_or_none(flavor, resource), amount)
-            if is_preferred(representative, offer, fungibility):
+            if is_preferred(representative, offer, taste):
                 representative = offer
             if representative.possibility is Possibility.NO_FIT:
                 return {}, representative
@@ -315,7 +451,7 @@ class FlavorAssigner:
     def _offer_of(self, fr: int | None, amount: int) -> Offer:
         """Return what one flavor-resource offers (§4.3)."""
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
-            return Offer(Possibility.FIT if amount == 0 else Possibility.NO_FIT, 0)
+            return Offer(Possibility.FIT if amount <= 0 else Possibility.NO_FIT, 0)
         value = add(self._assumed.get(fr, 0), amount)
         offer = self.offer_at_once(fr, value)
         return self._simulate(fr, value) if offer is None else offer
@@ -346,7 +482,7 @@ class FlavorAssigner:
         """Search targets for a request; the same is not searched twice, nothing changes between."""
         key = (tuple(request.items()), frs)
         if key not in self._searches:
-            context = Context(self.snapshot, self.usage, self.preemptor, request, frs)
+            context = Context(self.snapshot, self.usage, self.preemptor, request, frs, self.chance)
             self._searches[key] = search(context)
         return self._searches[key]
 

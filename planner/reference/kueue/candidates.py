@@ -23,6 +23,7 @@ from planner.laws import (
 from planner.quota.snapshot import Admitted, Preemptor
 from planner.quota.tree import NO_PARENT
 from planner.reference.kueue.context import Context
+from planner.reference.kueue.queue_order import in_candidate_order
 from planner.reference.laws import keeps
 
 Variant = Literal[
@@ -63,7 +64,7 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
         return False
     if preemptor.priority != candidate.priority:
         return preemptor.priority > candidate.priority
-    return policy == "LowerOrNewerEqualPriority" and preemptor.queued_at < candidate.queued_at
+    return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
 @keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)
@@ -95,7 +96,7 @@ def collect_candidates(context: Context) -> CandidateList:
             fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
-    lists = [sorted(part, key=_order) for part in (with_advantage, by_priority, own)]
+    lists = [_in_order(context, part) for part in (with_advantage, by_priority, own)]
     evicted = [c for part in lists for c in part if c.workload.evicted]
     running = [c for part in lists for c in part if not c.workload.evicted]
     return CandidateList(
@@ -103,6 +104,13 @@ def collect_candidates(context: Context) -> CandidateList:
         any_from_other_queues=bool(with_advantage or by_priority),
         any_with_advantage=bool(with_advantage),
     )
+
+
+def _in_order(context: Context, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Sort one list (§5.4)."""
+    by_key = {candidate.workload.key: candidate for candidate in candidates}
+    ordered = in_candidate_order(context, [candidate.workload for candidate in candidates])
+    return [by_key[workload.key] for workload in ordered]
 
 
 def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterator[int]:
@@ -143,14 +151,3 @@ def _highest_while_borrowing(context: Context) -> int | None:
         return None
     threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
     return below if threshold is None else min(below, threshold)
-
-
-def _order(candidate: Candidate) -> tuple[bool, int, float, str]:
-    """Order within one list (§5.4): evicted, lower priority, newer reservation, smaller UID."""
-    workload = candidate.workload
-    return (
-        not workload.evicted,
-        workload.priority,
-        -workload.reserved_s,
-        workload.uid,
-    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.laws import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.amount import add
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.kueue.chance import Chance
 from planner.reference.laws import keeps
 from planner.state.queues import Preemption
 
@@ -18,7 +19,8 @@ class Context:
     """One preemption search: who wants in, with what request, contesting which fr.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
-    fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1).
+    fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``chance`` decides where Kueue's own
+    order does not.
     """
 
     snapshot: Snapshot
@@ -26,6 +28,7 @@ class Context:
     preemptor: Preemptor
     request: Mapping[int, int]
     contested: frozenset[int]
+    chance: Chance = field(default_factory=Chance)
 
     @property
     def queue(self) -> int:

@@ -6,27 +6,57 @@ Source: docs/semantics/kueue.md §4.8 and §5; kueue ff69552e pkg/scheduler/sche
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from planner.assignment import Assignment, contested, total_request
+from planner.quota.slices import Replaced
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import Assigned, FlavorAssigner, Tried
-from planner.reference.kueue.target import Search
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.target import Search, Target
 
 _NOTHING = Search((), ())
+TRIES: Final = 40
+"""How many orders are tried of candidates that have none in Kueue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was assigned, and what the preemption search found for it."""
+    """What was assigned, and what the preemption search found for it.
+
+    ``undetermined`` says that candidates were put in an order where Kueue itself has none.
+    ``replaced`` is the slice of an elastic workload that goes when this one is admitted; it may be
+    found by the search, too, as any other workload.
+    """
 
     assigned: Assigned
     search: Search
+    undetermined: bool = False
+    replaced: Replaced | None = None
 
     @property
     def assignment(self) -> Assignment:
         """The flavors of all podsets."""
         return self.assigned.assignment
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Kueue's targets: the slice that is replaced, without a reason, then whom it preempts."""
+        old = (Target(self.replaced.slice, ""),) if self.replaced else ()
+        return old + self.search.targets
+
+    def victims(self, named: str) -> tuple[Target, ...]:
+        """Return whom Kueue evicts: not the first target that the workload says it replaces.
+
+        Kueue goes by that name alone: the first target of it is spared even where it is nobody
+        that is replaced, but a candidate of another queue or namespace.
+        """
+        targets = list(self.targets)
+        spared = next((one for one in targets if one.workload.key == named), None)
+        if spared is not None:
+            targets.remove(spared)
+        return tuple(targets)
 
 
 def decide(
@@ -39,21 +69,76 @@ def decide(
 ) -> Decision:
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
-    A workload of an inactive queue is never looked at: no flavors, no targets. ``nominated``
-    restricts flavor assignment to the flavors of an earlier one (docs/semantics/kueue.md §7.4);
-    with ``tried`` it goes on where the one of an earlier cycle stopped.
+    A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
+    targets. ``nominated`` restricts flavor assignment to the flavors of an earlier one
+    (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an earlier cycle
+    stopped.
     """
-    if not snapshot.is_active(preemptor.queue):
+    chance = Chance()
+    found = _decide(snapshot, preemptor, assignment, nominated, tried, chance)
+    return replace(found, undetermined=True) if chance.met else found
+
+
+class ByChance:
+    """What Kueue may decide in one run: a seed decides where its order of candidates does not."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment | None = None,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Replay one possible decision; the arguments are those of ``decide``."""
+        return _decide(snapshot, preemptor, assignment, nominated, tried, Chance(self._seed))
+
+
+def outcomes(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
+) -> tuple[Decision, ...]:
+    """Return the different decisions that Kueue may come to, of some orders that are tried.
+
+    Where its order of candidates is determined that is one.
+    """
+    first = decide(snapshot, preemptor, assignment)
+    found = {(first.assignment, first.search.targets): first}
+    for seed in range(TRIES if first.undetermined else 0):
+        other = ByChance(seed)(snapshot, preemptor, assignment)
+        found.setdefault((other.assignment, other.search.targets), other)
+    return tuple(found.values())
+
+
+def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment | None,
+    nominated: Assignment | None,
+    tried: Tried,
+    chance: Chance,
+) -> Decision:
+    if preemptor.rejection or not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
-    assigner = FlavorAssigner(snapshot, snapshot.usage.copy(), preemptor, nominated, tried)
+    usage = snapshot.usage.copy()
+    assigner = FlavorAssigner(snapshot, usage, preemptor, nominated, tried, chance)
     if assignment is not None:
-        return Decision(Assigned(assignment), _search(assigner, assignment))
+        return _decided(assigner, Assigned(assignment), _search(assigner, assignment))
     full = assigner.assign()
     found = _search(assigner, full.assignment)
     fits = full.assignment.mode == "Fit"
     if fits or found.targets or not may_shrink(snapshot, preemptor):
-        return Decision(full, found)
+        return _decided(assigner, full, found)
     return _reduce(assigner) or Decision(full, _NOTHING)
+
+
+def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:
+    """Return a decision, in which an old slice goes only if the preemptor has, or gets, room."""
+    gets_room = assigned.assignment.mode == "Fit" or bool(found.targets)
+    return Decision(assigned, found, replaced=assigner.replaced if gets_room else None)
 
 
 def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
@@ -98,7 +183,7 @@ def _reduce(assigner: FlavorAssigner) -> Decision | None:
         assigned = assigner.assign(counts)
         found = _search(assigner, assigned.assignment)
         if assigned.assignment.mode == "Fit" or found.targets:
-            working[middle] = Decision(assigned, found)
+            working[middle] = _decided(assigner, assigned, found)
             high = middle
         else:
             low = middle + 1

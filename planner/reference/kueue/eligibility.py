@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from planner.state import ResourceFlavor
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
@@ -21,8 +22,12 @@ class InvalidSelectorError(ValueError):
     """The pod's node affinity cannot be evaluated; Kueue fails the podset for it."""
 
 
-def is_eligible(pod: PodSpec, flavor: ResourceFlavor) -> bool:
-    """Say whether a pod tolerates the flavor's taints and matches its node labels.
+def why_ineligible(
+    pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str] | None = None
+) -> str:
+    """Say why a pod may not run on the nodes of a flavor, as Kueue does; empty if it may.
+
+    Of what the pod selects only label keys which this flavor itself defines count, or ``keys``.
 
     Raises
     ------
@@ -30,13 +35,14 @@ def is_eligible(pod: PodSpec, flavor: ResourceFlavor) -> bool:
         If the pod's selector is not valid for the labels the flavor defines.
     """
     tolerations = (*pod.tolerations, *flavor.spec.tolerations)
-    if not all(
-        _tolerated(taint, tolerations)
-        for taint in flavor.spec.node_taints
-        if taint.effect in _HARD_EFFECTS
-    ):
-        return False
-    return _selector_matches(pod, flavor.spec.node_labels)
+    for taint in flavor.spec.node_taints:
+        if taint.effect in _HARD_EFFECTS and not _tolerated(taint, tolerations):
+            shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+            return f"untolerated taint {shown} in flavor {flavor.name}"
+    labels = flavor.spec.node_labels
+    if _selector_matches(pod, labels, labels.keys() if keys is None else keys):
+        return ""
+    return f"flavor {flavor.name} doesn't match node affinity"
 
 
 def _tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -60,16 +66,16 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
             return theirs < ours if toleration.operator == "Lt" else theirs > ours
 
 
-def _selector_matches(pod: PodSpec, labels: Mapping[str, str]) -> bool:
-    """Compare only what names a label key this flavor itself defines; the rest is dropped."""
-    if any(labels[key] != value for key, value in pod.node_selector.items() if key in labels):
+def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet[str]) -> bool:
+    """Compare only what names one of the label keys; the rest is dropped."""
+    if any(labels.get(key) != value for key, value in pod.node_selector.items() if key in keys):
         return False
     affinity = pod.affinity.node_affinity if pod.affinity else None
     if affinity is None or affinity.required is None:
         return True
     terms = []
     for term in affinity.required.terms:
-        rows = [row for row in term.match_expressions if row.key in labels]
+        rows = [row for row in term.match_expressions if row.key in keys]
         if not rows:
             # Terms are alternatives: one that asks nothing of this flavor admits it.
             return True
@@ -79,7 +85,7 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str]) -> bool:
     invalid: InvalidSelectorError | None = None
     for rows in terms:
         try:
-            matches = [_matches(row, labels[row.key]) for row in rows]
+            matches = [_matches(row, labels.get(row.key)) for row in rows]
         except InvalidSelectorError as error:
             invalid = error  # a later term may still match; Kubernetes reports it only if none does
             continue
@@ -106,7 +112,8 @@ def _check_valid(row: SelectorRequirement) -> None:
         raise InvalidSelectorError(message)
 
 
-def _matches(row: SelectorRequirement, value: str) -> bool:
+def _matches(row: SelectorRequirement, value: str | None) -> bool:
+    """Compare with the value of a label, or with its absence, as Kubernetes does."""
     _check_valid(row)
     match row.operator:
         case "In":
@@ -114,11 +121,11 @@ def _matches(row: SelectorRequirement, value: str) -> bool:
         case "NotIn":
             return value not in row.values
         case "Exists":
-            return True
+            return value is not None
         case "DoesNotExist":
-            return False
+            return value is None
         case _:
-            if not _INTEGER.fullmatch(value):
+            if value is None or not _INTEGER.fullmatch(value):
                 return False
             ours, theirs = int(value), int(row.values[0])
             return ours > theirs if row.operator == "Gt" else ours < theirs

@@ -21,7 +21,7 @@ from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
 from planner.reference.kueue.candidates import permitted
 from planner.reference.kueue.context import Context
-from planner.reference.kueue.queue_order import QueueOrder, candidate_order
+from planner.reference.kueue.queue_order import QueueOrder, in_candidate_order
 from planner.reference.kueue.target import Search, Target, fill_back, restore
 from planner.reference.laws import keeps
 from planner.state.configuration import Strategy
@@ -33,12 +33,12 @@ FAIR = "InCohortFairSharing"
 
 def search_fair_sharing(context: Context) -> Search:
     """Run the preemption search of a cluster with fair sharing."""
-    candidates = sorted(_candidates(context), key=candidate_order(context))
+    candidates = in_candidate_order(context, _candidates(context))
     if not candidates:
         return Search((), (True,))
     context.usage.add(context.queue, context.request)
     passes = _Passes(context)
-    done = passes.first(candidates) or passes.second()
+    done = passes.first(candidates) or passes.again() or passes.second()
     context.usage.remove(context.queue, context.request)
     targets = passes.targets
     if done:
@@ -69,14 +69,31 @@ class _Passes:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.shares = Shares(context.snapshot.tree)
+        self.shares = Shares(context.snapshot.tree, context.snapshot.configuration.rules)
         self.targets: list[Target] = []
         self.retry: list[Admitted] = []
         self.strategies = context.snapshot.configuration.strategies
         # Evaluated once, before the first removal.
-        self.within_nominal = context.snapshot.configuration.gate(
-            "FairSharingPreemptWithinNominal"
-        ) and context.usage.within_nominal(context.queue, context.contested)
+        self.within_nominal = self._stays_within_nominal()
+
+    def _stays_within_nominal(self) -> bool:
+        context = self.context
+        gate = context.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
+        return gate and context.usage.within_nominal(context.queue, context.contested)
+
+    def again(self) -> bool:
+        """Apply the first strategy once more to what failed, if a gate says so.
+
+        That is done after a workload of the own queue went, which lowers the own share
+        (docs/semantics/kueue-releases.md §4).
+        """
+        gate = self.context.snapshot.configuration.gate
+        own = any(target.workload.queue == self.context.queue for target in self.targets)
+        if not (own and gate("FairSharingReevaluatePreemptionCandidates")):
+            return False
+        self.within_nominal = self._stays_within_nominal()
+        candidates, self.retry = self.retry, []
+        return self.first(candidates)
 
     @keeps(ST_STOPS, ST_STRATEGIES)
     def first(self, candidates: list[Admitted]) -> bool:

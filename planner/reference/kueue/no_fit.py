@@ -12,8 +12,11 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from planner.quantity import is_milli
 from planner.state.queues import ResourceGroup
 
+_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL: Final = ("m", "", "k", "M", "G", "T", "P", "E")
 _OFFSET: Final = 0xCBF29CE484222325
 _PRIME: Final = 0x100000001B3
 
@@ -58,6 +61,33 @@ class Attempts:
         if not self._any:
             return NoFitReason.NO_MATCHING_FLAVOR
         return most_severe(self._against.values())
+
+
+def more_needed(resource: str, flavor: str, lack: int) -> str:
+    """Say in Kueue's words that there is not enough now."""
+    text = f"insufficient unused quota for {resource} in flavor {flavor}"
+    return f"{text}, {_amount(lack, resource)} more needed"
+
+
+def beyond_capacity(resource: str, flavor: str, assumed: int, amount: int, most: int) -> str:
+    """Say in Kueue's words that there could never be enough."""
+    before, own, capacity = (_amount(one, resource) for one in (assumed, amount, most))
+    return (
+        f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets "
+        f"requests ({before}) + current podset request ({own}) > maximum capacity ({capacity})"
+    )
+
+
+def _amount(units: int, resource: str) -> str:
+    """Write an amount as Kubernetes does: with the largest suffix that leaves a whole number."""
+    is_binary = resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
+    base = 1024 if is_binary else 1000
+    suffixes = _BINARY if is_binary else _DECIMAL[0 if is_milli(resource) else 1 :]
+    power = 0
+    while units and power + 1 < len(suffixes) and units % base == 0:
+        units //= base
+        power += 1
+    return f"{units}{suffixes[power]}" if units else "0"
 
 
 def in_kueues_order(resources: Iterable[str]) -> list[str]:

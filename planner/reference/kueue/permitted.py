@@ -79,7 +79,11 @@ def permitted_assignments(
     parts, complete = [_Part()], True
     for position, group in enumerate(groups):
         for covering, wanted in _choices_to_make(assigner, group):
-            flavors = list(_eligible(assigner, group, covering))
+            flavors = [
+                name
+                for name in _eligible(assigner, group, covering)
+                if assigner.keeps_flavors(group, name, wanted)
+            ]
             tried = (_take(assigner, part, name, wanted) for part in parts for name in flavors)
             parts = _merged([part for part in tried if part is not None])
             complete = complete and len(parts) <= MOST
@@ -97,14 +101,17 @@ def permitted_assignments(
 def _choices_to_make(
     assigner: FlavorAssigner, group: Sequence[PodSetRequest]
 ) -> Iterator[tuple[ResourceGroup, Mapping[str, int]]]:
-    """Yield each resource group of the queue with what podsets ask of it, if anything."""
+    """Yield each resource group of the queue with what podsets ask of it, if anything.
+
+    Where they replace podsets of an older slice, that is what they ask for beyond these.
+    """
     requests = joined(group)
     for covering in assigner.snapshot.queues[assigner.preemptor.queue].spec.resource_groups:
         wanted = {
             name: amount for name, amount in requests.items() if assigner.covering(name) is covering
         }
         if wanted:
-            yield covering, wanted
+            yield covering, assigner.lacking(group, wanted)
 
 
 def _eligible(
@@ -113,7 +120,7 @@ def _eligible(
     """Yield the flavors that podsets may run on; no walk gets past an invalid selector."""
     for flavor in covering.flavors:
         try:
-            if assigner.eligible(group, flavor.name):
+            if assigner.eligible(group, flavor.name, covering):
                 yield flavor.name
         except InvalidSelectorError:
             return
@@ -128,7 +135,7 @@ def _take(
     for resource, amount in wanted.items():
         fr = assigner.snapshot.fr_or_none(flavor, resource)
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
-            if amount:
+            if amount > 0:
                 return None
             chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit")
             continue
@@ -141,7 +148,7 @@ def _take(
         height = borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0]
         level = max(level, height)
         chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit" if offer else "Preempt")
-        if value:
+        if value or fr in assumed:
             assumed[fr] = value
     return replace(
         part, chosen=chosen, assumed=assumed, contested=frozenset(contested), level=level

@@ -1,6 +1,6 @@
 """Which of two flavors Kueue prefers, and when its walk over the flavors stops.
 
-Source: docs/semantics/kueue.md §4.5 and §4.6; kueue ff69552e
+Source: docs/semantics/kueue.md §4.5 and §4.6, docs/semantics/kueue-releases.md §2.1; kueue ff69552e
 pkg/scheduler/flavorassigner/flavorassigner.go ``isPreferred``, ``shouldTryNextFlavor``.
 """
 
@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from planner.assignment import Mode
+from planner.state import Configuration
 from planner.state.queues import FlavorFungibility
 
 
@@ -41,7 +42,36 @@ WORST = Offer(Possibility.NO_FIT, 2**31)
 BEST = Offer(Possibility.FIT, 0)
 
 
-def is_preferred(a: Offer, b: Offer, fungibility: FlavorFungibility) -> bool:
+class Taste(NamedTuple):
+    """What decides between two offers.
+
+    ``level_first`` says that a lower borrow level comes before a better possibility;
+    ``empty_last`` that having nobody to preempt is worse than anything else that is left.
+    """
+
+    level_first: bool
+    empty_last: bool
+
+
+def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Taste:
+    """Return what decides in a ClusterQueue, under the rules of the release of Kueue.
+
+    Older releases take each preference for the other one (docs/semantics/kueue-releases.md
+    §2.1, 1), and a gate chooses one where none is given (17).
+    """
+    preference, rules = fungibility.preference, configuration.rules
+    if preference is not None:
+        named = preference == "PreemptionOverBorrowing"
+        level_first = named == rules.preference_as_named
+    else:
+        level_first = (
+            configuration.gate("FlavorFungibilityImplicitPreferenceDefault")
+            and fungibility.when_can_borrow == "TryNextFlavor"
+        )
+    return Taste(level_first, rules.no_candidates_last)
+
+
+def is_preferred(a: Offer, b: Offer, taste: Taste) -> bool:
     """Say whether a is strictly preferred over b; equal offers are not."""
     if a.possibility is Possibility.NO_FIT:
         return False
@@ -49,9 +79,9 @@ def is_preferred(a: Offer, b: Offer, fungibility: FlavorFungibility) -> bool:
         return True
     a_empty = a.possibility is Possibility.NO_CANDIDATES
     b_empty = b.possibility is Possibility.NO_CANDIDATES
-    if a_empty != b_empty:
+    if taste.empty_last and a_empty != b_empty:
         return b_empty
-    if fungibility.preference == "PreemptionOverBorrowing":
+    if taste.level_first:
         return (-a.level, a.possibility) > (-b.level, b.possibility)
     return (a.possibility, -a.level) > (b.possibility, -b.level)
 

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import groupby
 
 from planner.laws import FS_BORROWING, ST_HIGHEST_SHARE
+from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Share, Shares
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import NO_PARENT
 from planner.reference.kueue.context import Context
+from planner.reference.kueue.crash import ReleaseCrash
 from planner.reference.laws import keeps
 
 OrderKey = tuple[bool, bool, int, float, str]
 
 
 def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
-    """Return the key of Kueue's candidate order (§5.4), other queues before the own one."""
+    """Return the key of Kueue's candidate order (§5.4), other queues before the own one.
+
+    Of workloads in different ClusterQueues nothing else decides.
+    """
 
     def key(workload: Admitted) -> OrderKey:
         return (
@@ -32,6 +38,24 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
         )
 
     return key
+
+
+def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list[Admitted]:
+    """Return candidates in Kueue's order, in which past use comes before priority.
+
+    Past use is compared within a ClusterQueue that is told to, among those that are evicted and
+    among the others (docs/semantics/kueue-features.md, section 3.4).
+    """
+    key = candidate_order(context)
+    ordered = sorted(candidates, key=key)
+    if all(one.past is None for one in ordered):
+        return ordered
+    arranged: list[Admitted] = []
+    for _, same in groupby(ordered, key=lambda one: key(one)[:2]):
+        group = list(same)
+        contest = Contest([Contender(key(one), one.queue, one.door, one.past) for one in group])
+        arranged += [group[position] for position in context.chance.arrange(contest)]
+    return arranged
 
 
 class QueueOrder:
@@ -63,7 +87,11 @@ class QueueOrder:
         """Return the queue to look at next, or ``None`` when all are pruned."""
         tree, own = self.context.snapshot.tree, self.context.queue
         if tree.nodes[own].parent == NO_PARENT:
-            return own if own not in self.pruned and self.has_candidate(own) else None
+            if own not in self.pruned and self.has_candidate(own):
+                return own
+            if not self.context.snapshot.configuration.rules.searches_without_cohort:
+                raise ReleaseCrash(self.context.snapshot, self.context.preemptor)
+            return None
         root = self.path[-1]
         while root not in self.pruned:
             queue = self._descend(root)

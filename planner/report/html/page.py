@@ -1,10 +1,11 @@
-"""Documents as one HTML page."""
+"""Documents as one HTML page, with bars and histograms as numbers for SVG."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -12,8 +13,8 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from planner.report.document.block import Document, Gauges, Histogram
-from planner.report.html.drawing import Bars, Columns, draw_gauges, draw_histogram
+from planner.quantity import UNLIMITED
+from planner.report.document import Document, Gauge, Gauges, Histogram
 from planner.report.text import clean_lines, plural, short
 
 TEMPLATE: Final = "page.html.j2"
@@ -23,10 +24,8 @@ POLICY: Final = (
 )
 """What the page may load: nothing but its own style, known by its SHA-256."""
 
-PLAN: Final = "preemption plan"
 
-
-def page(documents: Sequence[Document], noun: str = PLAN) -> str:
+def page(documents: Sequence[Document], noun: str = "") -> str:
     """Return documents as a page, one after the other; ``noun`` is what one of them is."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -38,7 +37,7 @@ def page(documents: Sequence[Document], noun: str = PLAN) -> str:
             title=f"{alone.kind}: {short(alone.title.text)}"
             if alone
             else plural(len(documents), noun),
-            documents=documents,
+            documents=[document.on("page") for document in documents],
             policy=POLICY.format(digest=digest),
             style=Markup(style),  # noqa: S704 - a file of this package
         )
@@ -56,7 +55,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"bars": _bars, "columns": _columns, "short": short}
+    environment.filters |= {"bars": draw_gauges, "columns": draw_histogram, "short": short}
     return environment
 
 
@@ -67,14 +66,209 @@ def _harmless(value: object) -> object:
     return clean_lines(value) if isinstance(value, str) else value
 
 
-def _bars(gauges: Gauges) -> Bars:
-    return draw_gauges(gauges)
-
-
-def _columns(histogram: Histogram) -> Columns:
-    return draw_histogram(histogram)
-
-
 @cache
 def _style() -> str:
     return files("planner.report.html").joinpath(STYLE).read_text("utf-8")
+
+
+WIDTH: Final = 1000
+"""How wide a bar may be in the units of its picture; pictures are stretched to the page."""
+
+FAR: Final = 1.5
+"""A limit beyond so many times the largest amount is said, but not drawn."""
+
+APART: Final = 4
+"""Cohorts that use or have so many times what any queue does get a scale of their own."""
+
+OWN_SCALE: Final = "Bars of {kind}s have a scale of their own."
+
+OVER: Final = " over"
+HEIGHT: Final = 120
+COLUMN: Final = 52
+GAP: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a bar: where it starts, how long it is, and the class that colours it."""
+
+    x: float
+    width: float
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One gauge as a picture: the pieces of its two bars, and where its marks stand.
+
+    ``mark`` and ``limit`` are ``None`` if there is none to draw. ``said`` is the picture in
+    words, ``figures`` the amounts in short.
+    """
+
+    gauge: Gauge
+    before: tuple[Part, ...]
+    after: tuple[Part, ...]
+    mark: float | None
+    limit: float | None
+    said: str
+    figures: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Gauges as pictures, and what there is to say of their scales.
+
+    ``keys`` are the classes that occur, each with its meaning; ``changes`` says whether anything
+    changes.
+    """
+
+    bars: tuple[Bar, ...]
+    keys: tuple[tuple[str, str], ...]
+    changes: bool
+    notes: tuple[str, ...]
+
+
+def draw_gauges(gauges: Gauges) -> Bars:
+    """Lay out gauges on a common scale, cohorts on their own if they are far larger."""
+    groups = {gauge.kind for gauge in gauges.gauges}
+    tops = {kind: _top([g for g in gauges.gauges if g.kind == kind]) for kind in groups}
+    low, high = min(tops.values(), default=1), max(tops.values(), default=1)
+    if high <= APART * low:
+        tops = dict.fromkeys(tops, high)
+        notes: tuple[str, ...] = ()
+    else:
+        notes = (OWN_SCALE.format(kind=max(tops, key=tops.__getitem__)),)
+    bars = tuple(_bar(gauges, gauge, tops[gauge.kind]) for gauge in gauges.gauges)
+    return Bars(bars, tuple(_keys(gauges, bars)), any(bar.change for bar in bars), notes)
+
+
+def _keys(gauges: Gauges, bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    parts = [part for bar in bars for part in (*bar.before, *bar.after)]
+    yield "before", gauges.before
+    if any(bar.gauge.after is not None for bar in bars):
+        yield "after", gauges.after
+    if any(part.style.endswith(OVER) for part in parts):
+        yield "over", gauges.over
+    if any(bar.mark is not None for bar in bars):
+        yield "mark", gauges.mark
+    if any(bar.limit is not None for bar in bars):
+        yield "limit", gauges.limit
+
+
+def _top(gauges: Iterable[Gauge]) -> int:
+    """Return the amount at the right end of a scale, at least 1."""
+    shown = list(gauges)
+    amounts = [amount for gauge in shown for amount in (gauge.before, gauge.after, gauge.mark)]
+    top = max([1, *_finite(amounts)])
+    near = [limit for limit in _finite(gauge.limit for gauge in shown) if limit <= FAR * top]
+    return max([top, *near])
+
+
+def _finite(amounts: Iterable[int | None]) -> Iterator[int]:
+    return (amount for amount in amounts if amount is not None and amount != UNLIMITED)
+
+
+def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:
+    def at(amount: int | None) -> float | None:
+        known = amount is not None and amount <= top
+        return round(max(0, amount or 0) / top * WIDTH, 1) if known else None
+
+    def parts(amount: int | None, style: str) -> tuple[Part, ...]:
+        if amount is None or amount <= 0:
+            return ()
+        end = min(amount, top) / top * WIDTH
+        mark = at(gauge.mark)
+        if not gauges.over or mark is None or mark >= end:
+            return (Part(0, round(end, 1), style),)
+        return (Part(0, mark, style), Part(mark, round(end - mark, 1), f"{style}{OVER}"))
+
+    return Bar(
+        gauge,
+        parts(gauge.before, "before"),
+        parts(gauge.after, "after"),
+        at(gauge.mark),
+        at(gauge.limit),
+        _said(gauges, gauge),
+        _figures(gauges, gauge),
+        _change(gauges, gauge),
+    )
+
+
+def _said(gauges: Gauges, gauge: Gauge) -> str:
+    show = gauges.show
+    said = [f"{show(gauge.before)} used {gauges.before}"]
+    if gauge.after is not None:
+        said.append(f"{show(gauge.after)} {gauges.after}")
+    said.append(f"{gauges.mark} {'none' if gauge.mark is None else show(gauge.mark)}")
+    if gauge.limit is not None:
+        said.append(f"{gauges.limit} at {show(gauge.limit)}")
+    return ", ".join(said)
+
+
+def _figures(gauges: Gauges, gauge: Gauge) -> str:
+    """Return usage, now and then, of the quota: ``26 → 18 of 16``."""
+    show = gauges.show
+    used = show(gauge.before)
+    if gauge.after is not None and gauge.after != gauge.before:
+        used += f" → {show(gauge.after)}"
+    return used if gauge.mark is None else f"{used} of {show(gauge.mark)}"
+
+
+def _change(gauges: Gauges, gauge: Gauge) -> str:
+    change = 0 if gauge.after is None else gauge.after - gauge.before
+    if not change:
+        return ""
+    return f"{'+' if change > 0 else '−'}{gauges.show(abs(change))}"  # noqa: RUF001 - a minus sign
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One column of a histogram."""
+
+    x: float
+    y: float
+    height: float
+    count: int
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A histogram as a picture; ``labels`` stand at the middle of their bins."""
+
+    width: float
+    height: float
+    column: float
+    boxes: tuple[Box, ...]
+    labels: tuple[tuple[float, str], ...]
+    said: str
+
+
+def draw_histogram(histogram: Histogram) -> Columns:
+    """Lay out a histogram; all its series share one scale."""
+    series = histogram.series
+    most = max([1, *(count for one in series for count in one.counts)])
+    column = COLUMN / len(series) if len(series) > 1 else COLUMN
+    step = column * len(series) + GAP
+    boxes = []
+    for place in range(len(histogram.bins)):
+        for number, one in enumerate(series):
+            count = one.counts[place]
+            # What happened at all is seen: one in a thousand is a line, not nothing.
+            height = max(2.0, count / most * HEIGHT) if count else 0.0
+            x = GAP + place * step + number * column
+            boxes.append(Box(x, HEIGHT - height, round(height, 1), count, f"series-{number}"))
+    labels = tuple(
+        (GAP + place * step + column * len(series) / 2, label)
+        for place, label in enumerate(histogram.bins)
+    )
+    said = "; ".join(
+        f"{one.title}: "
+        + ", ".join(
+            f"{label}: {count:,}" for label, count in zip(histogram.bins, one.counts, strict=True)
+        )
+        for one in series
+    )
+    width = GAP + len(histogram.bins) * step
+    return Columns(width, HEIGHT, column, tuple(boxes), labels, said)

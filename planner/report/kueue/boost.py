@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.boost.answer import Boosts, WorkloadBoost
-from planner.report.document.block import (
+from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
+from planner.report.document import (
     Block,
     Cell,
     Column,
@@ -15,15 +15,14 @@ from planner.report.document.block import (
     Listing,
     Paragraph,
     Section,
-    Sheet,
+    Table,
     Tone,
     filled,
     name,
-    sheet,
+    table,
 )
-from planner.report.plain_lines import line, quoted, yes
-from planner.report.style import in_style
-from planner.report.text import clean, plural, word
+from planner.report.style import Said, each, field_lines, fields, free, line, renderer
+from planner.report.text import clean, plural
 from planner.report.words import rules_name
 
 BOOSTS: Final = "Priority boosts"
@@ -37,11 +36,6 @@ TURN_ON: Final = (
     "Kueue heeds the annotation only with its feature gate PriorityBoost on; here it is off.\n"
     "Everything above is as with the gate on."
 )
-
-
-def render(answer: Boosts, style: str, *, width: int, color: bool) -> str:
-    """Return the answer in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: Boosts) -> Document:
@@ -67,7 +61,7 @@ def _head(answer: Boosts) -> Iterator[Fact]:
     yield Fact("", Cell(answer.explanation), "answer")
 
 
-def _table(answer: Boosts) -> Sheet:
+def _table(answer: Boosts) -> Table:
     columns: list[Column[WorkloadBoost]] = [
         Column(
             "Workload",
@@ -82,28 +76,20 @@ def _table(answer: Boosts) -> Sheet:
         Column("Effective", lambda one: str(one.effective), number=True),
         Column("Today", lambda one: str(one.effective_before), number=True, rank=1),
     ]
-    return sheet("What each gets, and its priority with it", columns, answer.boosts)
+    return table("What each gets, and its priority with it", columns, answer.boosts)
 
 
 def _lines(answer: Boosts) -> Iterator[str]:
-    yield line("preemptor", word(answer.preemptor))
-    yield line("status", answer.status)
-    yield line("explanation", clean(answer.explanation))
-    yield line("plan", answer.plan.status, quoted(answer.plan.explanation))
-    yield line("objective", word(answer.plan.objective))
-    yield line("gate_on", yes(answer.gate_on))
-    yield line("orders", str(answer.orders))
-    yield from (line("victim", word(key)) for key in answer.plan.keys)
+    yield from field_lines(answer, "preemptor status")
+    yield free("explanation", answer.explanation)
+    yield line("plan", answer.plan.status, Said(answer.plan.explanation))
+    yield line("objective", answer.plan.objective)
+    yield from field_lines(answer, "gate_on orders")
+    yield from each("victim", answer.plan.keys)
+    names = "value=boost before=boost_before effective effective_before priority cluster_queue role"
     for one in answer.boosts:
-        yield line(
-            "boost",
-            word(one.workload),
-            f"value={one.boost}",
-            f"before={one.boost_before}",
-            f"effective={one.effective}",
-            f"effective_before={one.effective_before}",
-            f"priority={one.priority}",
-            f"cluster_queue={word(one.cluster_queue)}",
-            f"role={one.role}",
-        )
+        yield line("boost", one.workload, **fields(one, names))
     yield from (clean(command) for command in answer.commands)
+
+
+render = renderer(_lines, document)

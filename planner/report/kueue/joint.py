@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from planner.plan import JointPending, JointPlan, Victim
-from planner.report.document.block import (
+from planner.report.document import (
+    NOTHING,
     Block,
     Cell,
     Column,
@@ -16,30 +17,29 @@ from planner.report.document.block import (
     Names,
     Paragraph,
     Section,
-    Sheet,
+    Table,
     Tone,
     filled,
     name,
-    sheet,
+    named,
+    table,
 )
-from planner.report.document.measure import unit_of, value_of
-from planner.report.document.plan import ANSWERS
-from planner.report.kueue.table import EVICTING
-from planner.report.plain_lines import line, quoted, term_lines, yes
-from planner.report.proof import proof_in_words
-from planner.report.style import in_style
-from planner.report.table_parts import (
+from planner.report.kueue.plan import EVICTING
+from planner.report.plan import (
+    ANSWERS,
     BOTH,
     CLOSED,
     INSTEAD,
-    NOTHING,
     RARELY_SHOWN,
     SHORT_DIGEST,
     SPARED,
+    closed_levels,
+    term_lines,
+    terms_table,
 )
-from planner.report.terminal import CUT, MAX_NAMES
-from planner.report.text import age, clean, hours, moment, plural, short, word
-from planner.report.words import TermRow, level_rows
+from planner.report.style import Said, each, field_lines, fields, free, line, renderer
+from planner.report.text import age, hours, moment, plural, short
+from planner.report.words import TermRow, level_rows, proof_in_words
 from planner.scheduler import scheduler_of
 
 JOINT: Final = "Joint plan"
@@ -58,11 +58,6 @@ class _Row(NamedTuple):
     step: str
     preemptor: str
     victim: Victim | None
-
-
-def render(answer: JointPlan, style: str, *, width: int, color: bool) -> str:
-    """Return a joint plan: ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
-    return in_style(answer, style, _lines, document, width=width, color=color)
 
 
 def document(answer: JointPlan) -> Document:
@@ -90,7 +85,7 @@ def _head(answer: JointPlan) -> Iterator[Fact]:
         yield Fact("Left out", Cell(f"{short(one.workload)}: {one.explanation}", tone="warn"))
 
 
-def _pending_table(answer: JointPlan) -> Sheet:
+def _pending_table(answer: JointPlan) -> Table:
     places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
     lost = set(answer.greedy.preemptors_evicted)
 
@@ -111,10 +106,10 @@ def _pending_table(answer: JointPlan) -> Sheet:
         Column("Step", lambda row: places.get(row.workload, NOTHING), number=True),
         Column("One by one", one_by_one),
     ]
-    return sheet("Who waits, and who may start", columns, answer.pending)
+    return table("Who waits, and who may start", columns, answer.pending)
 
 
-def _step_table(answer: JointPlan) -> Sheet:
+def _step_table(answer: JointPlan) -> Table:
     rows = []
     for number, step in enumerate(answer.steps, start=1):
         label = str(number), step.preemptor
@@ -138,7 +133,7 @@ def _step_table(answer: JointPlan) -> Sheet:
             number=True,
         ),
     ]
-    return sheet("Whom to evict for whom, step by step", columns, rows)
+    return table("Whom to evict for whom, step by step", columns, rows)
 
 
 def _of(row: _Row, show: Callable[[Victim], str]) -> str:
@@ -177,38 +172,21 @@ def _in_vain(answer: JointPlan) -> Iterator[Paragraph]:
     greedy = answer.greedy
     for who, keys in (("One by one", greedy.fit_again), ("This plan", answer.fit_again)):
         if keys:
-            yield Paragraph(FOR_NOTHING.format(who=who, victims=_named(keys)), "warn")
+            yield Paragraph(FOR_NOTHING.format(who=who, victims=named(keys, {})), "warn")
     if keys := greedy.preemptors_evicted:
-        yield Paragraph(PREEMPTORS.format(preemptors=_named(keys)), "warn")
-
-
-def _named(keys: Sequence[str]) -> str:
-    text = ", ".join(map(short, keys[:MAX_NAMES]))
-    more = len(keys) - MAX_NAMES
-    return f"{text} {CUT.format(count=more)}" if more > 0 else text
+        yield Paragraph(PREEMPTORS.format(preemptors=named(keys, {})), "warn")
 
 
 def _rows(answer: JointPlan) -> list[TermRow]:
     """Return the levels of the objective, then the other terms, beside those of one by one."""
     comparable = all(one.greedy == one.admitted for one in answer.pending)
     greedy = answer.greedy.terms if comparable and answer.greedy.victims else None
-    return level_rows(answer.certificate.levels, answer.terms, greedy)
+    return level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)
 
 
-def _disruption(answer: JointPlan) -> Sheet:
+def _disruption(answer: JointPlan) -> Table:
     rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
-    columns: list[Column[TermRow]] = [
-        Column("Level", lambda row: str(row.level or ""), number=True),
-        Column("Term", lambda row: row.id),
-        Column("Disruption", lambda row: row.title, folds=True),
-        Column("This plan", lambda row: value_of(row, row.value), number=True),
-        Column("One by one", lambda row: value_of(row, row.greedy), number=True),
-        Column("Bound", lambda row: value_of(row, row.bound), number=True),
-        Column("Unit", unit_of),
-    ]
-    if all(row.greedy is None for row in rows):
-        del columns[4]
-    return sheet("Disruption, the levels of the objective first", columns, rows)
+    return terms_table("Disruption, the levels of the objective first", rows, "One by one")
 
 
 def _laws(answer: JointPlan) -> tuple[int, int]:
@@ -218,8 +196,7 @@ def _laws(answer: JointPlan) -> tuple[int, int]:
 
 def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
     certificate = answer.certificate
-    levels = certificate.levels
-    closed = sum(level.value == level.bound for level in levels)
+    levels, closed = certificate.levels, closed_levels(certificate)
     held, checked = _laws(answer)
     said = [
         answer.status,
@@ -239,69 +216,40 @@ def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
 
 def _lines(answer: JointPlan) -> Iterator[str]:
     yield line("status", answer.status)
-    yield line("explanation", " ".join(map(clean, answer.explanation.split("\n"))))
-    yield line("scheduler", answer.scheduler)
-    yield line("rules", word(answer.rules))
-    yield line("objective", word(answer.objective))
+    yield free("explanation", answer.explanation)
+    yield from field_lines(answer, "scheduler rules objective")
     yield line("now", moment(answer.now))
-    yield from _pending_lines(answer)
-    yield line("victims", str(len(answer.victims)))
-    for number, step in enumerate(answer.steps, start=1):
-        yield line("step", str(number), word(step.preemptor), f"victims={len(step.victims)}")
-        for victim in step.victims:
-            yield line(
-                "victim",
-                str(number),
-                word(victim.workload),
-                f"cluster_queue={word(victim.cluster_queue)}",
-                f"priority={victim.priority}",
-                f"reason={word(victim.reason)}",
-                f"age_s={victim.age_s}",
-                f"evicting={yes(victim.evicted)}",
-                *(f"{word(term)}={value}" for term, value in victim.costs.items()),
-            )
-    yield from (line("fit_again", word(key)) for key in answer.fit_again)
-    yield from _greedy_lines(answer)
-    yield from term_lines(_rows(answer), answer.scheduler)
-    yield _certificate_line(answer)
-
-
-def _pending_lines(answer: JointPlan) -> Iterator[str]:
     for one in answer.pending:
-        yield line(
-            "pending",
-            word(one.workload),
-            f"admitted={yes(one.admitted)}",
-            f"one_by_one={yes(one.greedy)}",
-            f"cluster_queue={word(one.cluster_queue)}",
-            f"priority={one.priority}",
-            quoted(one.explanation),
-        )
-    yield from (line("skipped", word(o.workload), quoted(o.explanation)) for o in answer.skipped)
-
-
-def _greedy_lines(answer: JointPlan) -> Iterator[str]:
+        facts = fields(one, "admitted one_by_one=greedy cluster_queue priority")
+        yield line("pending", one.workload, Said(one.explanation), **facts)
+    yield from (line("skipped", o.workload, Said(o.explanation)) for o in answer.skipped)
+    yield line("victims", answer.victims)
+    for number, step in enumerate(answer.steps, start=1):
+        yield line("step", number, step.preemptor, victims=step.victims)
+        for victim in step.victims:
+            facts = fields(victim, "cluster_queue priority reason age_s evicting=evicted")
+            yield line("victim", number, victim.workload, **facts, **victim.costs)
+    yield from each("fit_again", answer.fit_again)
     greedy = answer.greedy
     for number, turn in enumerate(greedy.turns, start=1):
-        facts = f"admitted={yes(turn.admitted)}", f"victims={len(turn.victims)}"
-        yield line("kueue_turn", str(number), word(turn.preemptor), *facts)
-        yield from (line("kueue_victim", str(number), word(key)) for key in turn.victims)
-    yield from (line("kueue_evicts_again", word(key)) for key in greedy.preemptors_evicted)
-    yield from (line("kueue_fit_again", word(key)) for key in greedy.fit_again)
-
-
-def _certificate_line(answer: JointPlan) -> str:
+        yield line("kueue_turn", number, turn.preemptor, **fields(turn, "admitted victims"))
+        yield from each("kueue_victim", turn.victims, number)
+    yield from each("kueue_evicts_again", greedy.preemptors_evicted)
+    yield from each("kueue_fit_again", greedy.fit_again)
+    yield from term_lines(_rows(answer), answer.scheduler)
     certificate = answer.certificate
-    closed = sum(level.value == level.bound for level in certificate.levels)
     held, checked = _laws(answer)
-    return line(
+    yield line(
         "certificate",
         answer.status,
-        f"levels={closed}/{len(certificate.levels)}",
-        f"laws={held}/{checked}",
-        f"cut_off={certificate.cut_off}",
-        f"seconds={certificate.wall_time_s:.3f}",
-        f"seed={certificate.seed}",
-        f"solver={quoted(certificate.solver)}",
-        f"digest={word(certificate.digest)}",
+        levels=f"{closed_levels(certificate)}/{len(certificate.levels)}",
+        laws=f"{held}/{checked}",
+        cut_off=certificate.cut_off,
+        seconds=f"{certificate.wall_time_s:.3f}",
+        seed=certificate.seed,
+        solver=Said(certificate.solver),
+        digest=certificate.digest,
     )
+
+
+render = renderer(_lines, document)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.commands.explain.yunikorn.record import YuniKornExplanation, YuniKornStanding
-from planner.report.document.block import Cell, Column, name
-from planner.report.plain_lines import line, yes
-from planner.report.table_parts import NOTHING
-from planner.report.text import word
+from planner.report.document import NOTHING, Cell, Column, name
+from planner.report.style import fields, line
 
 
 def about(answer: YuniKornExplanation) -> Iterator[tuple[str, Cell]]:
@@ -35,24 +33,13 @@ def _place(one: YuniKornStanding) -> str:
 
 def asking(answer: YuniKornExplanation) -> Iterator[str]:
     """Yield the lines on where the ask is, and on the node of the plan."""
-    yield line("pod", *([word(answer.pod)] if answer.pod else []))
-    yield line("queue", word(answer.queue))
-    yield line("node", *([word(answer.node)] if answer.node else []))
+    yield line("pod", answer.pod or None)
+    yield line("queue", answer.queue)
+    yield line("node", answer.node or None)
 
 
-def standings(answer: YuniKornExplanation) -> Iterator[tuple[str, YuniKornStanding, list[str]]]:
-    """Yield what is explained: what a line calls it, itself, and facts of this scheduler."""
+def standings(answer: YuniKornExplanation) -> Iterator[tuple[YuniKornStanding, str]]:
+    """Yield what is explained, and the start of its line: who it is, and where it runs."""
+    names = "queue node adjusted_priority originator opted_out node_position node_candidates"
     for one in answer.allocations:
-        place = [] if one.node_position is None else [f"node_position={one.node_position}"]
-        facts = [
-            word(one.allocation),
-            *([f"pod={word(one.pod)}"] if one.pod else []),
-            f"queue={word(one.queue)}",
-            f"node={word(one.node)}",
-            f"adjusted_priority={one.adjusted_priority}",
-            f"originator={yes(one.originator)}",
-            f"opted_out={yes(one.opted_out)}",
-            *place,
-            f"node_candidates={one.node_candidates}",
-        ]
-        yield "allocation", one, facts
+        yield one, line("allocation", one.allocation, pod=one.pod or None, **fields(one, names))

@@ -1,11 +1,13 @@
-"""Victim sets as plans: the records that are printed and verified."""
+"""Victim sets as plans: the records that are printed and verified, and short answers in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from planner.assignment import Assignment, contested, total_request
 from planner.objective.terms import TermTable
@@ -16,26 +18,102 @@ from planner.plan import (
     NodeShare,
     Plan,
     QuotaNode,
+    QuotaUse,
     Status,
     Victim,
 )
+from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
+from planner.quota.request import PodSetRequest
 from planner.quota.share import Shares
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.tree import NO_PARENT, Usage
-from planner.solver.kueue.quota_tree import TouchedTree
+from planner.quota.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
+from planner.reference.kueue.assignment import FlavorAssigner, joined
+from planner.reference.kueue.eligibility import InvalidSelectorError
+from planner.reference.kueue.preference import Possibility
 from planner.state.kep83 import Kep83
+from planner.state.queues import ResourceGroup
+
+MAX_SIBLINGS: Final = 12
+"""How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedTree:
+    """One tree, at two usages, in the flavor-resources of interest, the most telling first."""
+
+    tree: QuotaTree
+    before: Usage
+    after: Usage
+    frs: Sequence[int]
+
+    def nodes(self, queue: int, others: Iterable[int]) -> tuple[QuotaNode, ...]:
+        """List the tree of a ClusterQueue from its root down.
+
+        Every node on the path of the queue and of the others is there; of the rest only those
+        right below such a node that have quota or usage, at most MAX_SIBLINGS, those first that
+        use most.
+        """
+        touched = {node for place in (queue, *others) for node in self.tree.path(place)}
+        root = self.tree.path(queue)[-1]
+        return tuple(self._below(root, touched))
+
+    def _below(self, node: int, touched: set[int]) -> Iterator[QuotaNode]:
+        children = self.tree.children[node]
+        listed = self._listed(children, touched) if node in touched else set()
+        yield self._node(node, touched=node in touched, hidden=len(children) - len(listed))
+        for child in children:
+            if child in listed:
+                yield from self._below(child, touched)
+
+    def _listed(self, children: Iterable[int], touched: set[int]) -> set[int]:
+        others = [node for node in children if node not in touched and self._counts(node)]
+        others.sort(key=lambda node: [-self.before.amount[node][fr] for fr in self.frs])
+        return {*touched.intersection(children), *others[:MAX_SIBLINGS]}
+
+    def _counts(self, node: int) -> bool:
+        used, quota = self.before.amount[node], self.tree.subtree[node]
+        return any(used[fr] or quota[fr] for fr in self.frs)
+
+    def _node(self, node: int, *, touched: bool, hidden: int) -> QuotaNode:
+        known = self.tree.nodes[node]
+        return QuotaNode(
+            name=known.name,
+            kind="ClusterQueue" if known.is_queue else "Cohort",
+            parent=None if known.parent == NO_PARENT else self.tree.nodes[known.parent].name,
+            touched=touched,
+            hidden=hidden,
+            uses=tuple(self._use(node, fr) for fr in self.frs),
+        )
+
+    def _use(self, node: int, fr: int) -> QuotaUse:
+        tree = self.tree
+        quota = tree.nodes[node].quotas.get(fr)
+        return QuotaUse(
+            flavor=tree.frs[fr].flavor,
+            resource=tree.frs[fr].resource,
+            nominal=tree.nominal(node, fr),
+            quota=tree.subtree[node][fr],
+            borrowing_limit=tree.borrowing_limit(node, fr),
+            lending_limit=quota.lending_limit if quota else None,
+            before=self.before.amount[node][fr],
+            after=self.after.amount[node][fr],
+        )
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What every plan for one preemptor has in common; ``kep83`` are options of those rules."""
+    """What every plan for one preemptor has in common; ``kep83`` are options of those rules.
+
+    ``notes`` are remarks about this preemptor, beside those on the state.
+    """
 
     snapshot: Snapshot
     preemptor: Preemptor
     assignment: Assignment
     kep83: Kep83 | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def cluster_queue(self) -> str:
@@ -79,7 +157,7 @@ class Subject:
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
-            notes=tuple(snapshot.notes),
+            notes=(*snapshot.notes, *self.notes),
         )
 
     @property
@@ -203,3 +281,130 @@ def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
         "costs": table.costs_of(position),
     }
     return Victim(**fields)
+
+
+def victims_in_words(count: int) -> str:
+    """Return ``1 workload`` or ``n workloads``."""
+    return f"{count} workload{'' if count == 1 else 's'}"
+
+
+def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> str:
+    """Say which podset gets no flavor, and what stops it in each: no preemption is tried at all.
+
+    Source: docs/semantics/kueue.md §4.1 to §4.4.
+    """
+    assigner = FlavorAssigner(snapshot, snapshot.usage, preemptor)
+    assumed: dict[int, int] = {}
+    for group in assigner.groups():
+        done = {pods.name: pods.flavors for pods in assignment.pod_sets if pods.flavors}
+        failed = [request.name for request in group if request.name not in done]
+        if failed and joined(group):
+            obstacles = dict.fromkeys(_obstacles(assigner, group, assumed))
+            reasons = "; ".join(obstacles) or "it asks for nothing that the queue covers"
+            return f'podset "{failed[0]}" of {preemptor.key} fits in no flavor: {reasons}'
+        for request in group:
+            for resource, choice in done.get(request.name, {}).items():
+                fr = snapshot.fr(choice.flavor, resource)
+                held = assigner.replaced.named(request.name, resource) if assigner.replaced else 0
+                assumed[fr] = assumed.get(fr, 0) + request.totals.get(resource, 0) - held
+    return f"the flavors given for {preemptor.key} are said not to fit (NoFit)"
+
+
+def _obstacles(
+    assigner: FlavorAssigner, group: Sequence[PodSetRequest], assumed: Mapping[int, int]
+) -> Iterator[str]:
+    """Yield what stops podsets that are handled together, in every flavor of each resource.
+
+    ``assumed`` is what earlier podsets take of each flavor-resource.
+    """
+    snapshot, queue = assigner.snapshot, assigner.preemptor.queue
+    requests = joined(group)
+    for resource, total in requests.items():
+        covering = assigner.covering(resource)
+        if covering is None:
+            if not assigner.skips(total):
+                yield f"no resource group of {_named(snapshot, queue)} covers {resource}"
+            continue
+        amount = assigner.lacking(group, {resource: total})[resource]
+        for flavor in covering.flavors:
+            excluded = _excluded(assigner, group, flavor.name, covering)
+            if not excluded and not assigner.keeps_flavors(group, flavor.name, [resource]):
+                excluded = f"the slice that it replaces has another flavor than {flavor.name}"
+            if excluded:
+                yield excluded
+                continue
+            fr = snapshot.fr_or_none(flavor.name, resource)
+            value = amount + assumed.get(-1 if fr is None else fr, 0)
+            told = _beyond_quota(assigner, FlavorResource(flavor.name, resource), value)
+            if told:
+                yield told
+
+
+def _excluded(
+    assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str, covering: ResourceGroup
+) -> str:
+    """Say why podsets may not run on the nodes of a flavor; empty if they may."""
+    try:
+        may_run = assigner.eligible(group, flavor, covering)
+    except InvalidSelectorError as error:
+        return f"its node affinity cannot be evaluated: {error}"
+    return "" if may_run else f"its node selector or tolerations exclude flavor {flavor}"
+
+
+def _beyond_quota(assigner: FlavorAssigner, fr: FlavorResource, value: int) -> str:
+    """Say why an amount of a flavor-resource fits in no way, evictions included."""
+    snapshot, queue = assigner.snapshot, assigner.preemptor.queue
+    tree, index = snapshot.tree, snapshot.fr_or_none(fr.flavor, fr.resource)
+    name, asked = _named(snapshot, queue), f"{format_units(value, fr.resource)} {fr}"
+    if index is None:
+        return f"{asked}: {name} has no quota there" if value > 0 else ""
+    offer = assigner.offer_at_once(index, value)
+    if offer is None or offer.possibility is not Possibility.NO_FIT:
+        return ""
+    nominal = f"nominal {format_units(tree.nominal(queue, index), fr.resource)}"
+    most = tree.potential(queue, index)
+    if value <= most:
+        policy, words = "borrowWithinCohort is Never", ""
+        if snapshot.configuration.fair_sharing_on:
+            policy, words = "reclaimWithinCohort is Never", ", fair sharing is on"
+        return (
+            f"{asked}: more than {nominal}, so it would have to borrow, and {name} can neither "
+            f"reclaim that as its own nor preempt while borrowing ({policy}{words})"
+        )
+    limit, source = tree.borrowing_limit(queue, index), "and it is in no cohort"
+    if limit is not None and most == tree.subtree[queue][index] + limit:
+        source = f"and borrowingLimit {format_units(limit, fr.resource)}"
+    elif tree.path(queue)[1:]:
+        source = "and what its cohort can lend it"
+    can = f"{name} can never use more than {format_units(most, fr.resource)}"
+    return f"{asked}: {can} ({nominal} {source})"
+
+
+def _named(snapshot: Snapshot, queue: int) -> str:
+    return f"ClusterQueue {snapshot.queue_name(queue)}"
+
+
+def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
+    """Say what is missing although every candidate may go, or that the rules protect too many."""
+    count = int(eligible.sum())
+    shortfalls = []
+    for fr in problem.needed:
+        missing = problem.request[fr] - problem.available[fr]
+        freed = sum(problem.holding[np.flatnonzero(eligible), fr].tolist())
+        resource = problem.frs[fr].resource
+        if missing > freed:
+            shortfalls.append(
+                f"{format_units(missing, resource)} {problem.frs[fr]} missing, "
+                f"all candidates together hold {format_units(freed, resource)}"
+            )
+    if count == 0:
+        return "no workload may be preempted for it, and it does not fit"
+    if shortfalls:
+        return f"{count} candidates are not enough: " + "; ".join(shortfalls)
+    reason = (
+        "queues that stop being over their quota, or limits on the way, protect what is needed"
+        if problem.fair is None
+        else "what would be needed is protected by queues that stop borrowing, by limits on the "
+        "way, or because the preemptor's side would then be the more unfair one"
+    )
+    return f"no set of the {count} candidates is legal: {reason}"

@@ -15,28 +15,32 @@ would have with them. Pod counts are those of Kueue's own assignment.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
-from planner.assignment import Assignment, total_request
-from planner.errors import InternalError
+from planner.assignment import Assignment, contested, total_request
+from planner.errors import InternalError, UnsupportedError
+from planner.models.kueue.candidates import eligible
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.plan import Certificate, FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
+from planner.problem.kueue import build_problem
+from planner.proof.claims import Claims, Stated
+from planner.proof.question import Question
 from planner.reference.kueue.assignment import borrow_level
-from planner.solver.answer import without_solver
-from planner.solver.comparison import bind, dropped_in_words
-from planner.solver.core import find_within
+from planner.reference.kueue.permitted import Permitted, permitted_assignments
+from planner.solver.answer import bind, dropped_in_words, without_solver
 from planner.solver.engine import Deadline, Outcome
-from planner.solver.kueue.choices import Choices, candidates_under, choices_of
-from planner.solver.kueue.elsewhere import Elsewhere
-from planner.solver.kueue.explanation import victims_in_words
-from planner.solver.kueue.hurried import in_time
+from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning
-from planner.solver.levels import solve_below, solve_levels
-from planner.solver.second_opinion import soon
+from planner.solver.kueue.stability import in_time
+from planner.solver.levels import find_within, solve_below, solve_levels
+from planner.solver.proving.grow import Effort, grow
+from planner.solver.search import Search
+from planner.solver.second_opinion import Witnesses, soon
 
 ONE_ENGINE: Final = "one engine finds nothing better, and no other confirms it"
 
@@ -388,3 +392,137 @@ def _borrow_level(planning: Planning, plan: Plan) -> int:
     request = total_request(plan.assignment, preemptor, snapshot)
     levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
     return max(levels, default=0)
+
+
+_Asked = tuple[frozenset[tuple[int, int]], frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The permitted assignments: Kueue's own if it is complete, and the others in order."""
+
+    permitted: Permitted
+    own: tuple[Assignment, ...]
+    others: tuple[Assignment, ...]
+
+    @property
+    def distinct(self) -> int:
+        """How many there are that differ in what they ask for or contest."""
+        return len(self.own) + len(self.others)
+
+
+def choices_of(planning: Planning) -> Choices:
+    """Return the assignments for a preemptor, at the pod counts of Kueue's own if that is complete.
+
+    Of several that ask for the same and contest the same only the first is listed.
+    """
+    assignment = planning.decision.assignment
+    pod_sets = planning.preemptor.pod_sets
+    complete = assignment.mode != "NoFit" and len(assignment.pod_sets) == len(pod_sets)
+    counts = None
+    if complete:
+        pairs = zip(assignment.pod_sets, pod_sets, strict=True)
+        counts = [base.count if pods.count is None else pods.count for pods, base in pairs]
+    permitted = permitted_assignments(planning.snapshot, planning.preemptor, counts)
+    own = (assignment,) if complete else ()
+    differing: dict[_Asked, Assignment] = {}
+    for each in (*own, *permitted.assignments):
+        differing.setdefault(_asked(planning, each), each)
+    return Choices(permitted, own, tuple(differing.values())[len(own) :])
+
+
+def _asked(planning: Planning, assignment: Assignment) -> _Asked:
+    """Return what an assignment asks for and contests: all that the laws look at."""
+    snapshot = planning.snapshot
+    request = total_request(assignment, planning.preemptor, snapshot)
+    return frozenset(request.items()), contested(assignment, snapshot)
+
+
+def candidates_under(planning: Planning, choices: Choices) -> BoolArray:
+    """Return who is a candidate if all is contested that some assignment contests: (W,)."""
+    assignments = (*choices.own, *choices.others)
+    if not assignments:
+        return planning.eligible
+    pod_sets = tuple(pods for assignment in assignments for pods in assignment.pod_sets)
+    everything = Assignment(mode="Preempt", pod_sets=pod_sets)
+    return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
+
+
+TREES: Final = "trees that are not kept"
+"""What stands beside the names of engines where trees closed some flavors."""
+
+LITTLE: Final = Effort(steps=300, entries=300_000)
+"""What a tree may take: there are many flavors."""
+
+_Bounds = Sequence[tuple[Measure, int]]
+
+
+@dataclass
+class Elsewhere:
+    """What nothing may beat: the values of a plan, names included, or ``None`` if there is none.
+
+    ``caps`` bind under all flavors.
+    """
+
+    profile: Profile
+    caps: Mapping[Measure, int]
+    values: Sequence[int] | None
+    deadline: Deadline
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """Two engines, for what trees do not close."""
+        return Witnesses(self.profile.wishes.most)
+
+    def is_no_better(self, planning: Planning, search: Search) -> bool:
+        """Say whether it is proved that nothing under some flavors is better.
+
+        Parameters
+        ----------
+        planning
+            The preemptor under these flavors, with the terms of the profile.
+        search
+            The same, ready to be searched, with the wishes of the profile.
+        """
+        claims = planning.claims(self.profile, list(self.caps.items()))
+        with_trees = planning.trees is not False
+        if self.values is None:
+            closed = with_trees and self._is_closed(claims, (), None, 0)
+            return closed or self._agreed(search, (), None, 0)
+        earlier: list[tuple[Measure, int]] = []
+        for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
+            if with_trees and self._is_closed(claims, earlier, measure, value):
+                return True  # nothing is even as good
+            closed = value == 0 or (
+                with_trees and self._is_closed(claims, earlier, measure, value - 1)
+            )
+            if not closed and not self._agreed(search, earlier, measure, value - 1):
+                return False
+            earlier.append((measure, value))
+        return True
+
+    def _is_closed(
+        self, claims: Claims, earlier: _Bounds, measure: Measure | None, most: int
+    ) -> bool:
+        """Say whether a tree shows that nothing has at most so much."""
+        if measure is not None and claims.is_unknown(measure):
+            return False
+        try:
+            grown = grow(_question(claims, earlier, measure, most), self.deadline, LITTLE)
+        except UnsupportedError:
+            return False  # amounts that the rows cannot add up exactly
+        if grown.steps is not None:
+            self.witnesses.engines[TREES] = None
+        return grown.steps is not None
+
+    def _agreed(self, search: Search, earlier: _Bounds, measure: Measure | None, most: int) -> bool:
+        """Say whether two engines find that nothing has at most so much."""
+        limits = (*self.caps.items(), *earlier)
+        return self.witnesses.ask(search, limits, measure, most).outcome == "none"
+
+
+def _question(claims: Claims, earlier: _Bounds, measure: Measure | None, most: int) -> Question:
+    if measure is None:
+        return claims.infeasible()
+    stated = [Stated(each, value, proved=False) for each, value in earlier]
+    return claims.level(stated, measure, most + 1)

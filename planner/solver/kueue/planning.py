@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
 from planner.assignment import Assignment
+from planner.errors import InternalError
 from planner.laws import FS_BORROWING, Law
+from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import (
     attempts,
     eligible,
@@ -18,32 +20,114 @@ from planner.models.kueue.candidates import (
     reasons,
     restricted_while_borrowing,
 )
+from planner.models.kueue.columns import Columns
+from planner.models.kueue.formulation import Formulation
+from planner.models.kueue.relaxation import cover_rows, relax
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
+from planner.objective.terms import TermTable
 from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
-from planner.problem.array import BoolArray
+from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
-from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.slices import replaced_by
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
-from planner.solver.engine import Deadline
-from planner.solver.kueue.describe import Subject, describe_victims
-from planner.solver.kueue.explanation import (
+from planner.solver.answer import accept, broken, refuse_illegal
+from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.engine import Deadline, complete
+from planner.solver.kueue.aftermath import Relapses
+from planner.solver.kueue.describe import (
+    Subject,
+    describe_victims,
     explain_infeasible,
     explain_no_flavor,
     victims_in_words,
 )
-from planner.solver.kueue.relapse import Relapses
-from planner.solver.kueue.rules import KueueRules
+from planner.solver.kueue.remarks import lacking_room, remarks
 from planner.solver.proving.settle import Proved
-from planner.solver.verdict import accept, broken, refuse_illegal
 from planner.state import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
+
+
+@dataclass(frozen=True)
+class KueueRules:
+    """The rules for one problem.
+
+    ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
+    borrowing may take; ``judge`` answers `is_lawful`.
+    """
+
+    problem: Problem
+    table: TermTable
+    attempts: Sequence[bool]
+    restricted: BoolArray
+    judge: Callable[[Sequence[int]], bool]
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in Kueue's candidate order."""
+        return self.problem.order
+
+    def columns(self, classes: Classes) -> Columns:
+        """Return classes with what the laws ask of them."""
+        return Columns(self.problem, classes, self.restricted)
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.problem, self.columns(classes), self.attempts)
+
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        return cover_rows(self.problem, self.columns(classes))
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little of some flavor-resource."""
+        counts = classes.sizes.tolist()
+        return any(
+            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
+            for row in self.rows(classes)
+        )
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below by the best single row."""
+        counts = classes.sizes.tolist()
+        bound, _ = best_single_row(self.rows(classes), costs, counts)
+        return bound
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by the linear relaxation."""
+        relaxation = relax(self.problem, self.columns(classes))
+        return linear_programming_bound(relaxation, classes, costs, limits)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether the verifier accepts the victims."""
+        return self.judge(positions)
+
+    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
+        """Return the attempt an answer belongs to, the first in Kueue's order.
+
+        Raises
+        ------
+        InternalError
+            If no attempt admits it.
+        """
+        taken = [k for k, count in enumerate(counts) if count]
+        wanted = [counts[k] for k in taken]
+        for borrowing in self.attempts:
+            columns = self.columns(classes.subset(taken))
+            formulation = assemble(self.problem, columns, [borrowing])
+            if complete(formulation.builder, formulation.take, wanted) is not None:
+                return borrowing
+        message = "no attempt admits the answer"
+        raise InternalError(message)
 
 
 class Planning:
@@ -83,7 +167,19 @@ class Planning:
         self._costs = costs
         self._fixed = assignment
         self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
-        self.subject = Subject(snapshot, preemptor, self.decision.assignment)
+        self.subject = Subject(
+            snapshot, preemptor, self.decision.assignment, notes=tuple(remarks(self))
+        )
+
+    @property
+    def fixed(self) -> Assignment | None:
+        """The flavors that were given, if they were."""
+        return self._fixed
+
+    @property
+    def going(self) -> list[Admitted]:
+        """Whom no law excludes."""
+        return [self.problem.workloads[place] for place in self.eligible.nonzero()[0].tolist()]
 
     def _decide(self, assignment: Assignment | None) -> Decision:
         """Return the greedy answer: flavors, unless they are given, and targets."""
@@ -367,6 +463,8 @@ class Planning:
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
+        if self.preemptor.rejection:
+            return f"Kueue does not queue {self.preemptor.key}: {self.preemptor.rejection}"
         inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
         if inactive:
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
@@ -375,6 +473,18 @@ class Planning:
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
         return explain_infeasible(self.problem, self.eligible)
+
+    def why_in_vain(self) -> str:
+        """Say why evictions for a slice of larger pods do not help; empty if they do."""
+        replaced = replaced_by(self.snapshot, self.preemptor)
+        short = lacking_room(self) if replaced and self.decision.assignment.mode != "Fit" else []
+        if replaced is None or not short:
+            return ""
+        return (
+            f"its pods ask for more each than those of {replaced.slice.key}, which it replaces: "
+            f"{', '.join(short)} more would have to be free, and Kueue looks for room for "
+            "additional pods only, of which there are none"
+        )
 
     def why_never_looked(self) -> str:
         """Say why nobody looks for victims of a preemptor that does not fit."""

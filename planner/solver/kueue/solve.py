@@ -6,24 +6,75 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.columns import build_classes
 from planner.models.shared.classes import Classes, told_apart
-from planner.objective.profiles import Profile
-from planner.plan import Plan, Status
-from planner.solver.answer import no_plan, without_solver
-from planner.solver.certificate import certify
-from planner.solver.comparison import blame_wishes, cap, refuse_worse
+from planner.models.shared.row import Row
+from planner.objective.profiles import Measure, Profile, measure_id, measure_title
+from planner.objective.terms import TermTable
+from planner.plan import Multiplier, Plan, SolverFreeBound, Status
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue import Problem
+from planner.quantity import format_units
+from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
+from planner.solver.bound import best_single_row
 from planner.solver.engine import Deadline
-from planner.solver.kueue.certificate import solver_free_bounds
-from planner.solver.kueue.explanation import victims_in_words
-from planner.solver.kueue.hurried import in_time
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
-from planner.solver.levels import Answer, solve_levels
+from planner.solver.kueue.describe import victims_in_words
+from planner.solver.kueue.planning import KueueRules, Planning
+from planner.solver.kueue.stability import in_time
+from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.proving.settle import Settling, say_proved
 from planner.solver.search import Search
+
+
+def solver_free_bounds(
+    problem: Problem, table: TermTable, eligible: BoolArray, levels: Sequence[LevelResult]
+) -> tuple[SolverFreeBound, ...]:
+    """Return a bound that can be checked by hand for every separable level that has one."""
+    bounds = (_solver_free_bound(problem, table, eligible, level.measure) for level in levels)
+    return tuple(bound for bound in bounds if bound is not None)
+
+
+def _solver_free_bound(
+    problem: Problem, table: TermTable, eligible: BoolArray, measure: Measure
+) -> SolverFreeBound | None:
+    """Weigh the one flavor-resource that bounds the measure best.
+
+    Removing a workload frees at most what it holds, so every legal set holds at least the
+    request minus what is available.
+    """
+    if not all(term in table.separable for term in measure):
+        return None
+    candidates = np.flatnonzero(eligible)
+    frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
+    rows = [
+        Row("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
+        for fr in frs
+    ]
+    costs: IntArray = np.zeros(len(candidates), dtype=np.int64)
+    for term in measure:
+        costs += table.separable[term][candidates]
+    bound, position = best_single_row(rows, costs, [1] * len(candidates))
+    if position < 0:
+        return None
+    flavor, resource = problem.frs[frs[position]]
+    need = rows[position].bound
+    multiplier = Multiplier(
+        flavor=flavor, resource=resource, numerator=bound.multipliers[0], need=need
+    )
+    return SolverFreeBound(
+        term=measure_id(measure),
+        denominator=bound.denominator,
+        multipliers=(multiplier,),
+        bound=bound.whole,
+        statement=(
+            f"{format_units(need, resource)} {resource} in flavor {flavor} must be freed, so "
+            f"{measure_title(measure)} is at least {bound.whole}"
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +217,9 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
             "Kueue stops assigning flavors there and cannot go on"
         )
     if planning.fits_at_once:
+        in_vain = planning.why_in_vain()
+        if in_vain:
+            return "infeasible", in_vain
         return "optimal", "it fits as it is: no eviction needed"
     if assignment.mode == "Fit":
         return "infeasible", planning.why_never_looked()

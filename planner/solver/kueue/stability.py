@@ -1,26 +1,103 @@
 """Whether a plan is stable, beside the same of Kueue's own plan; and stability as a condition.
 
 Stable means that the term D11 is 0: of all victims, each asked alone once the plan is carried
-out, none would preempt anybody who is not being evicted already.
+out, none would preempt anybody who is not being evicted already. Finding that out takes a decision
+of Kueue for each victim, and a large plan has thousands. Where time ends before, a plan stands
+without the term, and says so; a demand for D11 that nobody could check makes an answer unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Final
 
 from planner.objective.cascading import CASCADE
-from planner.objective.profiles import Profile
+from planner.objective.profiles import Measure, Profile
 from planner.plan import Cascade, Plan
 from planner.solver.engine import Deadline, OutOfTime
-from planner.solver.kueue.cascade import cascades
-from planner.solver.kueue.explanation import victims_in_words
-from planner.solver.kueue.hurried import NOT_KNOWN, Solve, unanswered
+from planner.solver.kueue.aftermath import cascades
+from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.state import State
 from planner.state.queues import BorrowWithinCohort
-from planner.term import in_order
+from planner.term import RATED, in_order
+
+NOT_KNOWN: Final = (
+    "which victims would preempt again was not found out within the time limit: Kueue decides "
+    "that, victim by victim"
+)
+
+
+Solve = Callable[[Planning, Profile, Deadline], Plan]
+
+
+def in_time(solve: Solve) -> Solve:
+    """Return a way to solve that answers without D11 where time is up before it is known."""
+
+    @wraps(solve)
+    def answer(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+        planning.deadline = deadline
+        try:
+            return solve(planning, profile, deadline)
+        except OutOfTime:
+            known = solve(planning, without_cascades(profile), deadline)
+            planning.adopt(profile)
+            return unproved(known, profile)
+
+    return answer
+
+
+def without_cascades(profile: Profile) -> Profile:
+    """Return an objective without everything that only D11 tells; its wishes of it are dropped."""
+    lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
+
+    def kept(measure: Measure) -> bool:
+        return lost.isdisjoint(measure)
+
+    levels = tuple(filter(kept, profile.levels)) or (("D2",),)
+    most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
+    wishes = replace(profile.wishes, most=most)
+    caps = tuple(filter(kept, profile.caps))
+    rates = {} if RATED in lost else profile.rates
+    return replace(profile, levels=levels, caps=caps, wishes=wishes, rates=rates)
+
+
+def unproved(plan: Plan, profile: Profile) -> Plan:
+    """Return a plan that another objective gave as the best known: nothing is proved of D11.
+
+    A plan that is demanded to be stable is none, if nobody knows whether it is.
+    """
+    if plan.status not in {"optimal", "feasible"} or not plan.victims:
+        return plan
+    if CASCADE in profile.wishes.most:
+        return unanswered(plan)
+    return plan.model_copy(
+        update={
+            "status": "feasible",
+            "explanation": f"{plan.explanation.partition(';')[0]}; not proved best: {NOT_KNOWN}",
+            "certificate": None,
+        }
+    )
+
+
+def unanswered(plan: Plan) -> Plan:
+    """Return that no plan is known that keeps to what is demanded of D11."""
+    return plan.model_copy(
+        update={
+            "status": "unknown",
+            "explanation": f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}",
+            "certificate": None,
+            "victims": (),
+            "terms": {},
+            "borrowing": None,
+            "shares": (),
+            "tree": (),
+            "stability": None,
+        }
+    )
+
 
 WITHIN: Final = "withinClusterQueue"
 RECLAIM: Final = "reclaimWithinCohort"

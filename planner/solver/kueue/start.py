@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Final, get_args
 
 from planner.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.errors import InputError, SchemaError
@@ -11,19 +11,60 @@ from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
+from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.engine import Deadline
-from planner.solver.given import Flavors, Given, Wanted, clock_of
-from planner.solver.kep83.planning import Kep83Planning
 from planner.solver.kueue.flavors import solve_flavors
+from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.strict import STRICT, StrictPlanning
-from planner.solver.kueue.turn import with_turn
-from planner.solver.pending import only_pending
+from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
+
+SMALL: Final = 300
+"""Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
+
+
+def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
+    """Return a plan, and Kueue's own beside it, with who keeps Kueue from the preemptor.
+
+    A plan of a large state stays as it is, and so does one for which Kueue evicts nobody.
+    """
+    if plan.greedy is None or not plan.greedy.victims:
+        return plan
+    found = who_is_in_the_way(planning, deadline)
+    if found is None:
+        return plan
+    said = in_words(plan.preemptor, plan.cluster_queue, found)
+    greedy = plan.greedy.model_copy(update={"explanation": said, "in_the_way": found.workloads})
+    return plan.model_copy(update={"greedy": greedy, "notes": (*plan.notes, said)})
+
+
+def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
+    """Return who keeps Kueue from the preemptor, if that is known and the state is small."""
+    if sum(map(len, planning.snapshot.admitted.values())) > SMALL:
+        return None
+    preemptor = planning.preemptor
+    late = lambda: deadline.passed  # noqa: E731 - asked again and again
+    return in_the_way(planning.state, planning.snapshot, preemptor.key, preemptor.queue, late)
+
+
+def in_words(preemptor: str, queue: str, found: InTheWay) -> str:
+    """Say who is in the way, and what Kueue's own victims then are."""
+    names = " and ".join(found.workloads) or "others"
+    if found.own_queue:
+        why = f"{names} is the head of ClusterQueue {queue}, which is StrictFIFO"
+    else:
+        why = f"in every cycle {names} comes first and reserves what it cannot have"
+    return (
+        f"Kueue itself evicts nobody for {preemptor}, as long as nothing changes: {why}; what it "
+        "would evict is what it would choose if the turn came"
+    )
+
 
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
@@ -57,7 +98,7 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError("stability", found, hint="leave it out")
 
 
-def start(state: State, given: Given, costs: Mapping[str, int] | None) -> Planning:
+def start(state: State, given: Given, costs: Mapping[str, int] | None = None) -> Planning:
     """Make a pending workload ready for planning.
 
     Raises
@@ -78,7 +119,7 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
-        state = _without_fair_sharing(state)
+        state = _as_of_kep83(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
@@ -92,13 +133,11 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     return kind(state, snapshot, preemptor, costs, fixed)
 
 
-def _without_fair_sharing(state: State) -> State:
-    """Return the state as KEP-83 finds it: fair sharing came later."""
-    configuration = state.configuration
-    if not configuration.fair_sharing_on:
-        return state
-    edited = configuration.model_copy(update={"fair_sharing": None})
-    return state.model_copy(update={"configuration": edited})
+def _as_of_kep83(state: State) -> State:
+    """Return the state as KEP-83 finds it: both kinds of fair sharing and slices came later."""
+    newer = {"fair_sharing": None, "admission_fair_sharing": None}
+    configuration = state.configuration.model_copy(update=newer)
+    return without_slices(state.model_copy(update={"configuration": configuration}))
 
 
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:

@@ -14,8 +14,7 @@ from planner.proof.kueue.inequalities import some_over
 from planner.proof.kueue.refusal import stuck
 from planner.proof.kueue.shares import may_dominate
 from planner.proof.question import IntArray
-from planner.solver.proving.look import FRACTION
-from planner.solver.proving.phase_one import Suggestion
+from planner.solver.proving.program import FRACTION, Suggestion
 
 
 def cases(

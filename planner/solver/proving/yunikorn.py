@@ -8,8 +8,7 @@ from planner.plan.proof import CaseSplit
 from planner.proof.box import Box
 from planner.proof.question import IntArray
 from planner.proof.yunikorn import YuniKornRules
-from planner.solver.proving.look import FRACTION
-from planner.solver.proving.phase_one import Suggestion
+from planner.solver.proving.program import FRACTION, Suggestion
 
 
 def cases(

@@ -3,36 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal
 
+import numpy as np
+
 from planner.errors import LookupFailed, SchemaError
 from planner.laws import YK_OVER_GUARANTEED, Spared, unkept
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
+from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
+from planner.models.yunikorn.formulation import Formulation
+from planner.models.yunikorn.relaxation import NodeRows, node_rows
 from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
+from planner.objective.terms import TermTable
 from planner.objective.yunikorn import (
     known_yunikorn_groups,
     refuse_annotated,
     yunikorn_term_table,
 )
 from planner.plan import Verdict, Verification, YuniKornPlan
-from planner.problem.yunikorn import build_yunikorn_problem
+from planner.problem.array import IntArray
+from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.preconditions import Preconditions
-from planner.solver.pending import only_pending
-from planner.solver.verdict import accept, broken
-from planner.solver.yunikorn.describe import RuleSet, Subject
-from planner.solver.yunikorn.explanation import postponed, victims_in_words
+from planner.solver.answer import accept, broken
+from planner.solver.bound import Bound, best_single_row, trivial_bound
+from planner.solver.start import only_pending
+from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
 from planner.state import YuniKornState
 from planner.state.clock import to_nanoseconds
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
+
+
+@dataclass(frozen=True)
+class YuniKornRules:
+    """The laws for one problem.
+
+    ``rules`` names the rule set; ``spare`` says whom YK-01 spares.
+    """
+
+    problem: YuniKornProblem
+    table: TermTable
+    rules: str
+    spare: Spared
+
+    @property
+    def order(self) -> IntArray:
+        """(A,) the rank of each allocation in the core's candidate order."""
+        return self.problem.order
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.problem, classes, self.rules, spare=self.spare)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether there is no node on which these classes hold enough."""
+        counts = classes.sizes
+        return all(_is_short(rows, counts) for rows in self._rows(classes).values())
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below, node by node.
+
+        A victim set is for one node. So its cost is at least the least bound of any node, and a
+        set with a victim of some class costs at least what the class adds to the bound of its
+        node. What no node can use would cost more than everything together.
+        """
+        counts = classes.sizes
+        out_of_reach = int((costs * counts).sum()) + 1
+        least = np.full(len(classes), out_of_reach, dtype=np.int64)
+        lowest = out_of_reach
+        for rows in self._rows(classes).values():
+            if _is_short(rows, counts):
+                continue
+            mine = rows.classes
+            bound, _ = best_single_row(rows.cover, costs[mine], counts[mine].tolist())
+            lowest = min(lowest, bound.whole)
+            with_class = [_with_member(bound, reduced) for reduced in bound.reduced]
+            least[mine] = np.minimum(least[mine], np.array(with_class, dtype=np.int64))
+        if lowest == out_of_reach:
+            return trivial_bound(costs)
+        return Bound(lowest, (least - lowest).tolist(), 1)
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below: one node has few classes, so the quick bound is it.
+
+        The limits are left to the exact model.
+        """
+        del limits
+        return self.quick_bound(classes, costs)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - the protocol's
+        """Return True: the core's amounts are integers, as the model's are."""
+        return True
+
+    def _rows(self, classes: Classes) -> dict[int, NodeRows]:
+        return node_rows(self.problem, classes, self.rules)
+
+
+def _is_short(rows: NodeRows, counts: IntArray) -> bool:
+    """Say whether all candidates of a node together are not enough."""
+    mine = counts[rows.classes]
+    return any(int((row.coefficients * mine).sum()) < row.bound for row in rows.cover)
+
+
+def _with_member(bound: Bound, reduced: int) -> int:
+    """Return what a set for a node costs at least, if it has a member of a class."""
+    return max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
+
 
 Laws = Literal["design", "written", "code"]
 """Which side to take where the written laws and the core differ."""
@@ -212,7 +298,8 @@ def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
     return _RULE_SETS[laws]
 
 
-def _side(laws: str | None) -> Laws:
+def side_of(laws: str | None) -> Laws:
+    """Return the laws that are asked for, as designed if nothing is said."""
     for known in _RULE_SETS:
         if laws == known:
             return known
@@ -265,7 +352,7 @@ def plan_ask(
     InputError
         If there is no such ask, or a parameter cannot be used.
     """
-    side = _side(laws)
+    side = side_of(laws)
     if now is not None:
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     wanted = pending or only_pending(state, pending_asks(state))

@@ -1,18 +1,298 @@
-"""What planning asks of YuniKorn: which asks wait, how one is prepared, and how it is solved."""
+"""A planned ask to its proven optimum, and what planning asks of YuniKorn.
+
+Law 1 comes first: who opted out is a last resort under every objective, and originators where D0
+counts them. Whether some legal set spares them is settled before any cap or wish: the law is not
+up for trade.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
 
 from planner.errors import InputError
 from planner.laws import Spared
-from planner.objective.profiles import Profile
-from planner.plan import YuniKornPlan
+from planner.models.shared.classes import told_apart
+from planner.models.yunikorn.columns import build_classes
+from planner.models.yunikorn.laws import spared_by
+from planner.objective.profiles import Measure, Profile
+from planner.objective.wishes import NO_WISHES
+from planner.objective.yunikorn import chosen_node
+from planner.plan import Proof, Status, Tree, YuniKornPlan
+from planner.problem.array import BoolArray
+from planner.problem.yunikorn import YuniKornProblem
+from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
+from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
 from planner.solver.engine import Deadline
-from planner.solver.given import Given, Wanted, clock_of
-from planner.solver.yunikorn.planning import YuniKornPlanning, pending_asks, plan_ask
-from planner.solver.yunikorn.solve import solve_yunikorn as solve
+from planner.solver.levels import Answer, find_any, solve_levels
+from planner.solver.proving.settle import Proved, Settling, say_proved
+from planner.solver.search import Search
+from planner.solver.start import Given, Wanted, clock_of
+from planner.solver.yunikorn.describe import (
+    explain_infeasible,
+    explain_refusal,
+    victims_in_words,
+)
+from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, pending_asks, plan_ask
 from planner.state import YuniKornState
+
+LAST_TIER: Final[Measure] = ("D0",)
+
+
+@dataclass(frozen=True, slots=True)
+class Sparing:
+    """A search that spares as many as law 1 asks for.
+
+    ``settled`` says whether it is known that nobody more can be spared.
+    """
+
+    search: Search
+    spare: Spared
+    settled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LastResort:
+    """Why no legal set spares who opted out, or the positions of one that does."""
+
+    proof: Proof | None
+    trees: tuple[Tree, ...] = ()
+    engines: Sequence[str] = ()
+    victims: Sequence[int] | None = None
+
+
+def to_spare(profile: Profile) -> tuple[Spared, ...]:
+    """Return whom law 1 spares under a profile if that can be, the most first."""
+    return ("last-tier", "opted-out") if LAST_TIER in profile.levels else ("opted-out",)
+
+
+def sparing(
+    free: Search,
+    rules: YuniKornRules,
+    profile: Profile,
+    candidates: Sequence[int],
+    known: Sequence[int] | None = None,
+) -> Sparing:
+    """Spare whom law 1 spares, if some legal set does.
+
+    Parameters
+    ----------
+    free, rules
+        A search that spares nobody, and its rules.
+    profile
+        The objective.
+    candidates
+        Positions of the allocations that no law excludes by itself.
+    known
+        Positions of a legal set without anybody who opted out, if there is one.
+    """
+    settled = True
+    for spare in to_spare(profile):
+        if not spared_by(rules.problem, spare)[list(candidates)].any():
+            continue  # there is nobody to spare
+        search = replace(free.fork(), rules=replace(rules, spare=spare))
+        if known is not None and spare == "opted-out":
+            search.incumbent = free.classes.counts(known)
+        elif find_any(search, search.alive) == "unknown" and spare == "opted-out":
+            settled = False  # of originators the level D0 tells
+        if search.incumbent is not None:
+            return Sparing(search, spare, settled)
+    return Sparing(free, "nobody", settled)
+
+
+def is_spared(problem: YuniKornProblem, spare: Spared, positions: Sequence[int]) -> bool:
+    """Say whether a set has nobody whom law 1 spares."""
+    return not spared_by(problem, spare)[list(positions)].any()
+
+
+def why_last_resort(
+    free: Search, rules: YuniKornRules, claims: Claims, *, certify: bool | None
+) -> LastResort:
+    """Prove that no legal set spares who opted out; ``claims`` are of sets that do."""
+    everything = list(range(len(free.classes)))
+    rules = replace(rules, spare="opted-out")
+    search = Search(rules, free.classes, free.deadline, everything, permitted=everything)
+    found = Settling(claims, search, (), certify).prove(Answer("infeasible", ()))
+    if found.victims is not None:
+        return LastResort(None, victims=found.victims)
+    if found.outcome != "infeasible":
+        return LastResort(None)
+    trees = tuple(
+        tree.model_copy(update={"claim": LAST_RESORT})
+        for tree in found.trees
+        if tree.claim == INFEASIBLE
+    )
+    return LastResort("certified" if trees else "solver", trees, found.engines)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedAsk:
+    """A search that is ready for its levels.
+
+    ``free`` is the same search before law 1 and caps, ``rules`` are its rules; ``spare`` says whom
+    law 1 spares, ``settled`` whether it is known that nobody more can be; ``dropped`` what was
+    said about caps, ``within`` whether the core's own answer is one that the search may give.
+    """
+
+    search: Search
+    free: Search
+    rules: YuniKornRules
+    spare: Spared
+    settled: bool
+    dropped: str
+    within: bool
+
+
+def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> YuniKornPlan:
+    """Return the best legal plan under a profile, verified, with its certificate.
+
+    Raises
+    ------
+    InputError
+        If the state cannot tell what the profile counts or names.
+    InternalError
+        If a plan fails its verification, or the optimum is worse than the core's own plan.
+    """
+    started = time.monotonic()
+    profile = planning.adopt(profile)
+    greedy = planning.greedy_plan()
+    settled = settled_ask(planning)
+    if settled is not None:
+        return without_solver(planning, profile, greedy, *settled)
+    found, answer = search_yunikorn(planning, profile, deadline, greedy)
+    proved, resort = _proved(planning, profile, found, answer)
+    if resort.victims is not None:  # some legal set spares them after all: from there on anew
+        found, answer = search_yunikorn(planning, profile, deadline, greedy, known=resort.victims)
+        proved, resort = _proved(planning, profile, found, answer)
+    search = found.search
+    certificate = certify(
+        planning.state.digest, proved.levels, started, proved=proved, caps=search.caps
+    ).model_copy(update={"last_resort": resort.proof})
+    if proved.victims is None:
+        why = _why_none(planning, profile, search) if proved.outcome == "infeasible" else None
+        return no_plan(planning, profile, greedy, certificate, why)
+    positions = planning.in_candidate_order(proved.victims)
+    terms = planning.table.evaluate(positions)
+    if greedy.victims and found.within:
+        refuse_worse(profile, terms, greedy.terms)
+    optimal = proved.outcome == "optimal"
+    node = chosen_node(planning.problem, positions)
+    plan = planning.subject.plan(
+        "optimum",
+        "optimal" if optimal else "feasible",
+        f"preempting {victims_in_words(len(positions))} makes room; "
+        + say_proved(proved, deadline)
+        + found.dropped,
+        objective=profile.name,
+        node=None if node is None else planning.problem.nodes[node],
+        victims=positions,
+        terms=terms,
+        certificate=certificate,
+        greedy=greedy,
+    )
+    return planning.accepted(plan)
+
+
+def search_yunikorn(
+    planning: YuniKornPlanning,
+    profile: Profile,
+    deadline: Deadline,
+    greedy: YuniKornPlan,
+    known: Sequence[int] | None = None,
+) -> tuple[PreparedAsk, Answer]:
+    """Search the least disruptive set; last resorts are spared if any legal set spares them."""
+    ready = prepare_ask(planning, profile, deadline, greedy, known=known)
+    return ready, solve_levels(ready.search, profile.levels)
+
+
+def _proved(
+    planning: YuniKornPlanning, profile: Profile, found: PreparedAsk, answer: Answer
+) -> tuple[Proved, LastResort]:
+    """Prove an answer, and where it has who opted out, that no legal set does without."""
+    claims = planning.claims(profile, found.search.caps, spare=found.spare)
+    proved = Settling(claims, found.search, profile.levels, planning.certify).prove(answer)
+    if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
+        # Where time did not tell whom law 1 spares, another plan might spare more.
+        sure = found.settled or proved.outcome != "optimal"
+        return proved if sure else replace(proved, outcome="feasible"), LastResort(None)
+    without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
+    resort = why_last_resort(found.free, found.rules, without, certify=planning.certify)
+    return replace(
+        proved,
+        outcome=proved.outcome if resort.proof else "feasible",
+        trees=(*proved.trees, *resort.trees),
+        engines=tuple(dict.fromkeys((*proved.engines, *resort.engines))),
+    ), resort
+
+
+def prepare_ask(  # noqa: PLR0913 - what a search is made of
+    planning: YuniKornPlanning,
+    profile: Profile,
+    deadline: Deadline,
+    greedy: YuniKornPlan,
+    apart: Collection[int] = (),
+    *,
+    last_resort: bool = False,
+    known: Sequence[int] | None = None,
+) -> PreparedAsk:
+    """Set up the search for an ask that needs one, with the caps of its profile.
+
+    ``apart`` are positions of allocations that get a class of their own, so that a question can
+    be asked about each of them; with ``last_resort`` law 1 does not bind. ``known`` are positions
+    of a legal set without anybody who opted out.
+    """
+    problem, table = planning.problem, planning.table
+    # Tier and opting out always tell apart, for law 1.
+    costs = table.telling_apart((*profile.terms, *LAST_TIER))
+    costs += [problem.opted_out.astype(np.int64), *told_apart(len(problem.allocations), apart)]
+    classes = build_classes(problem, _reachable(planning), costs)
+    rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
+    free = Search(rules, classes, deadline, list(range(len(classes))))
+    spared = Sparing(free.fork(), "nobody")
+    if not last_resort:
+        spared = sparing(free, rules, profile, planning.eligible.nonzero()[0].tolist(), known)
+    search = spared.search
+    within = not greedy.outside_rules and greedy.spares(spared.spare)
+    if greedy.victims and within:
+        search.incumbent = classes.counts(planning.greedy_positions())
+    dropped = cap(search, profile, greedy)
+    return PreparedAsk(search, free, rules, spared.spare, spared.settled, dropped, within)
+
+
+def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
+    """Return the answer where no search is needed: nothing has to go, or nothing can."""
+    if planning.fits_at_once:
+        return "optimal", "it fits as it is: no preemption needed"
+    if not planning.problem.may_preempt:
+        return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
+    return None
+
+
+def _why_none(planning: YuniKornPlanning, profile: Profile, search: Search) -> str:
+    problem, candidates = planning.problem, planning.eligible
+    classes = build_classes(problem, candidates, [])
+    by_wishes = blame_wishes(search, profile)
+    return by_wishes or explain_infeasible(problem, classes, candidates, planning.subject.rules)
+
+
+def _reachable(planning: YuniKornPlanning) -> BoolArray:
+    """Return the eligible allocations that some plan can have: (A,).
+
+    Unless a node has room without victims, they are on a usable node.
+    """
+    problem = planning.problem
+    if problem.roomy and not problem.ask.required_node:
+        return planning.eligible
+    known = problem.node >= 0
+    hosted = np.zeros(len(problem.node), dtype=np.bool_)
+    hosted[known] = problem.usable[problem.node[known]]
+    reachable: BoolArray = planning.eligible & hosted
+    return reachable
+
 
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
@@ -41,7 +321,9 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError(asked, "only Kueue's victims queue again", hint="leave it out")
 
 
-def start(state: YuniKornState, given: Given, costs: Mapping[str, int] | None) -> YuniKornPlanning:
+def start(
+    state: YuniKornState, given: Given, costs: Mapping[str, int] | None = None
+) -> YuniKornPlanning:
     """Make an ask ready for planning.
 
     Raises

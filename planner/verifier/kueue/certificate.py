@@ -123,7 +123,7 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
     A level of an optimal plan must say that it is certified, or agreed by two engines. Terms are
     never negative, so evicting nothing is optimal without any level.
     """
-    certificate, claims_optimum = plan.certificate, plan.status == "optimal"
+    certificate, claims_optimum = plan.certificate, plan.claim == "optimal"
     if certificate is None:
         missing = claims_optimum and plan.victims
         findings = ["an optimal plan needs a certificate"] if missing else []
@@ -145,7 +145,7 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
         ]
     if claims_optimum and plan.victims and not certificate.levels:
         findings.append("an optimal plan needs at least one level")
-    return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.status}")
+    return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.claim}")
 
 
 def check_solver_free_bound(

@@ -32,7 +32,7 @@ class FairSetting(Setting):
     @cached_property
     def shares(self) -> Shares:
         """The shares of the tree, as functions of usage."""
-        return Shares(self.snapshot.tree)
+        return Shares(self.snapshot.tree, self.snapshot.configuration.rules)
 
     @property
     def strategies(self) -> tuple[Strategy, ...]:

@@ -14,7 +14,9 @@ from planner.assignment import Assignment, PodSetFlavors
 from planner.laws import KF_PERMITTED, Register
 from planner.plan import Verdict
 from planner.quota.amount import add, subtract
+from planner.quota.holding import PodSetHolding
 from planner.quota.request import PodSetRequest
+from planner.quota.slices import replaced_by
 from planner.state.queues import ResourceGroup
 from planner.verifier.kueue.node_match import obstacle_between
 from planner.verifier.kueue.setting import Setting
@@ -28,9 +30,13 @@ CHECKS: Final[Register[Check]] = Register()
 
 @dataclass(slots=True)
 class _Group:
-    """Podsets that are handled together, with the flavors that a plan gives each."""
+    """Podsets that are handled together, with the flavors that a plan gives each.
+
+    ``places`` are where they stand in the spec.
+    """
 
     members: list[tuple[PodSetRequest, PodSetFlavors]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -67,10 +73,11 @@ def permitted_flavors(setting: Setting, assignment: Assignment) -> Verdict:
 
     Podsets of one podset group count as one. For each resource group with requests: one flavor;
     it is listed and exists; taints and labels permit it, and no flavor listed before it has
-    labels on which the podset's selector is invalid. With val = the request plus that of the
-    podsets before: val <= potential(q, fr); the mode is Fit iff val <= max(0, available(q, fr));
-    else val <= nominal(q, fr), or the cohort could give it back, or q may preempt while
-    borrowing. The queue is active. Source: docs/semantics/kueue.md §2 and §4.1 to §4.4.
+    labels on which the podset's selector is invalid. A slice of an elastic workload keeps the
+    flavors of the one that it replaces, and asks for the rest only. With val = the request plus
+    that of the podsets before: val <= potential(q, fr); the mode is Fit iff val <= max(0,
+    available(q, fr)); else val <= nominal(q, fr), or the cohort could give it back, or q may
+    preempt while borrowing. The queue is active. Source: docs/semantics/kueue.md §2, §4.1 to §4.4.
     """
     findings: list[str] = []
     if not setting.snapshot.is_active(setting.queue):
@@ -97,13 +104,19 @@ def _groups(setting: Setting, assignment: Assignment) -> Iterator[_Group]:
         topology = request.pod_set.topology_request
         shared = topology.pod_set_group_name if topology else ""
         key = (shared, -1) if shared else ("", position)
-        groups.setdefault(key, _Group()).members.append((request, pods))
+        group = groups.setdefault(key, _Group())
+        group.members.append((request, pods))
+        group.places.append(position)
     yield from groups.values()
 
 
 def _uncovered(setting: Setting, group: _Group) -> Iterator[str]:
     spec = setting.snapshot.queues[setting.queue].spec
     covered = {name for covering in spec.resource_groups for name in covering.covered_resources}
+    if not setting.snapshot.configuration.rules.skips_undeclared_zero:
+        for resource, amount in group.asks().items():
+            if resource not in covered and not amount:
+                yield f"{group.name} asks for 0 of {resource}, which this release refuses"
     for _, pods in group.members:
         for resource in pods.flavors:
             if resource not in covered:
@@ -124,14 +137,27 @@ def _check(
         yield f"{group.name} gets {' and '.join(chosen) or 'no flavor'} for {resources}: not one"
         return
     yield from _eligibility(setting, group, covering, chosen[0])
-    for resource, amount in wanted.items():
+    for resource, total in wanted.items():
+        amount = total
+        for old in _old_pod_sets(setting, group):
+            if old.flavors.get(resource) != chosen[0]:
+                had = old.flavors.get(resource, "no flavor")
+                yield f"{group.name} had {had} for {resource} before, and gets {chosen[0]}"
+            amount = subtract(amount, old.amounts.get(resource, 0))
         fr = setting.snapshot.fr_or_none(chosen[0], resource)
         if fr is None:
-            if amount:
+            if amount > 0:
                 yield f"nothing has quota for {resource} in flavor {chosen[0]}"
             continue
         value = assumed[fr] = add(assumed.get(fr, 0), amount)
         yield from _amount_faults(setting, group.modes(resource), fr, value)
+
+
+def _old_pod_sets(setting: Setting, group: _Group) -> Iterator[PodSetHolding]:
+    """Yield the podsets, of the slice that is replaced, in the places of those of a group."""
+    replaced = replaced_by(setting.snapshot, setting.preemptor)
+    if replaced is not None:
+        yield from (replaced.at(place) for place in group.places)
 
 
 def _eligibility(
@@ -142,14 +168,18 @@ def _eligibility(
     if flavor not in listed:
         yield f"flavor {flavor} of {group.name} is not one of its resource group: {listed}"
         return
+    flavors = setting.snapshot.flavors
+    others = [flavors[name] for name in listed if name in flavors]
+    if setting.snapshot.configuration.rules.own_label_keys:
+        others = []
     for name in listed[: listed.index(flavor) + 1]:
-        known = setting.snapshot.flavors.get(name)
+        known = flavors.get(name)
         if known is None:
             if name == flavor:
                 yield f"there is no ResourceFlavor {flavor}"
             continue
         for request, _ in group.members:
-            obstacle = obstacle_between(request.pod_set.template.spec, known)
+            obstacle = obstacle_between(request.pod_set.template.spec, known, others)
             if obstacle is None:
                 continue
             if name == flavor or obstacle.fatal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,21 +34,28 @@ class Obstacle:
     fatal: bool = False
 
 
-def obstacle_between(pod: PodSpec, flavor: ResourceFlavor) -> Obstacle | None:
+def obstacle_between(
+    pod: PodSpec, flavor: ResourceFlavor, others: Iterable[ResourceFlavor] = ()
+) -> Obstacle | None:
     """Return what keeps a podset from the nodes of a flavor, if anything does.
 
     Taints with effect NoSchedule or NoExecute need a toleration, of the pods or of the flavor.
     Selectors count only where they name a label that the flavor defines; a term of the affinity
-    that names none permits every flavor.
+    that names none permits every flavor. In older releases the labels of ``others``, which the
+    same resource group lists, count as well.
     """
     tolerations = [*flavor.spec.tolerations, *pod.tolerations]
     for taint in flavor.spec.node_taints:
         strict = taint.effect in ("NoSchedule", "NoExecute")
         if strict and not any(_covers(toleration, taint) for toleration in tolerations):
             return Obstacle(f"its taint {taint.key}={taint.value}:{taint.effect} is not tolerated")
-    labels = flavor.spec.node_labels
+    labels: dict[str, str | None] = {
+        key: None for each in others for key in each.spec.node_labels
+    } | {**flavor.spec.node_labels}
     for key, value in pod.node_selector.items():
         if labels.get(key, value) != value:
+            if labels[key] is None:
+                return Obstacle(f"it has no label {key}, of which {value} is selected")
             return Obstacle(f"its label {key}={labels[key]} is not the {value} selected")
     affinity = pod.affinity.node_affinity if pod.affinity else None
     terms = affinity.required.terms if affinity and affinity.required else ()
@@ -74,12 +81,12 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
     return higher if toleration.operator == "Gt" else lower
 
 
-def _known(term: NodeSelectorTerm, labels: Mapping[str, str]) -> list[SelectorRequirement]:
+def _known(term: NodeSelectorTerm, labels: Mapping[str, str | None]) -> list[SelectorRequirement]:
     """Return the rows of a term that say something about a label of the flavor."""
     return [row for row in term.match_expressions if row.key in labels]
 
 
-def _judge_term(term: NodeSelectorTerm, labels: Mapping[str, str]) -> bool | None:
+def _judge_term(term: NodeSelectorTerm, labels: Mapping[str, str | None]) -> bool | None:
     """Say whether all rows hold; ``None`` where one of them is not valid."""
     rows = _known(term, labels)
     if not all(_is_valid(row) for row in rows):
@@ -96,7 +103,9 @@ def _is_valid(row: SelectorRequirement) -> bool:
     return all(_LABEL.fullmatch(v) and len(v) <= _LONGEST_LABEL for v in row.values)
 
 
-def _judge_row(row: SelectorRequirement, value: str) -> bool:
+def _judge_row(row: SelectorRequirement, value: str | None) -> bool:
+    if value is None:  # the label is another flavor's
+        return row.operator in ("NotIn", "DoesNotExist")
     if row.operator in ("In", "NotIn"):
         return (value in row.values) == (row.operator == "In")
     if row.operator in ("Exists", "DoesNotExist"):

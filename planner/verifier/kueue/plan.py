@@ -9,6 +9,7 @@ from planner.errors import UnsupportedError
 from planner.laws import FS_SHARES, KQ_ATTEMPT, RULE_SETS
 from planner.plan import Plan, Verdict, Verification
 from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
@@ -60,11 +61,13 @@ def verify_plan(
     """
     if plan.rules not in RULE_SETS:
         raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
-    if plan.status in {"infeasible", "unknown"}:
+    if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(state.configuration, plan.rules)
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
+    if plan.kep83 is not None and snapshot is None:
+        state = without_slices(state)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
     found = _with_precedence(case, verify_case(case)) if plan.strict else verify_case(case)
     if plan.flavors is None:

@@ -124,7 +124,7 @@ class Setting:
         if policy == "LowerPriority":
             return mine > its
         if policy == "LowerOrNewerEqualPriority":
-            newer = self.preemptor.queued_at < workload.queued_at
+            newer = self.preemptor.queued_before(workload.queued_at)
             return mine > its or (mine == its and newer)
         return policy == "Any"
 

@@ -46,7 +46,7 @@ def verify_yunikorn_plan(
         If the state has no such partition, or the plan's preemptor is not one of its asks.
     """
     case = match_yunikorn(state, plan, cluster)
-    if plan.status in {"infeasible", "unknown"}:
+    if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(case.asking, plan.rules)
         verdicts = (judge(YK_MAY_PREEMPT, [wrong], ""),) if wrong else ()
         claims_nothing = not plan.victims and plan.node is None

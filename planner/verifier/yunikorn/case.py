@@ -183,5 +183,5 @@ def _last_tier(plan: YuniKornPlan) -> LastTier:
         value=None if level is None else level.value,
         bound=None if level is None else level.bound,
         resort=plan.certificate.last_resort if plan.certificate else None,
-        proved=plan.status == "optimal",
+        proved=plan.claim == "optimal",
     )

@@ -10,8 +10,7 @@ from itertools import chain, combinations, product
 import pytest
 
 from planner.assignment import Assignment
-from planner.commands.boost.search import Search
-from planner.commands.boost.trial import Trial, annotated
+from planner.commands.boost.kueue.search import Search, Trial, annotated
 from planner.commands.whatif.edit import edit
 from planner.models.kueue.candidates import eligible, reasons
 from planner.problem.kueue import build_problem

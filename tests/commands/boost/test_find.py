@@ -1,9 +1,8 @@
 """Boosts for plans on clusters of a few workloads, worked out by hand."""
 
 from planner import api
-from planner.commands.boost.answer import Boosts
-from planner.commands.boost.find import find_boosts
-from planner.commands.boost.trial import annotated
+from planner.commands.boost.kueue.find import Boosts, find_boosts
+from planner.commands.boost.kueue.search import annotated
 from planner.commands.whatif.edit import edit
 from planner.state import State
 from tests.cluster import Object as Objects

@@ -3,9 +3,13 @@
 import pytest
 
 from planner import api
-from planner.commands.boost.orders import count_orders, every_order, priorities_for
-from planner.commands.boost.search import Search
-from planner.commands.boost.trial import Trial
+from planner.commands.boost.kueue.search import (
+    Search,
+    Trial,
+    count_orders,
+    every_order,
+    priorities_for,
+)
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 

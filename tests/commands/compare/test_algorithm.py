@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from planner.commands.compare import find_algorithm, find_algorithms
-from planner.commands.compare.algorithm import algorithm_names
+from planner.commands.compare.measure import algorithm_names
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state.configuration import BOTH_STRATEGIES

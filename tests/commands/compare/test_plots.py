@@ -7,7 +7,8 @@ import pytest
 
 from planner.commands.compare import Comparison, compare
 from planner.errors import InputError
-from planner.report.compare_plots import MARKERS, PALETTE, draw, pairs
+from planner.report.plots import MARKERS, PALETTE, pairs
+from planner.report.plots import draw_comparison as draw
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers
 
 NAMES = {"victims", "lost-work", "gaps", "time"}

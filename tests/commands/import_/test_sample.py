@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from planner.commands.import_ import Philly, sample
-from planner.commands.import_.draw import apportion, between, choose, draw, weighted
+from planner.commands.import_.job import apportion, between, choose, draw, weighted
 from planner.commands.import_.sample import Running, sampled
 from tests.commands.import_.files import PHILLY_HEADER, write
 

@@ -15,6 +15,7 @@ from tests.cluster import (
     queue,
     running,
 )
+from tests.reference.cycles import strict, waits
 
 Dump = dict[str, Any]
 Edit = Callable[[Dump], None]
@@ -79,6 +80,13 @@ def without_boosts(dump: Dump) -> None:
 NEVER: Mapping[str, str] = {"policy": "Never"}
 LOWER: Mapping[str, str] = {"policy": "LowerPriority"}
 BOTH: dict[str, Any] = {"reclaim": "LowerPriority", "borrow": "LowerPriority"}
+
+
+def starving(kind: Any) -> list[list[Object]]:
+    """Return a queue whose head asks for more than there is, before one that would preempt."""
+    head, behind = waits("first", "a", 10, 100), waits("p", "a", 2, 10)
+    return [kind("a", 4, within="LowerPriority"), running("low", "a", 4), head, behind]
+
 
 CASES = (
     case(
@@ -206,5 +214,11 @@ CASES = (
          running("w", "a", 1, annotations={"kueue.x-k8s.io/priority-boost": "5"}),
          configuration(featureGates={"PriorityBoost": True})],
         without_boosts,
+    ),
+    case(
+        "KL-19",
+        starving(strict),
+        starving(queue),
+        of("ClusterQueue", "a", queueingStrategy="BestEffortFIFO"),
     ),
 )  # fmt: skip

@@ -14,16 +14,20 @@ import pytest
 import planner
 from planner.api import pending_workloads
 from planner.commands.lint import Finding
-from planner.commands.lint.catalogue import KINDS
-from planner.commands.lint.example import files_of
-from planner.commands.lint.kueue.facts import Facts
-from planner.commands.lint.kueue.trial import AT_REST, loop
+from planner.commands.lint.kueue import starvation
+from planner.commands.lint.kueue.search import AT_REST, loop
+from planner.commands.lint.kueue.starvation import MAX_TRIED
+from planner.commands.lint.kueue.world import Facts
+from planner.commands.lint.lint import files_of
+from planner.commands.lint.record import KINDS
 from planner.commands.simulate import simulate
 from planner.reader import read_kueue_objects
-from tests.cluster import NOW, cohort, dump_of, queue, running
+from tests.cluster import NOW, cohort, dump_of, queue, running, state_of
 from tests.commands.lint.film import Dump, evictions, head_of
 from tests.commands.lint.kueue_cases import CASES, TWO, Case
 from tests.conftest import ROOT
+from tests.reference.cycles import waits
+from tests.solver.test_turn import blocked_by_another_queue, blocked_by_its_own_queue
 
 PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
 CYCLES = 24
@@ -233,3 +237,60 @@ def asking(queue_name: str, amount: int, priority: int, created: int) -> list[An
     (workload,) = running("asks", queue_name, amount, priority, created=created)
     del workload["status"]
     return [workload]
+
+
+def found_starving(*parts: Any) -> list[Finding]:
+    return [one for one in found_in(dump_of(*parts)) if one.code == "KL-19"]
+
+
+@pytest.mark.parametrize("parts", [blocked_by_its_own_queue, blocked_by_another_queue])
+def test_starvation_is_what_a_plan_says_of_it(parts: Any) -> None:
+    """Of the state, and of the example: who is in the way, and that it would preempt."""
+    (found,) = found_starving(*parts())
+    plan = planner.solve(state_of(*parts()), "ns/p")
+    assert plan.greedy is not None
+    in_the_way = tuple(f"workload/{key}" for key in plan.greedy.in_the_way)
+    assert found.objects[1:] == (*in_the_way, "workload/ns/p")
+    example = read_kueue_objects(found.example.state, where="test", now=NOW)
+    shown = planner.solve(example, found.example.pending)
+    assert shown.greedy is not None
+    assert shown.greedy.in_the_way == ("example/first-1",)
+    assert shown.greedy.keys == ("example/runs-1",)
+    assert "ns/" not in json.dumps(found.example.state)
+
+
+@pytest.mark.parametrize("parts", [blocked_by_its_own_queue, blocked_by_another_queue])
+def test_starvation_ends_with_another_strategy(parts: Any) -> None:
+    assert found_starving(*parts(queue)) == []
+
+
+def test_nobody_starves_where_somebody_moves() -> None:
+    """What is admitted first changes everything, and who waits for its backoff will come back."""
+    parts = blocked_by_another_queue()
+    assert found_starving(*parts[:3], waits("first", "b", 0, 10), parts[4]) == []
+    requeue: dict[str, Any] = {"requeueState": {"count": 1, "requeueAt": "2026-05-01T14:00:00Z"}}
+    own = blocked_by_its_own_queue()
+    assert len(found_starving(*own[:2], waits("first", "a", 10, 100, **requeue), own[3])) == 1
+    parked = [{"type": "Requeued", "status": "False", "reason": "Parked"}]
+    held = waits("first", "a", 10, 100, conditions=parked)
+    assert found_starving(*own[:2], held, own[3]) == []
+
+
+def test_who_would_find_nobody_either_does_not_starve() -> None:
+    own = blocked_by_its_own_queue()
+    assert found_starving(*own[:3], waits("p", "a", 5, 10)) == []
+    assert found_starving(own[0], own[2], waits("p", "a", 4, 10))[0].example.shows[-1] == (
+        "in its turn example/asks fits at once"
+    )
+
+
+def test_many_behind_one_are_one_finding_of_few_objects() -> None:
+    behind = (waits(f"w{number}", "a", 1, 5) for number in range(3_000))
+    (found,) = found_starving(*blocked_by_its_own_queue(), *behind)
+    assert "workload/ns/p (and 3,000 more) is behind workload/ns/first" in found.reason
+    assert len(found.objects) == 2 + MAX_TRIED
+
+
+def test_a_tree_that_is_too_much_work_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starvation, "MAX_WORK", 5)
+    assert found_starving(*blocked_by_its_own_queue()) == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.commands.risk.shapes import preemptors
+from planner.commands.risk.measure import preemptors
 from planner.commands.whatif.edit import edit
 from planner.state import State, YuniKornState
 from tests.cluster import Object, configuration, pending, queue, running, state_of

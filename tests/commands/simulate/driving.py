@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from planner.commands.simulate import Event, Script, Simulation, simulate
-from planner.commands.simulate.kueue_leave import Leaving
 from planner.commands.simulate.kueue_world import KueueWorld
+from planner.commands.simulate.script import Leaving
 from planner.commands.simulate.world import World
 from planner.reference.kueue.decision import decide
 from planner.state import State

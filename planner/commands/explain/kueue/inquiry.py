@@ -1,26 +1,249 @@
-"""A pending workload of Kueue, its plan, and the searches that questions about it are put to."""
+"""A pending workload of Kueue and its plan, as questions are put to them, law by law."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import Final
 
 from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
-from planner.commands.explain.kueue.candidacy import excluded_by, standing
-from planner.commands.explain.kueue.change import KueueTrial, smallest_changes
-from planner.commands.explain.kueue.clash import clash_in_words, minimal_clash, shortfalls
+from planner.commands.explain.kueue.clash import (
+    KueueTrial,
+    clash_in_words,
+    minimal_clash,
+    shortfalls,
+    smallest_changes,
+)
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
-from planner.errors import LookupFailed
+from planner.commands.explain.record import LawInWords
+from planner.errors import InternalError, LookupFailed
+from planner.laws import (
+    FS_BORROWING,
+    FS_BORROWS_CONTESTED,
+    FS_HOLDS_CONTESTED,
+    FS_RECLAIM,
+    FS_WITHIN_CLUSTER_QUEUE,
+    KQ_BORROW_WITHIN_COHORT,
+    KQ_HOLDS_CONTESTED,
+    KQ_OVER_QUOTA,
+    KQ_RECLAIM,
+    KQ_WITHIN_CLUSTER_QUEUE,
+    Law,
+    Register,
+    law_behind,
+)
 from planner.objective.profiles import Profile
 from planner.plan import Plan
+from planner.problem.kueue import Problem
+from planner.quantity import format_units
+from planner.quota.snapshot import Snapshot
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
+from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
-from planner.solver.kueue.turn import in_words, who_is_in_the_way
+from planner.solver.kueue.start import in_words, start, who_is_in_the_way
 from planner.solver.search import Counts
-from planner.solver.start import start
+from planner.solver.start import Given
 from planner.state import State
+
+WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
+"""What a law says of a workload that it forbids, by the law's id."""
+
+
+def standing(planning: Planning, state: State, workload: str, position: int | None) -> Standing:
+    """Say how the rules see a workload that is in the dump.
+
+    ``position`` is ``None`` for one that is not in the problem.
+    """
+    if position is None:
+        return _outside(planning, state, workload)
+    law = excluded_by(planning, position)
+    (described,) = planning.describe_in_order([position]) if law is None else (None,)
+    admitted = planning.problem.workloads[position]
+    return Standing(
+        workload=workload,
+        cluster_queue=planning.snapshot.queue_name(admitted.queue),
+        priority=admitted.priority,
+        candidate=law is None,
+        law=law or permitted_by(planning, position, described.reason if described else ""),
+        reason=described.reason if described else "",
+        position=described.position if described else None,
+        candidates=int(planning.candidates.sum()),
+        usage=described.usage if described else (),
+    )
+
+
+def excluded_by(planning: Planning, position: int) -> LawInWords | None:
+    """Return the first law that excludes a workload on its own, ``None`` for a candidate."""
+    problem = planning.problem
+    for law, forbidden in planning.excluding:
+        if forbidden[position]:
+            said = WORDS[law.id](problem, position) if law.id in WORDS else law.title
+            return _in_words(law, said)
+    if not planning.eligible[position]:
+        law = KQ_OVER_QUOTA if problem.fair is None else FS_BORROWING
+        return _in_words(law, _not_over_quota(problem, position))
+    if planning.restricted is not None and planning.restricted[position]:
+        return _in_words(KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
+    return None
+
+
+def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
+    """Return the law that made a workload a candidate, with the numbers."""
+    problem = planning.problem
+    law = law_behind(problem.rules, reason)
+    if law is None:
+        message = f"no law of {problem.rules} stands behind {reason!r}"
+        raise InternalError(message)
+    mine, its = problem.preemptor_priority, int(problem.priority[position])
+    policy = problem.policy
+    if problem.from_own_queue[position]:
+        order = "the same as" if its == mine else "below"
+        later = ", and it queued later" if its == mine else ""
+        text = (
+            f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order} "
+            f"{mine}{later}"
+        )
+        return _in_words(law, text)
+    over = _over(problem, int(problem.queue[position]))
+    text = f"reclaimWithinCohort is {policy.reclaim_within_cohort}"
+    if policy.reclaim_within_cohort == "LowerPriority":
+        text += f": its priority {its} is below {mine}"
+    if reason == "InCohortReclaimWhileBorrowing":
+        limit = policy.borrow_within_cohort.max_priority_threshold
+        most = "" if limit is None else f" and at most maxPriorityThreshold {limit}"
+        text = f"borrowWithinCohort is LowerPriority: its priority {its} is below {mine}{most}"
+    if reason == "InCohortFairSharing" and problem.fair is not None:
+        text += f"; shares are compared by {', then '.join(problem.fair.strategies)}"
+    return _in_words(law, f"{text}; {over}" if over else text)
+
+
+def _outside(planning: Planning, state: State, workload: str) -> Standing:
+    """Say why a workload is not even in the preemptor's tree."""
+    snapshot = planning.snapshot
+    found = next(item for item in state.workloads if item.key == workload)
+    held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
+    queue = found.admitted_by
+    if not held:
+        priority = found.spec.priority or 0
+        text = f"it holds no quota: it {'is pending' if found.is_pending else 'is not running'}"
+    else:
+        priority = held[0].priority
+        text = _no_neighbour(snapshot, planning, queue)
+    law = KQ_HOLDS_CONTESTED if planning.problem.fair is None else FS_HOLDS_CONTESTED
+    return Standing(
+        workload=workload,
+        cluster_queue=queue,
+        priority=priority,
+        candidate=False,
+        law=_in_words(law, text),
+        candidates=int(planning.candidates.sum()),
+    )
+
+
+def _no_neighbour(snapshot: Snapshot, planning: Planning, queue: str) -> str:
+    inactive = snapshot.inactive.get(queue)
+    if inactive:
+        return f"ClusterQueue {queue} is inactive: {inactive}"
+    own = planning.subject.cluster_queue
+    return f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
+
+
+def _in_words(law: Law, text: str) -> LawInWords:
+    return LawInWords(law=law.id, title=law.title, text=text)
+
+
+@WORDS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
+def _holds_nothing(problem: Problem, position: int) -> str:
+    held = [fr for fr in range(len(problem.frs)) if problem.holding[position, fr]]
+    text = f"it holds nothing of what is short, {_listed(problem, problem.contested)}"
+    return f"{text}; it holds {_listed(problem, held)}" if held else text
+
+
+@WORDS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
+def _within_cluster_queue(problem: Problem, position: int) -> str:
+    policy = problem.policy.within_cluster_queue
+    text = f"withinClusterQueue of ClusterQueue {_own(problem)} is {policy}"
+    if policy == "Never":
+        return text
+    mine, its = problem.preemptor_priority, int(problem.priority[position])
+    if its > mine:
+        return f"{text}: its priority {its} is above {mine}"
+    if policy == "LowerPriority":
+        return f"{text}: its priority {its} is not below {mine}"
+    return f"{text}: its priority {its} is the same, and it did not queue later"
+
+
+@WORDS.of(KQ_RECLAIM, FS_RECLAIM)
+def _reclaim(problem: Problem, position: int) -> str:
+    policy = problem.policy.reclaim_within_cohort
+    text = f"reclaimWithinCohort of ClusterQueue {_own(problem)} is {policy}"
+    if policy == "Never":
+        return text
+    its = int(problem.priority[position])
+    return f"{text}: its priority {its} is not below {problem.preemptor_priority}"
+
+
+@WORDS.of(FS_BORROWS_CONTESTED)
+def _borrows_nothing(problem: Problem, position: int) -> str:
+    return _within_quota(problem, int(problem.queue[position]), problem.contested)
+
+
+def _not_over_quota(problem: Problem, position: int) -> str:
+    """Name the first node between the workload and the common ancestor that is within quota."""
+    node = int(problem.queue[position])
+    lca = problem.lca[node]
+    while node != lca:
+        frs = problem.contested if problem.fair is None else problem.fair.known[node]
+        if not any(problem.usage[node][fr] > problem.quota[node][fr] for fr in frs):
+            return _within_quota(problem, node, frs)
+        node = problem.parent[node]
+    message = "every node on the way is over its quota"
+    raise InternalError(message)
+
+
+def _while_borrowing(problem: Problem, position: int) -> str:
+    borrow = problem.policy.borrow_within_cohort
+    start = f"ClusterQueue {_own(problem)} would have to borrow, and its borrowWithinCohort"
+    if borrow.policy == "Never":
+        return f"{start} is Never"
+    its, limit = int(problem.priority[position]), borrow.max_priority_threshold
+    if its >= problem.preemptor_priority:
+        text = f"its priority {its} is not below {problem.preemptor_priority}"
+    else:
+        text = f"its priority {its} is above maxPriorityThreshold {limit}"
+    return f"{start} is LowerPriority: {text}"
+
+
+def _within_quota(problem: Problem, node: int, frs: Iterable[int]) -> str:
+    kind = "Cohort" if problem.children[node] else "ClusterQueue"
+    uses = ", ".join(
+        f"{format_units(problem.usage[node][fr], problem.frs[fr].resource)} of "
+        f"{format_units(problem.quota[node][fr], problem.frs[fr].resource)} "
+        f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}"
+        for fr in frs
+    )
+    return f"{kind} {problem.names[node]} is not over its quota: it uses {uses or 'nothing'}"
+
+
+def _over(problem: Problem, node: int) -> str:
+    over = [
+        f"{format_units(problem.usage[node][fr], problem.frs[fr].resource)} of "
+        f"{format_units(problem.quota[node][fr], problem.frs[fr].resource)} "
+        f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}"
+        for fr in problem.contested
+        if problem.usage[node][fr] > problem.quota[node][fr]
+    ]
+    return f"ClusterQueue {problem.names[node]} uses {', '.join(over)}" if over else ""
+
+
+def _listed(problem: Problem, frs: Iterable[int]) -> str:
+    return ", ".join(f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}" for fr in frs)
+
+
+def _own(problem: Problem) -> str:
+    return problem.names[problem.own_queue]
+
 
 _SHOWN = 10
 

@@ -70,21 +70,21 @@ def parse_message(text: str) -> PreemptionMessage:
             ),
             text=own[0],
         )
-    told = _PREEMPTED.search(flat)
-    if told is None:
+    found = _PREEMPTED.search(flat)
+    if found is None:
         raise ParseError(
             "message",
             "this is no text of Kueue about a preemption",
             '"Preempted to accommodate a workload (UID: ...) ..." or "Preempted workload ..."',
         )
-    reason = REASONS.get(told["reason"] or "")
+    reason = REASONS.get(found["reason"] or "")
     return PreemptionMessage(
         kind="Preempted",
         reason=reason,
         law=_laws_behind(reason),
-        preemptor=_party(flat, "preemptor", uid=told["uid"], job_uid=told["job"]),
+        preemptor=_party(flat, "preemptor", uid=found["uid"], job_uid=found["job"]),
         victim=_party(flat, "preemptee"),
-        text=told[0],
+        text=found[0],
     )
 
 
@@ -120,9 +120,9 @@ def _laws_behind(reason: str | None) -> str | None:
     return "/".join(law.id for law in known if law is not None)
 
 
-def _party(text: str, side: str, **told: str | None) -> Party:
+def _party(text: str, side: str, **given: str | None) -> Party:
     """Return one side with what is known of it, its path and its priorities."""
-    found: dict[str, object] = {name: _known(value) for name, value in told.items()}
+    found: dict[str, object] = {name: _known(value) for name, value in given.items()}
     path = re.search(_PATH.format(side=side), text)
     if path is not None and _known(path["path"]):
         parts = tuple(part for part in path["path"].split("/") if part)

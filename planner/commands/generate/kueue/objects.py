@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from planner import dump
-from planner.commands.generate.kueue.layout import Layout, Place, Quota, Run
-from planner.commands.generate.kueue.shape import CPU, GPU, MEMORY
+from planner.commands.generate.kueue.layout import CPU, GPU, MEMORY, Layout, Place, Quota, Run
 from planner.commands.generate.names import (
     DEPARTMENTS,
     FLAVORS,

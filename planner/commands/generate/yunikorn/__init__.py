@@ -1,6 +1,5 @@
 """Clusters of YuniKorn: nodes are filled with pods first, guaranteed amounts follow from them.
 
-layout.py  what a cluster consists of
-draw.py    queues, nodes and pods, and the ask that no node can take
-dump.py    the state dump that the core would write
+draw.py  what a cluster consists of: queues, nodes and pods, and the ask that no node can take
+dump.py  the state dump that the core would write
 """

@@ -21,7 +21,7 @@ from planner.commands.generate.names import (
     numbered,
     uid,
 )
-from planner.commands.generate.yunikorn.layout import (
+from planner.commands.generate.yunikorn.draw import (
     CORE,
     MEMORY,
     MIB_PER_CORE,

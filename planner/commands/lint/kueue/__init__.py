@@ -1,13 +1,11 @@
 """What Kueue's configuration makes possible, impossible or pointless.
 
-facts.py       what the rules look at
-world.py       small dumps made of some ClusterQueues of a state
-trial.py       what Kueue does in one: its own decisions, and whole cycles, replayed
-search.py      the search for a smallest example
-alike.py       one finding for ClusterQueues that are alike
+world.py       what the rules look at, and small dumps made of some ClusterQueues
+search.py      the search for a smallest example, in which decisions and cycles are replayed
 ping_pong.py   KL-01 and KL-02
 impossible.py  KL-03 to KL-10
 useless.py     KL-11 to KL-18
+starvation.py  KL-19, of the workloads that wait
 
 Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
 (``validatePreemption``).
@@ -18,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.lint.kueue import impossible, ping_pong, useless
-from planner.commands.lint.kueue.facts import Facts
+from planner.commands.lint.kueue import impossible, ping_pong, starvation, useless
+from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.record import Finding
 from planner.state import State
 
@@ -42,6 +40,7 @@ RULES: Final = (
     useless.weights_without_fair_sharing,
     useless.nobody_reclaims,
     useless.boosts_without_gate,
+    starvation.never_reached_at_all,
 )
 """One function a kind of finding, in the order of the codes."""
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from planner.commands.lint.finding import finding
-from planner.commands.lint.kueue.alike import shown
-from planner.commands.lint.kueue.facts import Facts
 from planner.commands.lint.kueue.search import (
+    ASKS,
     MAX_ALIKE,
     MAX_OTHERS,
-    alone,
+    Helps,
     denied,
-    fits,
     grid,
+    shown,
     worlds,
 )
-from planner.commands.lint.kueue.world import Change, Object, World, policies, spec_of
-from planner.commands.lint.record import Example, Finding
+from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, policies, spec_of
+from planner.commands.lint.record import Example, Finding, finding
 
 _BELOW_ROOT = 2
 """Nodes on the path of a ClusterQueue whose cohort has no parent."""
@@ -228,13 +226,13 @@ def _first(  # noqa: PLR0913 - what an example is made of
     beyond: bool = False,
 ) -> Example | None:
     """Find an example in which another policy of one of a few ClusterQueues would help."""
-    told = cure if isinstance(cure, str) else " ".join(map(str, cure.values()))
+    policy = cure if isinstance(cure, str) else " ".join(map(str, cure.values()))
     return _found(
         denied(
             world,
             grid(world, queue, other, priority, beyond=beyond),
             policies([facts.snapshot.queue_name(queue)], **{field: cure}),
-            f"{field} {told} in {facts.name(queue)}",
+            f"{field} {policy} in {facts.name(queue)}",
         )
         for queue in group[:MAX_ALIKE]
         for world, other in worlds(facts, queue, facts.active(facts.others(queue)))
@@ -287,4 +285,6 @@ def _unreachable(facts: Facts, resource: str, group: Sequence[int]) -> Example |
                 (row,) = item["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
                 row["nominalQuota"] = "1G"
 
-    return denied(world, alone(world, queue), enough, "nominal quota", helps=fits)
+    asks = Job(ASKS, queue, world.unit, running=False)
+    fits: Helps = lambda cured: cured.mode == "Fit"  # noqa: E731 - as short as it gets
+    return denied(world, iter([((), asks)]), enough, "nominal quota", helps=fits)

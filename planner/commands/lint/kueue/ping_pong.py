@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from planner.commands.lint.finding import finding
-from planner.commands.lint.kueue.facts import Facts
 from planner.commands.lint.kueue.search import (
     MAX_ALIKE,
     MAX_OTHERS,
@@ -22,8 +20,8 @@ from planner.commands.lint.kueue.search import (
     rivals,
     worlds,
 )
-from planner.commands.lint.kueue.world import Job, World, policies
-from planner.commands.lint.record import Finding
+from planner.commands.lint.kueue.world import Facts, Job, World, policies
+from planner.commands.lint.record import Finding, finding
 
 MAX_TRIALS: Final = 100
 """States that are tried for one tree of cohorts."""

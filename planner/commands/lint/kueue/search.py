@@ -10,17 +10,132 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
-from typing import Final, TypeVar
+from itertools import groupby, product
+from typing import Any, Final, NamedTuple, TypeVar
 
-from planner.commands.lint.kueue.facts import Facts
-from planner.commands.lint.kueue.trial import Told, decided, loop
-from planner.commands.lint.kueue.world import Change, Job, World
+from planner.commands.lint.kueue.world import Change, Facts, Job, World
 from planner.commands.lint.record import Example
+from planner.commands.simulate.kueue_world import KueueWorld
+from planner.commands.simulate.record import Event as Happened
+from planner.commands.simulate.script import Script
+from planner.commands.simulate.world import Mark
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.reader import read_kueue_objects
+from planner.reference.kueue.decision import decide
+
+MAX_CYCLES: Final = 60
+"""Cycles after which a small cluster that has not repeated itself will not."""
+AT_REST: Final = "nothing moves until something in the cohort changes"
+_WHERE: Final = "example"
+
+
+class Decided(NamedTuple):
+    """What Kueue decides for a pending workload: the mode, and whom it would evict."""
+
+    mode: str
+    targets: tuple[str, ...]
+
+    @property
+    def in_words(self) -> str:
+        """What it does, to go on after the name of the workload."""
+        if self.targets:
+            return f"preempts {', '.join(self.targets)}"
+        return "fits at once" if self.mode == "Fit" else "preempts nobody"
+
+
+def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
+    """Replay Kueue's decision for a pending workload of a dump."""
+    state = read_kueue_objects(dump, where=_WHERE)
+    snapshot = take_snapshot(state)
+    found = decide(snapshot, find_preemptor(state, snapshot, pending))
+    return Decided(found.assignment.mode, tuple(one.workload.key for one in found.search.targets))
+
+
+class Event(NamedTuple):
+    """Who was admitted or preempts in a cycle; nobody where all waited for a change."""
+
+    workload: str
+    evicts: tuple[str, ...]
+
+    @property
+    def in_words(self) -> str:
+        """The event as a sentence."""
+        if not self.workload:
+            return AT_REST
+        if not self.evicts:
+            return f"{self.workload} is admitted"
+        return f"{self.workload} preempts {', '.join(self.evicts)}"
+
+
+Standing = tuple[Mark, ...]
+"""What every cohort tree is like, as a simulation compares it."""
+
+
+class _Rehearsal:
+    """A simulation, in few words: victims go after a second.
+
+    Once nothing moves any more, all compete again, as if something else in the cohort had changed.
+    """
+
+    def __init__(self, dump: Any) -> None:  # noqa: ANN401 - parsed JSON
+        state = read_kueue_objects(dump, where=_WHERE)
+        self.world = KueueWorld(state, Script(), decide)
+        tree = self.world.snapshot(0).tree
+        self.trees = sorted({tree.path(node)[-1] for node in self.world.queues})
+        self.events: list[Event] = []
+
+    def standings(self) -> Iterator[Standing]:
+        """Yield how all stands, cycle by cycle, until nothing moves although all compete."""
+        rested: set[Standing] = set()
+        at_s = 0
+        for _ in range(MAX_CYCLES):
+            self.world.happen(at_s)
+            ran, moved = self.world.cycle(at_s)
+            self.events += _in_short(ran)
+            later_s = at_s + 1 if moved else self.world.next_s()
+            standing = tuple(self.world.mark(tree, at_s) for tree in self.trees)
+            if later_s is None and (standing in rested or not self._parks):
+                return
+            yield standing
+            if later_s is None:
+                rested.add(standing)
+                self.events.append(Event("", ()))
+                for tree in self.trees:
+                    self.world.wake(tree, at_s)
+            at_s = at_s + 1 if later_s is None else later_s
+
+    @property
+    def _parks(self) -> bool:
+        return any(waiting.parked for waiting in self.world.queues.values())
+
+
+def _in_short(events: Sequence[Happened]) -> Iterator[Event]:
+    """Yield who is admitted or preempts whom in a cycle."""
+    moves = [one for one in events if one.kind in {"admitted", "preempted"}]
+    for by, some in groupby(moves, key=lambda one: one.by or one.workload):
+        evicts = tuple(one.workload for one in some if one.by)
+        yield Event(by, evicts)
+
+
+def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
+    """Return the events that lead into a round of evictions, and the round; empty without one.
+
+    A round leads from a standing to the same standing, and somebody is evicted in it: whoever
+    that is was admitted again, and the round goes on for ever.
+    """
+    rehearsal = _Rehearsal(dump)
+    seen: dict[Standing, int] = {}
+    for standing in rehearsal.standings():
+        since = seen.setdefault(standing, len(rehearsal.events))
+        if any(event.evicts for event in rehearsal.events[since:]):
+            steps = [event.in_words for event in rehearsal.events]
+            return (*steps, f"and so on from step {since + 1}")
+    return ()
+
 
 ASKS: Final = "asks"
 RUNS: Final = "runs"
-BOOST: Final = "1000"
 MAX_OTHERS: Final = 4
 """Other ClusterQueues that an example is tried with."""
 MAX_ALIKE: Final = 3
@@ -35,7 +150,7 @@ _CREATED: Final = 10
 Item = TypeVar("Item")
 Grid = Iterator[tuple[tuple[Job, ...], Job]]
 """What runs, and who asks."""
-Helps = Callable[[Told], bool]
+Helps = Callable[[Decided], bool]
 
 
 def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[World, int]]:
@@ -89,25 +204,10 @@ def grid(world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool 
         )
 
 
-def alone(world: World, queue: int) -> Grid:
-    """Yield one that asks where nothing runs."""
-    yield (), Job(ASKS, queue, world.unit, running=False)
-
-
 def boosted(jobs: Grid) -> Grid:
     """Yield the same with a priority boost for whoever asks."""
     for runs, asks in jobs:
-        yield runs, replace(asks, boost=BOOST)
-
-
-def preempts(told: Told) -> bool:
-    """Say whether somebody would be evicted."""
-    return bool(told.targets)
-
-
-def fits(told: Told) -> bool:
-    """Say whether it fits with nobody evicted."""
-    return told.mode == "Fit"
+        yield runs, replace(asks, boost="1000")
 
 
 def denied(  # noqa: PLR0913 - what an example is made of
@@ -117,7 +217,7 @@ def denied(  # noqa: PLR0913 - what an example is made of
     words: str,
     *,
     differences: Sequence[int] = (-1, 0, 1),
-    helps: Helps = preempts,
+    helps: Helps = lambda cured: bool(cured.targets),
 ) -> Example | None:
     """Find who preempts nobody and does not fit, whatever its priority, but would after a cure.
 
@@ -131,19 +231,18 @@ def denied(  # noqa: PLR0913 - what an example is made of
     for runs, asks in jobs:
         tries = [replace(asks, priority=asks.priority + more) for more in differences]
         answers = [decided(world.dump((*runs, one)), one.key) for one in tries]
-        if any(told.targets or told.mode == "Fit" for told in answers):
+        if any(one.targets or one.mode == "Fit" for one in answers):
             continue
         for one in reversed(tries):
             cured = decided(world.dump((*runs, one), cure), one.key)
             if helps(cured):
-                does = f"preempts {', '.join(cured.targets)}" if cured.targets else "fits at once"
                 return Example(
                     state=world.dump((*runs, one)),
                     pending=one.key,
                     shows=(
                         f"{one.key} finds nobody to preempt"
                         + (", whatever its priority" if len(tries) > 1 else ""),
-                        f"with {words} it {does}",
+                        f"with {words} it {cured.in_words}",
                     ),
                 )
     return None
@@ -161,19 +260,15 @@ def idle(world: World, jobs: Grid, without: Change, words: str) -> Example | Non
             break
         for more in (1, 0, -1):
             one = replace(asks, priority=asks.priority + more)
-            told = decided(world.dump((*runs, one)), one.key)
-            if told != decided(world.dump((*runs, one), without), one.key):
+            dump = world.dump((*runs, one))
+            found = decided(dump, one.key)
+            if found != decided(world.dump((*runs, one), without), one.key):
                 return None
-            if told.mode != "Fit":
-                example = _unchanged(world, (*runs, one), told, words)
-                shown.insert(0 if told.targets else len(shown), example)
+            if found.mode != "Fit":
+                shows = (f"{one.key} {found.in_words}", f"with {words} it {found.in_words}, too")
+                example = Example(state=dump, pending=one.key, shows=shows)
+                shown.insert(0 if found.targets else len(shown), example)
     return shown[0] if shown else None
-
-
-def _unchanged(world: World, jobs: tuple[Job, ...], told: Told, words: str) -> Example:
-    whom, key = ", ".join(told.targets) or "nobody", jobs[-1].key
-    shows = (f"{key} preempts {whom}", f"with {words} it preempts {whom}, too")
-    return Example(state=world.dump(jobs), pending=key, shows=shows)
 
 
 def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]]:
@@ -214,3 +309,18 @@ def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
             yield item
             waiting.append(source)
             break
+
+
+def shown(
+    facts: Facts,
+    queues: Iterable[int],
+    show: Callable[[Sequence[int]], Example | None],
+) -> Iterator[tuple[Sequence[int], str, Example]]:
+    """Yield the groups of alike ClusterQueues for which there is an example, and what it is.
+
+    ``show`` looks for the example of a group. Each comes with what the group is called.
+    """
+    for group in facts.alike(queues):
+        example = show(group)
+        if example is not None:
+            yield group, facts.called(group), example

@@ -6,18 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from planner.commands.lint.finding import finding
-from planner.commands.lint.kueue.alike import shown
-from planner.commands.lint.kueue.facts import Facts
-from planner.commands.lint.kueue.search import MAX_ALIKE, boosted, grid, idle, worlds
-from planner.commands.lint.kueue.world import Change, Object, configured, policies
-from planner.commands.lint.record import Example, Finding
+from planner.commands.lint.kueue.search import MAX_ALIKE, boosted, grid, idle, shown, worlds
+from planner.commands.lint.kueue.world import BOOST, Change, Facts, Object, configured, policies
+from planner.commands.lint.record import Example, Finding, finding
 from planner.quantity import NANO
 
 _NO_BORROW: Object = {"borrowWithinCohort": {"policy": "Never"}}
 _NO_RECLAIM: Object = {"reclaimWithinCohort": "Never", **_NO_BORROW}
 _CONFIGURATION = "configmap/kueue-manager-config"
-_BOOST = "kueue.x-k8s.io/priority-boost"
 
 
 def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
@@ -168,7 +164,7 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     marked = [
         one.key
         for one in state.workloads
-        if _BOOST in one.metadata.annotations and not one.is_true("Finished")
+        if BOOST in one.metadata.annotations and not one.is_true("Finished")
     ]
     if not marked or state.configuration.gate("PriorityBoost"):
         return
@@ -180,7 +176,7 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
                 yield finding(
                     "KL-18",
                     [f"workload/{key}" for key in marked],
-                    f"The annotation {_BOOST} is set, and the feature gate PriorityBoost is off: "
+                    f"The annotation {BOOST} is set, and the feature gate PriorityBoost is off: "
                     "Kueue does not read it.",
                     "featureGates: {PriorityBoost: true} in the Configuration",
                     example,

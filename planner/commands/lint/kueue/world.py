@@ -1,28 +1,169 @@
-"""Small dumps made of some ClusterQueues of a state: one flavor-resource, and a few workloads."""
+"""What the rules look at, and small dumps made of it: one flavor-resource, a few workloads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
-from planner.commands.lint.kueue.facts import Facts
-from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.quota.tree import NO_PARENT, Quota
+from planner import dump as objects
+from planner.quantity import NANO, UNLIMITED, is_milli
+from planner.quota.holding import effective_priority
+from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.quota.tree import NO_PARENT
+from planner.quota.tree import Quota as NodeQuota
+from planner.state import State
+from planner.state.queues import Preemption
 
-Object = dict[str, Any]
+_OF_KUBERNETES: Final = "system-"
+"""How the priority classes begin that every cluster has, and no batch workload uses."""
+_UNCOUNTED: Final = "pods"
+"""The one resource that preemption does not count (docs/semantics/kueue.md §4.1)."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A state of Kueue, and what follows from its configuration."""
+
+    state: State
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The state as every decision sees it."""
+        return take_snapshot(self.state)
+
+    @property
+    def fair(self) -> bool:
+        """Whether fair sharing is on."""
+        return self.snapshot.configuration.fair_sharing_on
+
+    @property
+    def trees(self) -> Iterable[Sequence[int]]:
+        """The ClusterQueues, those under one root together, in the order of the dump."""
+        return self._tree_of.values()
+
+    @cached_property
+    def _tree_of(self) -> Mapping[int, Sequence[int]]:
+        by_root: dict[int, list[int]] = {}
+        for queue in self.snapshot.queues:
+            by_root.setdefault(self.snapshot.tree.path(queue)[-1], []).append(queue)
+        return by_root
+
+    @cached_property
+    def queues(self) -> Sequence[int]:
+        """The active ClusterQueues, in the order of the dump."""
+        return self.active(self.snapshot.queues)
+
+    @cached_property
+    def priorities(self) -> Sequence[int]:
+        """Every effective priority of a workload, and every class there is for them; sorted."""
+        state = self.state
+        classes = (*state.workload_priority_classes, *state.priority_classes)
+        named = {one.value for one in classes if not one.metadata.name.startswith(_OF_KUBERNETES)}
+        used = {
+            effective_priority(one, state.configuration)
+            for one in state.workloads
+            if not one.is_true("Finished")
+        }
+        return sorted(named | used)
+
+    def active(self, queues: Iterable[int]) -> list[int]:
+        """Return those of some ClusterQueues that take part in scheduling."""
+        return [queue for queue in queues if self.snapshot.is_active(queue)]
+
+    def policies(self, queue: int) -> Preemption:
+        """Return the preemption policies of a ClusterQueue."""
+        return self.snapshot.queues[queue].spec.preemption
+
+    def reclaims(self, queue: int) -> bool:
+        """Say whether a ClusterQueue may preempt others of its cohort at all."""
+        return self.policies(queue).reclaim_within_cohort != "Never"
+
+    def borrows_by_force(self, queue: int) -> bool:
+        """Say whether a ClusterQueue asks to preempt while it borrows."""
+        return self.policies(queue).borrow_within_cohort.policy != "Never"
+
+    def threshold(self, queue: int, otherwise: int) -> int:
+        """Return up to which priority a ClusterQueue may preempt while it borrows."""
+        given = self.policies(queue).borrow_within_cohort.max_priority_threshold
+        return otherwise if given is None else given
+
+    def frs(self, queue: int) -> Iterator[int]:
+        """Yield the flavor-resources that a ClusterQueue has quotas for and preemption counts."""
+        for fr in self.snapshot.tree.nodes[queue].quotas:
+            if self.snapshot.tree.frs[fr].resource != _UNCOUNTED:
+                yield fr
+
+    def nominal(self, queue: int, fr: int) -> int:
+        """Return a ClusterQueue's own nominal quota."""
+        return self.snapshot.tree.nominal(queue, fr)
+
+    def most(self, queue: int, fr: int) -> int:
+        """Return what a ClusterQueue could use if nothing ran anywhere."""
+        return self.snapshot.tree.potential(queue, fr)
+
+    def is_bounded(self, queue: int, fr: int) -> bool:
+        """Say whether a flavor-resource can run out at all."""
+        return self.most(queue, fr) < UNLIMITED
+
+    def can_borrow(self, queue: int, fr: int) -> bool:
+        """Say whether a ClusterQueue could ever use more than its nominal quota."""
+        return self.most(queue, fr) > self.nominal(queue, fr)
+
+    def lends(self, queue: int, fr: int) -> bool:
+        """Say whether others can borrow quota of a ClusterQueue."""
+        tree = self.snapshot.tree
+        return tree.subtree[queue][fr] > tree.kept[queue][fr]
+
+    def others(self, queue: int) -> Sequence[int]:
+        """Return the other ClusterQueues under the same root."""
+        tree = self._tree_of[self.snapshot.tree.path(queue)[-1]]
+        return [other for other in tree if other != queue]
+
+    def alike(self, queues: Iterable[int]) -> Iterator[list[int]]:
+        """Yield some ClusterQueues in groups that a rule need not tell apart.
+
+        Those of a group have one parent, the same policies, and the same signs of quotas and
+        limits in the same flavor-resources.
+        """
+        groups: dict[object, list[int]] = {}
+        nodes = self.snapshot.tree.nodes
+        for queue in queues:
+            node = nodes[queue]
+            quotas = frozenset((fr, *map(_sign, quota)) for fr, quota in node.quotas.items())
+            key = node.parent, self.policies(queue), quotas, node.active, node.weight_nano
+            groups.setdefault(key, []).append(queue)
+        yield from groups.values()
+
+    def called(self, queues: Sequence[int]) -> str:
+        """Return a group of ClusterQueues by its first."""
+        more = f" (and {len(queues) - 1:,} more like it)" if len(queues) > 1 else ""
+        return self.name(queues[0]) + more
+
+    def name(self, queue: int) -> str:
+        """Return a ClusterQueue as kubectl names it."""
+        return f"clusterqueue/{self.snapshot.queue_name(queue)}"
+
+    def names(self, queues: Iterable[int]) -> tuple[str, ...]:
+        """Return ClusterQueues as kubectl names them."""
+        return tuple(map(self.name, queues))
+
+
+def _sign(amount: int | None) -> int | None:
+    return None if amount is None else (amount > 0) - (amount < 0)
+
+
+Object = objects.Object
 Change = Callable[[list[Object]], None]
 """What is done to the objects of a dump before it is read."""
 
-KUEUE: Final = "kueue.x-k8s.io/v1beta2"
-CONFIG: Final = "config.kueue.x-k8s.io/v1beta2"
 NAMESPACE: Final = "example"
+BOOST: Final = "kueue.x-k8s.io/priority-boost"
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _MISSING: Final = "example.com/other"
 _GIBIBYTE: Final = 2**30
-_UNLIMITED: Final = "10E"
-"""A quantity that Kueue counts as unlimited, of any resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +208,18 @@ class World:
 
     def dump(self, jobs: Iterable[Job], *changes: Change) -> Object:
         """Return the List that kubectl would print, once some changes are made."""
+        names = map(self.facts.snapshot.queue_name, self.queues)
         items = [
             *self._configuration(),
-            {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": self._flavor}},
+            objects.resource_flavor(self._flavor, created=NOON),
             *self._cohorts(),
-            *(self._cluster_queue(queue) for queue in self.queues),
-            *(self._local_queue(queue) for queue in self.queues),
-            *(self._workload(job) for job in jobs),
+            *map(self._cluster_queue, self.queues),
+            *(objects.local_queue(NAMESPACE, name, name, created=NOON) for name in names),
+            *map(self._workload, jobs),
         ]
         for change in changes:
             change(items)
-        return {"apiVersion": "v1", "kind": "List", "items": items}
+        return objects.listed(items)
 
     def and_lender(self) -> World | None:
         """Return the world with one ClusterQueue more: that which lends most; None if none does."""
@@ -99,12 +241,12 @@ class World:
         return self.facts.snapshot.tree.frs[self.fr].flavor
 
     def _configuration(self) -> list[Object]:
-        told = self.facts.state.configuration
-        fields: Object = {"featureGates": dict(told.feature_gates)} if told.feature_gates else {}
-        if told.fair_sharing_on and told.fair_sharing is not None:
-            strategies = list(told.fair_sharing.strategies)
+        given = self.facts.state.configuration
+        fields: Object = {"featureGates": dict(given.feature_gates)} if given.feature_gates else {}
+        if given.fair_sharing_on and given.fair_sharing is not None:
+            strategies = list(given.fair_sharing.strategies)
             fields["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
-        return [{"apiVersion": CONFIG, "kind": "Configuration", **fields}] if fields else []
+        return [objects.configuration(**fields)] if fields else []
 
     def _cohorts(self) -> list[Object]:
         tree = self.facts.snapshot.tree
@@ -112,104 +254,81 @@ class World:
         found = []
         for cohort in above:
             node = tree.nodes[cohort]
-            spec: Object = self._weight(node.weight_nano)
-            if node.parent != NO_PARENT:
-                spec["parentName"] = tree.nodes[node.parent].name
-            if self.fr in node.quotas:
-                spec["resourceGroups"] = [self._group(node.quotas[self.fr])]
-            metadata = {"name": node.name}
-            found.append({"apiVersion": KUEUE, "kind": "Cohort", "metadata": metadata} | _of(spec))
+            parent = "" if node.parent == NO_PARENT else tree.nodes[node.parent].name
+            quotas = self._quotas(node.quotas[self.fr]) if self.fr in node.quotas else None
+            weight = _weight(node.weight_nano)
+            found.append(objects.cohort(node.name, parent, quotas, weight=weight, created=NOON))
         return found
 
     def _cluster_queue(self, queue: int) -> Object:
-        facts, tree = self.facts, self.facts.snapshot.tree
-        told, node = facts.snapshot.queues[queue].spec, tree.nodes[queue]
-        spec: Object = {"namespaceSelector": {}, "queueingStrategy": told.queueing_strategy}
-        if told.cohort_name:
-            spec["cohortName"] = told.cohort_name
-        if told.stop_policy != "None":
-            spec["stopPolicy"] = told.stop_policy
-        checks = facts.snapshot.queues[queue].check_names
-        if checks and not node.active:
-            named = [{"name": name} for name in checks]
+        facts, node = self.facts, self.facts.snapshot.tree.nodes[queue]
+        given, policies = facts.snapshot.queues[queue].spec, facts.policies(queue)
+        borrow = policies.borrow_within_cohort
+        made = objects.cluster_queue(
+            node.name,
+            given.cohort_name,
+            self._quotas(node.quotas.get(self.fr, NodeQuota(0))),
+            objects.Policies(
+                policies.within_cluster_queue,
+                policies.reclaim_within_cohort,
+                borrow.policy,
+                borrow.max_priority_threshold,
+            ),
+            weight=_weight(node.weight_nano),
+            created=NOON,
+        )
+        spec = made["spec"]
+        spec["queueingStrategy"] = given.queueing_strategy
+        if given.stop_policy != "None":
+            spec["stopPolicy"] = given.stop_policy
+        rules = facts.snapshot.queues[queue].check_rules
+        if rules and not node.active:
+            named = [{"name": rule.name} for rule in rules]
             spec["admissionChecksStrategy"] = {"admissionChecks": named}
-        spec["resourceGroups"] = [self._group(node.quotas.get(self.fr, Quota(0)))]
         spec["resourceGroups"] += self._missing(queue)
-        spec["preemption"] = facts.policies(queue).model_dump(by_alias=True, exclude_none=True)
-        spec |= self._weight(node.weight_nano)
-        metadata = {"name": node.name}
-        return {"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": metadata, "spec": spec}
+        return made
 
     def _missing(self, queue: int) -> list[Object]:
-        """Return a group of each flavor that a ClusterQueue names and nobody has."""
+        """Return a group of each flavor that a ClusterQueue names and nobody has.
+
+        It is what makes the ClusterQueue inactive.
+        """
         known = self.facts.snapshot.flavors
         groups = self.facts.snapshot.queues[queue].spec.resource_groups
         named = (flavor.name for group in groups for flavor in group.flavors)
-        return [
-            {
-                "coveredResources": [f"{_MISSING}-{number}"],
-                "flavors": [
-                    {
-                        "name": name,
-                        "resources": [{"name": f"{_MISSING}-{number}", "nominalQuota": "0"}],
-                    }
-                ],
-            }
-            for number, name in enumerate(dict.fromkeys(n for n in named if n not in known))
-            if name != self._flavor
-        ]
+        found = []
+        for number, name in enumerate(dict.fromkeys(n for n in named if n not in known)):
+            if name != self._flavor:
+                resource = f"{_MISSING}-{number}"
+                row = {"name": resource, "nominalQuota": "0"}
+                flavors = [{"name": name, "resources": [row]}]
+                found.append({"coveredResources": [resource], "flavors": flavors})
+        return found
 
-    def _local_queue(self, queue: int) -> Object:
-        name = self.facts.snapshot.queue_name(queue)
-        return {
-            "apiVersion": KUEUE,
-            "kind": "LocalQueue",
-            "metadata": {"name": name, "namespace": NAMESPACE},
-            "spec": {"clusterQueue": name},
-        }
-
-    def _group(self, quota: Quota) -> Object:
+    def _quotas(self, quota: NodeQuota) -> dict[str, dict[str, objects.Quota]]:
         resource = self.facts.snapshot.tree.frs[self.fr].resource
-        told = {"nominalQuota": quota.nominal, "borrowingLimit": quota.borrowing_limit}
-        told |= {"lendingLimit": quota.lending_limit}
-        row: Object = {"name": resource}
-        row |= {name: _quota(n, resource) for name, n in told.items() if n is not None}
-        return {
-            "coveredResources": [resource],
-            "flavors": [{"name": self._flavor, "resources": [row]}],
-        }
-
-    def _weight(self, nano: int) -> Object:
-        if nano == NANO:
-            return {}
-        text = str(nano // NANO) if nano % NANO == 0 else f"{nano}n"
-        return {"fairSharing": {"weight": text}}
+        one = objects.Quota(quota.nominal, quota.borrowing_limit, quota.lending_limit)
+        return {self._flavor: {resource: one}}
 
     def _workload(self, job: Job) -> Object:
         flavor, resource = self.facts.snapshot.tree.frs[self.fr]
         queue = self.facts.snapshot.queue_name(job.queue)
-        asked = {resource: format_units(job.amount, resource)}
-        container = {"name": "main", "image": "example", "resources": {"requests": asked}}
-        metadata: Object = {"name": job.name, "namespace": NAMESPACE, "uid": job.name}
-        metadata["creationTimestamp"] = at(job.minute if job.created is None else job.created)
-        if job.boost:
-            metadata["annotations"] = {"kueue.x-k8s.io/priority-boost": job.boost}
-        pods = {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
-        spec = {"queueName": queue, "priority": job.priority, "podSets": [pods]}
-        found = {"apiVersion": KUEUE, "kind": "Workload", "metadata": metadata, "spec": spec}
-        if job.running:
-            row = {"name": "main", "count": 1, "flavors": {resource: flavor}}
-            row["resourceUsage"] = asked
-            found["status"] = {
-                "admission": {"clusterQueue": queue, "podSetAssignments": [row]},
-                "conditions": [_true("QuotaReserved", job.minute), _true("Admitted", job.minute)],
-            }
-        return found
+        since = at(job.minute)
+        return objects.workload(
+            NAMESPACE,
+            job.name,
+            queue,
+            job.priority,
+            [objects.PodSet(1, {resource: job.amount})],
+            created=since if job.created is None else at(job.created),
+            admission=objects.Admission(queue, {resource: flavor}, since) if job.running else None,
+            annotations={BOOST: job.boost} if job.boost else None,
+        )
 
 
-def at(minute: int) -> str:
+def at(minute: int) -> datetime:
     """Return the time so many minutes after noon."""
-    return (NOON + timedelta(minutes=minute)).isoformat().replace("+00:00", "Z")
+    return NOON + timedelta(minutes=minute)
 
 
 def policies(names: Iterable[str], **changed: object) -> Change:
@@ -241,24 +360,19 @@ def configured(**fields: object) -> Change:
     """Return what sets fields of the Configuration; ``None`` takes one away."""
 
     def change(items: list[Object]) -> None:
-        told = next((item for item in items if item["kind"] == "Configuration"), None)
-        if told is None:
-            told = {"apiVersion": CONFIG, "kind": "Configuration"}
-            items.insert(0, told)
-        told |= fields
-        for name in [name for name, value in told.items() if value is None]:
-            del told[name]
+        given = next((item for item in items if item["kind"] == "Configuration"), None)
+        if given is None:
+            given = objects.configuration()
+            items.insert(0, given)
+        given |= fields
+        for name in [name for name, value in given.items() if value is None]:
+            del given[name]
 
     return change
 
 
-def _quota(units: int, resource: str) -> str:
-    return _UNLIMITED if units == UNLIMITED else format_units(units, resource)
-
-
-def _of(spec: Mapping[str, Any]) -> Object:
-    return {"spec": dict(spec)} if spec else {}
-
-
-def _true(kind: str, minute: int) -> Object:
-    return {"type": kind, "status": "True", "reason": kind, "lastTransitionTime": at(minute)}
+def _weight(nano: int) -> str | None:
+    """Write a weight; none where it is 1, which needs no words."""
+    if nano == NANO:
+        return None
+    return str(nano // NANO) if nano % NANO == 0 else f"{nano}n"

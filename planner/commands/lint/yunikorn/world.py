@@ -1,19 +1,77 @@
-"""Small clusters made of some queues of a partition, one node, and a few allocations."""
+"""What the rules look at, and small clusters made of it: one node, a few allocations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from planner.commands.lint.record import Example
-from planner.commands.lint.yunikorn.facts import Facts
-from planner.quota.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.preconditions import free_node
-from planner.state.yunikorn import QueueConfig
+from planner.state.yunikorn import Partition, QueueConfig, YuniKornState
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One partition of a state of YuniKorn."""
+
+    state: YuniKornState
+    partition: Partition
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The partition as every decision sees it."""
+        return prepare(self.state, self.partition.name)
+
+    @cached_property
+    def leaves(self) -> Sequence[Queue]:
+        """The leaf queues, in the order of queues.yaml."""
+        return [queue for queue in self.queues.values() if queue.is_leaf and queue.parent]
+
+    @property
+    def queues(self) -> Mapping[str, Queue]:
+        """All queues by their paths, parents first."""
+        return self.cluster.tree.by_path
+
+    @cached_property
+    def written(self) -> Mapping[str, QueueConfig]:
+        """The queues as they are written, by their paths."""
+        return dict(_paths(self.partition.root, ""))
+
+    @cached_property
+    def type(self) -> str:
+        """A resource type to make examples of: one that is guaranteed, or that nodes have."""
+        for queue in self.queues.values():
+            for name, amount in (queue.guaranteed or {}).items():
+                if amount:
+                    return name
+        return next((name for one in self.partition.nodes for name in one.capacity), "memory")
+
+    def guarantees(self, leaf: Queue) -> bool:
+        """Say whether anything is guaranteed to a leaf or to a queue above it."""
+        return any(queue.guaranteed for queue in leaf.lineage)
+
+    def others(self, leaf: Queue) -> list[Queue]:
+        """Return the other leaves."""
+        return [other for other in self.leaves if other is not leaf]
+
+
+def name(queue: Queue | str) -> str:
+    """Return a queue as findings name it."""
+    return f"queue/{queue if isinstance(queue, str) else queue.path}"
+
+
+def _paths(config: QueueConfig, above: str) -> Iterator[tuple[str, QueueConfig]]:
+    path = f"{above}.{config.name.lower()}".removeprefix(".")
+    yield path, config
+    for child in config.queues:
+        yield from _paths(child, path)
+
 
 Object = dict[str, Any]
 Change = Callable[[Object], None]
@@ -35,7 +93,7 @@ class Runs(NamedTuple):
     opted_out: bool = False
 
 
-class Told(NamedTuple):
+class Decided(NamedTuple):
     """What YuniKorn does for the ask: the victims, or whether it finds room at once."""
 
     fits: bool
@@ -81,12 +139,12 @@ class World:
             change(value)
         return value
 
-    def told(self, *changes: Change) -> Told:
+    def decided(self, *changes: Change) -> Decided:
         """Replay what YuniKorn does for the ask."""
         cluster = prepare(read_yunikorn_objects(self.dump(*changes), where=_WHERE))
         asking = find_ask(cluster, ASKS)
         found: Decision = decide(cluster, asking)
-        return Told(free_node(cluster, asking, None) is not None, found.victim_keys)
+        return Decided(free_node(cluster, asking, None) is not None, found.victim_keys)
 
     def example(self, *shows: str) -> Example:
         """Return the cluster as an example."""
@@ -114,8 +172,11 @@ class World:
         return found
 
     def _written(self, amounts: dict[str, int]) -> Object:
-        told = {name: n for name, n in amounts.items() if name == self.facts.type}
-        return {name: f"{n}m" if name == "vcore" else str(n) for name, n in told.items()}
+        return {
+            name: f"{n}m" if name == "vcore" else str(n)
+            for name, n in amounts.items()
+            if name == self.facts.type
+        }
 
     def _claim(self, amount: int) -> Object:
         return {"resource": {self.facts.type: amount}, "priority": "0"}

@@ -2,6 +2,7 @@
 
 waiting.py        who waits in which queue, in which order, the heads, and what queues remember
 admissibility.py  what is turned down before any flavor is looked at
+nomination.py     at which filter a pending workload fails before any of this
 record.py         a head with its decision; who decides; an entry and a cycle as they end
 order.py          the order of processing without fair sharing
 tournament.py     the order of processing with fair sharing

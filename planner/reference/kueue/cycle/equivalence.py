@@ -2,8 +2,8 @@
 
 Source: docs/semantics/kueue.md §7.5; kueue ff69552e pkg/workload/workload.go
 ``computeSchedulingHash`` and pkg/util/pod/pod.go ``SpecShape``. Kueue also compares parts of pods
-that decide nothing here and are not read: ports, spread constraints, resource claims, preferences,
-and whether an amount is written in decimal or in binary units.
+that decide nothing here and are not read: ports, spread constraints, preferences, and whether an
+amount is written in decimal or in binary units.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def _pod(pod: PodSpec, defaults: Defaults) -> Class:
         pod.tolerations,
         pod.runtime_class_name,
         _pairs(overhead),
+        pod.resource_claims,
         _pairs(whole.requests),
     )
 

@@ -1,7 +1,7 @@
 """One entry after the other: overlap, fit, preemption, admission, reserved capacity.
 
-Source: docs/semantics/kueue.md §7.4; kueue ff69552e pkg/scheduler/scheduler.go
-``processEntry``, ``updateAssignmentIfNeeded``, ``quotaResourcesToReserve``.
+Source: docs/semantics/kueue.md §7.4 and docs/semantics/kueue-features.md §1.6, §7; kueue ff69552e
+pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``, ``quotaResourcesToReserve``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from planner.quota.amount import add, subtract
+from planner.quota.holding import is_concurrent
+from planner.quota.slices import names_replaced
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
-from planner.reference.kueue.target import Target
-from planner.state import Workload
+from planner.reference.kueue.target import Search, Target
+from planner.state import ClusterQueue, Workload
+from planner.state.queues import ConcurrentAdmissionPolicy
 
 _WAITING = "WaitingForQuota"
 _PREEMPTING = "WaitingForPreemptedWorkloads"
@@ -27,7 +30,9 @@ class Processing:
 
     ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
     or wait; the usage of their targets stays in it. ``chosen`` are all targets so far, by key.
-    ``decider`` decides for an entry that is looked at again.
+    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked
+    at again. ``unready`` says that somebody holds quota whose pods are not ready, where that keeps
+    others from being admitted.
     """
 
     snapshot: Snapshot
@@ -35,9 +40,23 @@ class Processing:
     decider: Decider
     chosen: dict[str, Admitted] = field(default_factory=dict)
     evicted: list[Target] = field(default_factory=list)
+    finished: list[Admitted] = field(default_factory=list)
+    unready: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.unready = self.snapshot.configuration.blocks_admission and any(
+            not one.workload.is_true("PodsReady")
+            for some in self.snapshot.admitted.values()
+            for one in some
+        )
 
     def process(self, nominee: Nominee) -> Entry:
         """Decide what becomes of a nominee, and let it take what it takes."""
+        if self._siblings(nominee.preemptor, better=True):
+            return Entry(nominee.preemptor, "skipped", nominee.decision)
+        return self._process(nominee)
+
+    def _process(self, nominee: Nominee) -> Entry:
         preemptor, decision = nominee.preemptor, nominee.decision
         overlaps = self._overlaps(decision)
         gate = self.snapshot.configuration.gate
@@ -45,7 +64,7 @@ class Processing:
         if recomputed:
             decision = self._decide_again(preemptor, decision)
             overlaps = self._overlaps(decision)
-        mode, targets = decision.assignment.mode, decision.search.targets
+        mode, targets = decision.assignment.mode, decision.targets
         if mode == "NoFit":
             return Entry(preemptor, "noFit", decision, "NoFit", decision.assigned.reason)
         if mode == "Preempt" and not targets:
@@ -62,22 +81,65 @@ class Processing:
         return self._take(preemptor, decision)
 
     def _take(self, preemptor: Preemptor, decision: Decision) -> Entry:
-        """Admit, or preempt: the usage is taken either way."""
-        targets = decision.search.targets
-        self.chosen |= {target.workload.key: target.workload for target in targets}
+        """Admit, or preempt: the usage is taken either way, but not by one that only migrates."""
+        worse = self._siblings(preemptor, better=False)
+        if worse and decision.assignment.mode == "Fit":
+            return self._migrate(preemptor, decision, worse)
+        self.chosen |= {target.workload.key: target.workload for target in decision.targets}
         self.usage.add(preemptor.queue, decision.assigned.usage)
         if decision.assignment.mode == "Fit":
+            if self.unready:
+                return Entry(preemptor, "waitsForPodsReady", decision)
+            # Its own pods are not ready either, so that a second one of the cycle waits.
+            self.unready = self.snapshot.configuration.blocks_admission
+            self.finished += [decision.replaced.slice] if decision.replaced else []
             return Entry(preemptor, "admitted", decision)
-        self.evicted += [target for target in targets if not target.workload.evicted]
+        named = names_replaced(preemptor.workload, self.snapshot.configuration)
+        victims = decision.victims(named)
+        self.evicted += [target for target in victims if not target.workload.evicted]
         outcome: Outcome = "preempting"
         return Entry(preemptor, outcome, decision, "PendingPreemption", _PREEMPTING)
 
     def _overlaps(self, decision: Decision) -> bool:
-        return any(target.workload.key in self.chosen for target in decision.search.targets)
+        return any(target.workload.key in self.chosen for target in decision.targets)
 
     def _is_gated(self, workload: Workload) -> bool:
         gate = self.snapshot.configuration.gate
-        return gate("MultiKueueOrchestratedPreemption") and workload.has_closed_gate
+        on = gate("MultiKueueOrchestratedPreemption") or gate("ConcurrentAdmission")
+        return on and workload.has_closed_gate
+
+    def _siblings(self, preemptor: Preemptor, *, better: bool) -> list[Admitted]:
+        """Return the admitted siblings of a variant whose flavor is listed before its own; or after.
+
+        Only a queue in which variants compete has any.
+        """
+        queue, workload = self.snapshot.queues[preemptor.queue], preemptor.workload
+        own = _place(queue, workload.allowed_flavors or ())
+        if own is None or not is_concurrent(queue, self.snapshot.configuration):
+            return []
+        found = []
+        for one in self.snapshot.admitted[preemptor.queue]:
+            named = {self.snapshot.tree.frs[fr].flavor for fr in one.names}
+            its = _place(queue, named)
+            parent = one.workload.parent_uid
+            if its is None or not parent or parent != workload.parent_uid:
+                continue
+            if one.workload.is_true("Admitted") and (its < own if better else its > own):
+                found.append(one)
+        return found
+
+    def _migrate(self, preemptor: Preemptor, decision: Decision, worse: list[Admitted]) -> Entry:
+        """Evict the siblings with worse flavors, unless the own one is not worth a migration."""
+        queue = self.snapshot.queues[preemptor.queue]
+        policy = queue.spec.concurrent_admission or ConcurrentAdmissionPolicy()
+        own = _place(queue, preemptor.workload.allowed_flavors or ())
+        last = _place(queue, [policy.migration.constraints.last_acceptable_flavor])
+        if own is not None and last is not None and last < own:
+            return Entry(preemptor, "skipped", decision)
+        targets = tuple(Target(one, "") for one in worse)
+        self.evicted += [one for one in targets if not one.workload.evicted]
+        decision = replace(decision, search=Search(targets, ()))
+        return Entry(preemptor, "migrating", decision, "PendingMigration")
 
     def _decide_again(self, preemptor: Preemptor, before: Decision) -> Decision:
         """Decide as if the chosen targets were gone, among the flavors nominated before."""
@@ -92,8 +154,12 @@ class Processing:
         return self.decider(gone, preemptor, nominated=before.assignment)
 
     def _fits(self, preemptor: Preemptor, decision: Decision) -> bool:
-        """Say whether the usage is available without all targets, each removed once."""
-        own = {target.workload.key: target.workload for target in decision.search.targets}
+        """Say whether the usage is available without all targets, each removed once.
+
+        A slice that is replaced goes with all it holds, although only what is asked for beyond
+        that is added: there seems to be more room than there is, as in Kueue.
+        """
+        own = {target.workload.key: target.workload for target in decision.targets}
         usage = self._without((self.chosen | own).values())
         return all(
             amount <= max(0, usage.available(preemptor.queue, fr))
@@ -130,3 +196,10 @@ class Processing:
             else:
                 reserved[fr] = min(amount, subtract(add(nominal, limit), used))
         self.usage.add(queue, reserved)
+
+
+def _place(queue: ClusterQueue, flavors: Iterable[str]) -> int | None:
+    """Return where the first of some flavors stands in the first resource group of a queue."""
+    groups = queue.spec.resource_groups
+    names = [flavor.name for flavor in groups[0].flavors] if groups else []
+    return min((names.index(name) for name in flavors if name in names), default=None)

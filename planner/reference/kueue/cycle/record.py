@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from planner.assignment import Assignment
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assignment import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target
+from planner.state import Configuration
 
 Outcome = Literal[
     "admitted",
     "deferred",
     "inadmissible",
+    "migrating",
     "noCandidates",
     "noFit",
     "preempting",
     "preemptionGated",
     "skipped",
+    "waitsForPodsReady",
 ]
 """What becomes of a head.
 
@@ -28,10 +31,12 @@ admitted         it fits and holds its quota from now on
 preempting       its targets are evicted, it waits for them
 deferred         it will fit once the preemptions of others are done
 skipped          an earlier entry took the room or the targets
+migrating        it fits; a variant of the same workload in a worse flavor is evicted for it
 preemptionGated  it would preempt, but has a closed gate
 noCandidates     it would have to preempt, but finds nobody
 noFit            no flavor is left
 inadmissible     it was not nominated
+waitsForPodsReady  it fits, but the scheduler stops until all that holds quota is ready
 """
 
 
@@ -71,7 +76,8 @@ class Entry:
 
     ``decision`` is the last one, after any recomputation, ``None`` for the inadmissible. The
     reasons are Kueue's words: ``requeue_reason`` decides where the workload goes,
-    ``quota_reserved_reason`` stands in its condition QuotaReserved.
+    ``quota_reserved_reason`` stands in its condition QuotaReserved. ``message`` is Kueue's text
+    for the inadmissible.
     """
 
     preemptor: Preemptor
@@ -79,16 +85,26 @@ class Entry:
     decision: Decision | None
     requeue_reason: str = ""
     quota_reserved_reason: str = ""
+    message: str = ""
 
     @property
     def assignment(self) -> Assignment | None:
         """The flavors it got; under ``deferred`` every mode stands for DeferredFit."""
         return self.decision.assignment if self.decision else None
 
+    def as_said(self, configuration: Configuration) -> Entry:
+        """Return it with the reasons that the release of Kueue gives: older ones give fewer."""
+        rules, requeue, reserved = configuration.rules, self.requeue_reason, ""
+        if self.outcome in {"noFit", "noCandidates"} and not rules.says_why_requeued:
+            requeue = ""
+        if self.outcome != "noFit" or configuration.gate("UnadmittedWorkloadsObservability"):
+            reserved = self.quota_reserved_reason if rules.says_why_unadmitted else ""
+        return replace(self, requeue_reason=requeue, quota_reserved_reason=reserved)
+
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Whom it would preempt, in Kueue's order."""
-        return self.decision.search.targets if self.decision else ()
+        """Kueue's targets in its order: the slice that is replaced, then whom it preempts."""
+        return self.decision.targets if self.decision else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +112,30 @@ class Schedule:
     """What became of the heads in one scheduling cycle.
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
-    ``evicted`` are the targets of those that preempt, without those already evicted before.
+    ``evicted`` are the targets of those that preempt, without those already evicted before;
+    ``finished`` are the slices of elastic workloads that were replaced.
     """
 
     entries: tuple[Entry, ...]
     inadmissible: tuple[Entry, ...]
     evicted: tuple[Target, ...]
+    finished: tuple[Admitted, ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the scheduler stopped inside the last entry, and came to none behind it."""
+        return any(entry.outcome == "waitsForPodsReady" for entry in self.entries[-1:])
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
     """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
 
-    ``entries``, ``inadmissible`` and ``evicted`` are those of ``Schedule``. ``left`` and ``parked``
-    have the keys of those that wait, by ClusterQueue: the first compete in the next cycle and
-    stand in queue order, the others wait for something to change.
+    ``entries``, ``inadmissible``, ``evicted`` and ``finished`` are those of ``Schedule``. ``left``
+    and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in the next
+    cycle and stand in queue order, the others wait for something to change. ``not_queued`` has
+    those that wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is not
+    over.
     """
 
     snapshot: Snapshot
@@ -119,3 +144,6 @@ class Cycle:
     evicted: tuple[Target, ...]
     left: Mapping[str, tuple[str, ...]]
     parked: Mapping[str, tuple[str, ...]]
+    not_queued: Mapping[str, str]
+    blocked: bool
+    finished: tuple[Admitted, ...] = ()

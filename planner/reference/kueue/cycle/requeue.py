@@ -13,7 +13,7 @@ from planner.reference.kueue.cycle.record import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Progress, Waiting
 from planner.state import Configuration
 
-_AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped"})
+_AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped", "migrating"})
 """Outcomes after which a workload of a BestEffortFIFO queue is tried again in the next cycle."""
 _WALKED: Final = frozenset({"noFit", "noCandidates"})
 """Outcomes that say something of every workload of the same shape, and that keep how far the

@@ -17,7 +17,15 @@ from planner.reference.kueue.cycle.processing import Processing
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
 from planner.reference.kueue.cycle.requeue import requeue
 from planner.reference.kueue.cycle.tournament import tournament_order
-from planner.reference.kueue.cycle.waiting import Pending, Waiting, heads, waiting_queues
+from planner.reference.kueue.cycle.waiting import (
+    PARENT,
+    Pending,
+    Waiting,
+    heads,
+    leading_to,
+    not_queued,
+    waiting_queues,
+)
 from planner.reference.kueue.decision import decide
 from planner.state import Configuration, State
 
@@ -47,8 +55,11 @@ def run_cycle(state: State, now: datetime | None = None, decider: Decider = deci
         entries=ran.entries,
         inadmissible=ran.inadmissible,
         evicted=ran.evicted,
+        finished=ran.finished,
         left=_keys(snapshot, {queue: waiting.in_order() for queue, waiting in queues.items()}),
         parked=_keys(snapshot, {queue: waiting.parked for queue, waiting in queues.items()}),
+        not_queued=_not_queued(state, snapshot),
+        blocked=ran.blocked,
     )
 
 
@@ -84,12 +95,24 @@ def schedule(
         else:
             inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
     processing = Processing(snapshot, snapshot.usage.copy(), decider)
-    entries = [processing.process(nominee) for nominee in _in_order(processing, nominees)]
+    entries: list[Entry] = []
+    blocked = False
+    for nominee in _in_order(processing, nominees):
+        entries.append(processing.process(nominee))
+        blocked = entries[-1].outcome == "waitsForPodsReady"
+        if blocked:
+            break  # the scheduler stands still inside this entry
     for entry in (*entries, *inadmissible):
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
-        waiting.active.remove(pending)
-        requeue(state.configuration, waiting, pending, entry, cycle)
-    return Schedule(tuple(entries), tuple(inadmissible), tuple(processing.evicted))
+        if entry.outcome == "admitted" or not blocked:
+            waiting.active.remove(pending)
+            requeue(state.configuration, waiting, pending, entry, cycle)
+    return Schedule(
+        tuple(entry.as_said(state.configuration) for entry in entries),
+        tuple(entry.as_said(state.configuration) for entry in inadmissible),
+        tuple(processing.evicted),
+        tuple(processing.finished),
+    )
 
 
 def _resumed(pending: Pending, waiting: Waiting, configuration: Configuration, cycle: int) -> Tried:
@@ -106,6 +129,17 @@ def _in_order(processing: Processing, nominees: list[Nominee]) -> Iterable[Nomin
     if snapshot.configuration.fair_sharing_on:
         return tournament_order(snapshot, processing.usage, nominees)
     return classical_order(nominees, snapshot.configuration)
+
+
+def _not_queued(state: State, snapshot: Snapshot) -> dict[str, str]:
+    """Return who waits in no queue, but for parents: Kueue does not even try to queue those."""
+    leading = leading_to(state)
+    found = {
+        workload.key: not_queued(workload, snapshot, leading)
+        for workload in state.workloads
+        if workload.status.admission is None
+    }
+    return {key: message for key, message in found.items() if message not in {"", PARENT}}
 
 
 def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple[str, ...]]:

@@ -81,9 +81,12 @@ class _Tournament:
         usage.add(queue, used)
         path = self._snapshot.tree.path(queue)
         for child, cohort in pairwise(path):
-            borrows = gate("FairSharingPrioritizeNonBorrowing") and self._borrows(
-                usage, child, used
-            )
+            if not gate("FairSharingPrioritizeNonBorrowing"):
+                borrows = False
+            elif self._snapshot.configuration.rules.borrowing_by_request:
+                borrows = self._borrows(usage, child, used)
+            else:
+                borrows = nominee.decision.assignment.borrowing > 0
             share = self._shares.of(usage, child).order
             queued_at = nominee.preemptor.queued_at
             standings[cohort] = _Standing(waits, borrows, share, -priority, queued_at)

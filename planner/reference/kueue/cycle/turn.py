@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.quota.snapshot import Snapshot
-from planner.reference.kueue.cycle.record import Entry, Schedule
+from planner.reference.kueue.cycle.record import Schedule
 from planner.reference.kueue.cycle.run import schedule
-from planner.reference.kueue.cycle.waiting import Waiting, waiting_queues
+from planner.reference.kueue.cycle.waiting import Pending, Waiting, heads, waiting_queues
 from planner.state import State
 
 MOST_CYCLES: Final = 200
@@ -37,8 +37,7 @@ def in_the_way(
 ) -> InTheWay | None:
     """Return who keeps the scheduler from a pending workload; ``None`` where nobody is known to.
 
-    Cycles are run in its cohort tree until one reaches it, or anybody else is admitted or
-    preempts, or all is as it was before a cycle. A workload that stands in no queue has no turn.
+    A workload that stands in no queue, or in one that takes no part in scheduling, has no turn.
 
     Parameters
     ----------
@@ -55,37 +54,67 @@ def in_the_way(
     }
     if all(one.key != key for one in queues[queue].active):
         return None
+    found = never_reached(state, snapshot, queues, is_late, wanted=key)
+    return next((by for pending, by in found if pending.key == key), None)
+
+
+def never_reached(
+    state: State,
+    snapshot: Snapshot,
+    queues: dict[int, Waiting],
+    is_late: Callable[[], bool],
+    wanted: str = "",
+) -> list[tuple[Pending, InTheWay]]:
+    """Return who waits in a cohort tree and is never reached, each with who keeps Kueue from it.
+
+    Cycles are run until anybody is admitted or preempts, who changes everything, or all is as it
+    was before a cycle. In the first case, and where time is up before, nobody is known.
+
+    Parameters
+    ----------
+    queues
+        Those of one tree, which are changed.
+    is_late
+        Whether time is up, asked before each cycle.
+    wanted
+        The one workload that is asked about: once it is reached there is nothing to return.
+    """
+    reached: set[str] = set()
     seen: set[object] = set()
     for number in range(MOST_CYCLES):
         if is_late():
-            return None
-        head = queues[queue].head
+            return []
+        at_head = dict(heads(queues, snapshot))
         ran = schedule(state, snapshot, queues, cycle=number)
-        if any(entry.outcome in _MOVES for entry in ran.entries) or _reaches(ran, key):
-            return None
+        if any(entry.outcome in _MOVES for entry in ran.entries):
+            return []
+        entries = (*ran.entries, *ran.inadmissible)
+        reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
+        if wanted in reached:
+            return []
         standing = _standing(queues)
         if standing in seen:
-            if head is not None and head.key != key:
-                return InTheWay((head.key,), own_queue=True)
-            return InTheWay(_before(ran, key), own_queue=False)
+            return [
+                (pending, _keeper(ran, at_head[node].key, is_reached=at_head[node].key in reached))
+                for node in at_head
+                for pending in queues[node].active
+                if pending.key not in reached
+            ]
         seen.add(standing)
-    return None
+    return []
 
 
-def _reaches(ran: Schedule, key: str) -> bool:
-    entries: tuple[Entry, ...] = (*ran.entries, *ran.inadmissible)
-    return any(one.preemptor.key == key and one.outcome != "skipped" for one in entries)
+def _keeper(ran: Schedule, head: str, *, is_reached: bool) -> InTheWay:
+    """Return who keeps Kueue from those of a queue: its head, or who is before that head.
 
-
-def _before(ran: Schedule, key: str) -> tuple[str, ...]:
-    """Return who was processed before a workload that was skipped, and reserved something."""
-    found = []
-    for entry in ran.entries:
-        if entry.preemptor.key == key:
-            break
-        if entry.outcome == "noCandidates":
-            found.append(entry.preemptor.key)
-    return tuple(found)
+    Whoever finds nobody to preempt reserves room all the same, and comes first in every cycle.
+    """
+    if is_reached:
+        return InTheWay((head,), own_queue=True)
+    keys = [entry.preemptor.key for entry in ran.entries]
+    before = ran.entries[: keys.index(head)]
+    found = (one.preemptor.key for one in before if one.outcome == "noCandidates")
+    return InTheWay(tuple(found), own_queue=False)
 
 
 def _standing(queues: dict[int, Waiting]) -> object:

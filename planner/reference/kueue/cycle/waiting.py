@@ -1,20 +1,21 @@
 """Who waits in which queue, in which order, and the heads.
 
-Source: docs/semantics/kueue.md §7.1; kueue ff69552e pkg/workload/workload.go ``IsAdmissible``
-and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``, ``backoffWaitingTimeExpired``,
-``PushOrUpdate``; inadmissible_workloads.go ``queueInadmissibleWorkloads``.
+Source: docs/semantics/kueue.md §7.1 and docs/semantics/kueue-features.md §1.1, §1.2; kueue ff69552e
+pkg/workload/workload.go ``IsAdmissible`` and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``,
+``backoffWaitingTimeExpired``, ``PushOrUpdate``; inadmissible_workloads.go
+``queueInadmissibleWorkloads``.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from planner.quota.holding import effective_priority, queue_order_time
+from planner.quota.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -22,7 +23,13 @@ from planner.reference.kueue.assignment import LAST, Tried
 from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
 from planner.state import Configuration, State, Workload
 
-GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
+LeadingTo = Mapping[tuple[str, str], str]
+
+INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
+NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
+NO_CLUSTER_QUEUE: Final = "clusterQueue doesn't exist"
+PARENT: Final = "it is a parent: only its variants are admitted"
+"""Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,16 @@ class Progress:
 
 
 class Pending:
-    """A workload in a queue, and what the scheduler remembers of it from cycle to cycle."""
+    """A workload in a queue, and what the scheduler remembers of it from cycle to cycle.
 
-    def __init__(self, state: State, snapshot: Snapshot, workload: Workload) -> None:
+    ``past`` is what its LocalQueue used, 0 where its ClusterQueue does not order by that.
+    """
+
+    def __init__(self, state: State, snapshot: Snapshot, workload: Workload, queue: int) -> None:
         self.workload: Final = workload
         self.key: Final = workload.key
-        self.order: Final = _queue_order(workload, state.configuration)
+        self.past: Final = snapshot.past_of(queue, workload) or 0.0
+        self.order: Final = queue_order(workload, state.configuration)
         self.progress: Progress | None = None
         self._state = state
         self._snapshot = snapshot
@@ -97,16 +108,19 @@ class Waiting:
 
     @property
     def head(self) -> Pending | None:
-        """The first active workload."""
+        """The first active workload.
+
+        Admission fair sharing comes first: less past use is before the sticky preemptor.
+        """
         if self.sticky is not None:
             for pending in self.active:
-                if pending.key == self.sticky:
+                if pending.key == self.sticky and pending.past <= self.active[0].past:
                     return pending
         return self.active[0] if self.active else None
 
     def put(self, pending: Pending) -> None:
         """Put a workload among the active ones, where it belongs."""
-        insort(self.active, pending, key=lambda one: one.order)
+        insort(self.active, pending, key=lambda one: (one.past, one.order))
 
     def enqueue(self, pending: Pending, now: datetime) -> None:
         """Take in a workload that was not in the queue before."""
@@ -128,7 +142,10 @@ class Waiting:
 
     def in_order(self) -> list[Pending]:
         """Return the active workloads as they come to be heads."""
-        return sorted(self.active, key=lambda pending: (pending.key != self.sticky, pending.order))
+        return sorted(
+            self.active,
+            key=lambda pending: (pending.past, pending.key != self.sticky, pending.order),
+        )
 
 
 def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
@@ -143,17 +160,44 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     door = doors(state, snapshot)
     for workload in state.workloads:
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(workload, state.configuration):
-            queues[queue].enqueue(Pending(state, snapshot, workload), snapshot.now)
+        if queue is not None and is_queued(workload, snapshot, queue):
+            queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
+
+
+def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> str:
+    """Say why a workload stands in no queue, in Kueue's words; empty if it stands in one.
+
+    ``leading`` says where open LocalQueues lead to.
+    """
+    if not _is_admissible(workload, snapshot.configuration):
+        return INADMISSIBLE
+    name = leading.get((workload.metadata.namespace, workload.spec.queue_name))
+    if name is None:
+        return NO_LOCAL_QUEUE
+    queue = snapshot.node_of.get(name)
+    if queue is None:
+        return NO_CLUSTER_QUEUE
+    if is_queued(workload, snapshot, queue):
+        return ""
+    return snapshot.devices.rejection(workload) or PARENT
+
+
+def leading_to(state: State) -> LeadingTo:
+    """Return the ClusterQueue that every open LocalQueue (namespace, name) names."""
+    return {
+        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
+        for local in state.local_queues
+        if local.spec.stop_policy == "None"
+    }
 
 
 def doors(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
     """Return the node behind every LocalQueue (namespace, name) that is open and points to one."""
     return {
-        (local.metadata.namespace, local.metadata.name): snapshot.node_of[local.spec.cluster_queue]
-        for local in state.local_queues
-        if local.spec.stop_policy == "None" and local.spec.cluster_queue in snapshot.node_of
+        door: snapshot.node_of[name]
+        for door, name in leading_to(state).items()
+        if name in snapshot.node_of
     }
 
 
@@ -165,14 +209,22 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(workload: Workload, configuration: Configuration) -> bool:
-    """Say whether a workload may stand in a queue at all."""
+def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
+    """Say whether a workload may stand in a queue at all; ``queue`` is the node behind its door."""
+    concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
+    if not _is_admissible(workload, snapshot.configuration):
+        return False
+    return not (concurrent and workload.is_parent) and not snapshot.devices.rejection(workload)
+
+
+def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     if not workload.is_pending or workload.is_true("QuotaReserved"):
         return False
-    reserved = workload.condition("QuotaReserved")
-    on_hold = reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
-    gated = configuration.gate("AdmissionGatedBy") and workload.metadata.annotations.get(GATED_BY)
-    return not (on_hold or gated or workload.is_true("WaitingForReplacementPods"))
+    gated = configuration.gate("AdmissionGatedBy") and workload.gated_by
+    replaces = configuration.rules.waits_for_replacement and workload.is_true(
+        "WaitingForReplacementPods"
+    )
+    return not (workload.is_on_hold or gated or replaces)
 
 
 def backoff_expired(workload: Workload, now: datetime) -> bool:
@@ -184,7 +236,8 @@ def backoff_expired(workload: Workload, now: datetime) -> bool:
     return requeue is None or requeue.requeue_at is None or requeue.requeue_at <= now
 
 
-def _queue_order(workload: Workload, configuration: Configuration) -> tuple[int, datetime, str]:
+def queue_order(workload: Workload, configuration: Configuration) -> tuple[int, datetime, str]:
+    """Return the key of the order in a ClusterQueue: higher priority, then earlier."""
     return (
         -effective_priority(workload, configuration),
         queue_order_time(workload, configuration),

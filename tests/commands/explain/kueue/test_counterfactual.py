@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.commands.explain.counterfactual import Condition, alternative, necessary
+from planner.commands.explain.counterfactual import Condition, alternative, count_optima, necessary
 from planner.commands.explain.kueue.inquiry import KueueInquiry
-from planner.commands.explain.optima import count_optima
 from planner.objective.profiles import PROFILES, Profile
 from tests.commands.explain.kueue.inquire import inquire
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of

@@ -9,7 +9,7 @@ from planner.commands.explain.yunikorn.inquiry import YuniKornInquiry
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
 from planner.objective.profiles import Profile
 from planner.solver.engine import Deadline
-from planner.solver.given import Given
+from planner.solver.start import Given
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.building import state_of
 

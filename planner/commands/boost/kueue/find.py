@@ -1,0 +1,179 @@
+"""The least boosts that make Kueue evict the best plan, found and put into an answer."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+
+from planner.commands.boost.kueue.search import Choice, Found, Search, Trial
+from planner.plan import Plan, Record
+from planner.plan.record import SCHEMA_VERSION
+from planner.quota.holding import BOOST_ANNOTATION
+from planner.state import State
+
+BoostStatus = Literal["smallest", "found", "impossible", "unknown"]
+"""smallest: proved that no other boosts touch fewer workloads, nor as many by less. found: they
+work, and smaller ones were not ruled out. impossible: proved that no boosts work. unknown: none
+were found, and nothing is proved."""
+
+
+class WorkloadBoost(Record):
+    """The boost of one workload, which is a victim of the plan or spared by it.
+
+    ``priority`` is its own, ``boost`` the value of the annotation, and ``effective`` their sum;
+    those before are today's, with the feature gate PriorityBoost on.
+    """
+
+    workload: str
+    cluster_queue: str
+    role: Literal["victim", "spared"]
+    priority: int
+    boost_before: int
+    boost: int
+    effective_before: int
+    effective: int
+
+    @property
+    def command(self) -> str:
+        """The command that sets the annotation."""
+        namespace, _, name = self.workload.partition("/")
+        return (
+            f"kubectl annotate workloads.kueue.x-k8s.io -n {shlex.quote(namespace)} "
+            f"{shlex.quote(name)} {BOOST_ANNOTATION}={self.boost} --overwrite"
+        )
+
+
+class Boosts(Record):
+    """The boosts for one plan; none where Kueue takes the plan's victims as it is.
+
+    ``gate_on`` says whether the feature gate PriorityBoost is on in the state as it was read;
+    all plans and priorities here are those with the gate on. ``commands`` set the annotations,
+    one a line. ``orders`` counts the orders of candidates that were put to the replay.
+    """
+
+    # Pydantic follows the outermost record: infinite shares would become null.
+    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
+
+    schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
+    preemptor: str
+    status: BoostStatus
+    explanation: str
+    gate_on: bool
+    boosts: tuple[WorkloadBoost, ...] = ()
+    commands: tuple[str, ...] = ()
+    orders: int = 0
+    plan: Plan
+
+
+NONE_NEEDED = "Kueue evicts exactly the planned victims as it is"
+NO_VICTIMS = "the plan evicts nobody, and neither does Kueue"
+NO_PLAN = "there is no plan to be carried out: {why}"
+SMALLEST = "boosts of {touched} make Kueue evict exactly the planned victims; proved smallest"
+FOUND = (
+    "boosts of {touched} make Kueue evict exactly the planned victims; whether smaller ones do, "
+    "too, is not proved"
+)
+IMPOSSIBLE = (
+    "no boosts can make Kueue evict exactly the planned victims: it evicts others in {orders} in "
+    "which it could look at its {candidates}; boosts that make a workload exempt from preemption, "
+    "or open to it, are not considered"
+)
+NOT_A_CANDIDATE = "no boosts can make Kueue evict {victim}: it is no candidate of its search"
+UNKNOWN = "no boosts that work were found within the limit, and it is not proved that none do"
+OTHER_FLAVORS = "; with some boosts Kueue would choose other flavors than the plan's"
+
+
+def find_boosts(
+    state: State, plan: Plan, *, gate_on: bool, time_limit: float | None = None
+) -> Boosts:
+    """Return the smallest boosts after which Kueue evicts exactly a plan's victims.
+
+    Every boost that is returned was proved by deciding anew, with the replay of Kueue's own
+    algorithm, on the state with the annotations set. The flavors stay those of the plan. Among
+    cohorts of equal shares Kueue chooses at random (docs/semantics/kueue.md §6.4); the replay takes
+    one of them.
+
+    Parameters
+    ----------
+    state
+        The state that was planned for, with the feature gate PriorityBoost on.
+    plan
+        The plan, made for that state.
+    gate_on
+        Whether the gate was on before.
+    time_limit
+        Seconds for the search; none when left out.
+    """
+
+    def answer(status: BoostStatus, explanation: str, **more: object) -> Boosts:
+        return Boosts.model_validate(
+            {
+                "preemptor": plan.preemptor,
+                "status": status,
+                "explanation": explanation,
+                "gate_on": gate_on,
+                "plan": plan,
+                **more,
+            }
+        )
+
+    if plan.status in {"infeasible", "unknown"}:
+        impossible = plan.status == "infeasible"
+        why = NO_PLAN.format(why=plan.explanation)
+        return answer("impossible" if impossible else "unknown", why)
+    if not plan.victims:
+        return answer("smallest", NO_VICTIMS)
+    until = None if time_limit is None else time.monotonic() + time_limit
+    trial = Trial(state, plan.preemptor, plan.assignment, frozenset(plan.keys))
+    search = Search(trial, until)
+    missing = trial.victims - search.today.keys()
+    if missing:
+        return answer("impossible", NOT_A_CANDIDATE.format(victim=min(missing)))
+    found = search.run()
+    status, explanation = _outcome(search, found)
+    boosts = () if found.choice is None else _boosts(search, found.choice)
+    commands = tuple(boost.command for boost in boosts)
+    return answer(status, explanation, boosts=boosts, commands=commands, orders=search.orders)
+
+
+def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
+    if found.choice is None:
+        if not found.proved:
+            return "unknown", UNKNOWN if search.complete else UNKNOWN + OTHER_FLAVORS
+        count = search.orders
+        orders = "the only order" if count == 1 else f"each of the {count} orders"
+        candidates = _counted(len(search.pool), "candidate")
+        return "impossible", IMPOSSIBLE.format(orders=orders, candidates=candidates)
+    if not found.choice:
+        return "smallest", NONE_NEEDED
+    touched = _counted(len(found.choice), "workload")
+    if found.proved:
+        return "smallest", SMALLEST.format(touched=touched)
+    return "found", FOUND.format(touched=touched)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _boosts(search: Search, choice: Choice) -> tuple[WorkloadBoost, ...]:
+    """Return the boosts of a choice, in Kueue's order of today."""
+    annotations = search.boosts(choice)
+    today = search.boosts(search.today)
+    return tuple(
+        WorkloadBoost(
+            workload=one.key,
+            cluster_queue=search.trial.snapshot.queue_name(one.workload.queue),
+            role="victim" if one.is_victim else "spared",
+            priority=choice[one.key] - annotations[one.key],
+            boost_before=today[one.key],
+            boost=annotations[one.key],
+            effective_before=one.priority,
+            effective=choice[one.key],
+        )
+        for one in search.pool
+        if one.key in choice
+    )

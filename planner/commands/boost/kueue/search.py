@@ -1,0 +1,548 @@
+"""The smallest boosts that work, or why none do.
+
+Smallest means: the fewest workloads touched, and among those the smallest sum of the amounts by
+which their boosts change.
+
+Only the order of the candidates matters, see below. So for k touched workloads it is enough to try
+priorities at most k away from some priority that an untouched candidate has, or from a bound:
+whatever lies further off can be moved towards today's value without changing the order, until it
+touches another value, and k of them reach no further than k.
+
+A boost must not change what a rule says of a candidate: it stays permitted by the policy that
+permits it today, and may be taken while borrowing just as today. Within these bounds priorities
+only decide in which order Kueue looks at the candidates of one list (docs/semantics/kueue.md §5.4),
+and so only the order of the priorities matters, not their values.
+
+Workloads that are no candidates have no part in the search for victims.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import combinations, groupby
+from math import factorial, prod
+
+from planner.assignment import Assignment, contested, total_request
+from planner.quota.holding import BOOST_ANNOTATION
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.quota.tree import NO_PARENT
+from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.decision import Decision, decide
+from planner.state import State, Workload
+
+LARGEST_BOOST = 2**31 - 1
+"""The annotation is a 32-bit integer."""
+
+
+class Trial:
+    """Kueue's decision for one preemptor under other priorities of what runs.
+
+    Parameters
+    ----------
+    state
+        The state, with the feature gate PriorityBoost on.
+    pending
+        The preemptor as ``namespace/name``.
+    assignment
+        The flavors of the plan.
+    victims
+        The planned victims as ``namespace/name``.
+    """
+
+    def __init__(
+        self, state: State, pending: str, assignment: Assignment, victims: frozenset[str]
+    ) -> None:
+        self.state = state
+        self.pending = pending
+        self.assignment = assignment
+        self.victims = victims
+        self.snapshot: Snapshot = take_snapshot(state)
+        self.preemptor: Preemptor = find_preemptor(state, self.snapshot, pending)
+
+    def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
+        """Return whom Kueue takes for the plan's flavors, at some effective priorities.
+
+        Who is not named keeps the priority of today.
+        """
+        admitted = {
+            queue: [
+                one._replace(priority=priorities[one.key]) if one.key in priorities else one
+                for one in workloads
+            ]
+            for queue, workloads in self.snapshot.admitted.items()
+        }
+        changed = replace(self.snapshot, admitted=admitted)
+        return _taken(decide(changed, self.preemptor, self.assignment))
+
+    def holds(self, boosts: Mapping[str, int]) -> bool:
+        """Say whether Kueue takes the planned victims once the annotations are set.
+
+        Everything is decided anew from the annotated state: flavors, attempts and victims. The
+        flavors must be those of the plan.
+        """
+        state = annotated(self.state, boosts)
+        snapshot = take_snapshot(state)
+        decision = decide(snapshot, find_preemptor(state, snapshot, self.pending))
+        same_flavors = decision.assignment.pod_sets == self.assignment.pod_sets
+        return same_flavors and _taken(decision) == self.victims
+
+
+def annotated(state: State, boosts: Mapping[str, int]) -> State:
+    """Return the state with the boost annotation of some workloads set."""
+
+    def with_boost(workload: Workload) -> Workload:
+        if workload.key not in boosts:
+            return workload
+        value = {BOOST_ANNOTATION: str(boosts[workload.key])}
+        annotations = {**workload.metadata.annotations, **value}
+        metadata = workload.metadata.model_copy(update={"annotations": annotations})
+        return workload.model_copy(update={"metadata": metadata})
+
+    return state.model_copy(update={"workloads": tuple(map(with_boost, state.workloads))})
+
+
+def _taken(decision: Decision) -> frozenset[str]:
+    return frozenset(target.workload.key for target in decision.search.targets)
+
+
+_LISTS: Mapping[str, int] = {
+    "HierarchicalReclaim": 0,
+    "ReclaimWithoutBorrowing": 1,
+    "ReclaimWhileBorrowing": 1,
+    "WithinCQ": 2,
+}
+"""The place of each variant's list in the whole order."""
+
+_FAIR_OTHER, _FAIR_OWN = "fair, other queue", "fair, own queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A workload that Kueue may take.
+
+    ``list_number`` says in which list it stands; lists are looked at one after the other,
+    whatever the priorities. ``least`` and ``most`` bound its effective priority, ``None`` where
+    nothing does. Candidates of one ``kind`` can stand in for one another: swapped, they change
+    nothing about whether Kueue takes exactly the planned victims.
+    """
+
+    workload: Admitted
+    list_number: tuple[bool, int]
+    least: int | None
+    most: int | None
+    is_victim: bool
+    kind: Hashable
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return self.workload.key
+
+    @property
+    def priority(self) -> int:
+        """The effective priority today."""
+        return self.workload.priority
+
+    def permits(self, priority: int) -> bool:
+        """Say whether the priority is within the bounds."""
+        return (self.least is None or priority >= self.least) and (
+            self.most is None or priority <= self.most
+        )
+
+    def place(self, priority: int) -> tuple[tuple[bool, int], float, int, float, str]:
+        """Return the key by which Kueue orders the candidates, for some priority of this one."""
+        workload = self.workload
+        past = -(workload.past or 0.0)
+        return (self.list_number, past, priority, -workload.reserved_s, workload.uid)
+
+
+def candidates_of(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: frozenset[str]
+) -> Sequence[Candidate]:
+    """Return the candidates of the search for an assignment, in Kueue's order of today."""
+    context = Context(
+        snapshot,
+        snapshot.usage.copy(),
+        preemptor,
+        total_request(assignment, preemptor, snapshot),
+        contested(assignment, snapshot),
+    )
+    fair = snapshot.configuration.fair_sharing_on
+    found = _fair(context) if fair else _classical(context)
+    pool = [_candidate(context, *one, victims=victims) for one in found]
+    return sorted(pool, key=lambda one: one.place(one.priority))
+
+
+def _classical(context: Context) -> Iterator[tuple[Admitted, str, int]]:
+    for one in collect_candidates(context).ordered:
+        yield one.workload, one.variant, one.lca
+
+
+def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
+    """Yield the candidates of fair sharing (§6.2): own ones, and of queues that borrow."""
+    tree, policy = context.snapshot.tree, context.policy
+    below = [context.queue]
+    if tree.nodes[context.queue].parent != NO_PARENT:
+        below = [tree.path(context.queue)[-1]]
+    for node in below:
+        below.extend(child for child in tree.children[node] if tree.nodes[child].active)
+        own = node == context.queue
+        if not tree.nodes[node].is_queue:
+            continue
+        if not own and context.usage.within_nominal(node, context.contested):
+            continue
+        rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
+        for workload in context.snapshot.admitted[node]:
+            if not context.contested.isdisjoint(workload.names) and satisfies_policy(
+                context.preemptor, workload, rule
+            ):
+                yield workload, _FAIR_OWN if own else _FAIR_OTHER, NO_PARENT
+
+
+def _candidate(
+    context: Context, workload: Admitted, variant: str, lca: int, *, victims: frozenset[str]
+) -> Candidate:
+    least, most = _bounds(context, workload, variant)
+    place = int(variant == _FAIR_OWN) if variant not in _LISTS else _LISTS[variant]
+    is_victim = workload.key in victims
+    usage = tuple(sorted(workload.usage.items()))
+    # With bounds on both sides not every order of equals can be had: each is a kind of its own.
+    alone = workload.key if least is not None and most is not None else ""
+    kind = (workload.queue, usage, variant, lca, workload.evicted, least, most, is_victim, alone)
+    return Candidate(workload, (not workload.evicted, place), least, most, is_victim, kind)
+
+
+def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
+    """Return between which priorities no rule says anything else of a candidate (§5.2, §5.3)."""
+    preemptor, policy = context.preemptor, context.policy
+    own = workload.queue == context.queue
+    rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
+    least: int | None = None
+    most: int | None = None
+    if rule != "Any":
+        newer = preemptor.queued_before(workload.queued_at)
+        newer = newer and rule == "LowerOrNewerEqualPriority"
+        most = preemptor.priority if newer else preemptor.priority - 1
+    borrow = policy.borrow_within_cohort
+    threshold = borrow.max_priority_threshold
+    highest = preemptor.priority - 1
+    if threshold is not None:
+        highest = min(highest, threshold)
+    if variant == "ReclaimWhileBorrowing":
+        most = highest if most is None else min(most, highest)
+    elif variant == "ReclaimWithoutBorrowing" and borrow.policy != "Never":
+        least = highest + 1
+    return least, most
+
+
+def count_orders(pool: Sequence[Candidate]) -> int:
+    """Return how many orders there are, candidates of one kind not told apart."""
+    return prod(
+        factorial(len(group)) // prod(map(factorial, Counter(c.kind for c in group).values()))
+        for group in _lists(pool)
+    )
+
+
+def every_order(pool: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
+    """Yield every order of the pool that keeps the lists apart, one of each by kinds.
+
+    Parameters
+    ----------
+    pool
+        The candidates in Kueue's order of today.
+    """
+    yield from _joined(_lists(pool))
+
+
+def _lists(pool: Sequence[Candidate]) -> list[list[Candidate]]:
+    return [list(group) for _, group in groupby(pool, key=lambda one: one.list_number)]
+
+
+def _joined(lists: Sequence[list[Candidate]]) -> Iterator[tuple[Candidate, ...]]:
+    if not lists:
+        yield ()
+        return
+    for head in _arranged(lists[0]):
+        for tail in _joined(lists[1:]):
+            yield (*head, *tail)
+
+
+def _arranged(group: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
+    """Yield the arrangements of one list; of candidates of one kind the first comes first."""
+    if not group:
+        yield ()
+        return
+    tried: set[Hashable] = set()
+    for position, first in enumerate(group):
+        if first.kind not in tried:
+            tried.add(first.kind)
+            for rest in _arranged((*group[:position], *group[position + 1 :])):
+                yield (first, *rest)
+
+
+def priorities_for(order: Sequence[Candidate]) -> dict[str, int] | None:
+    """Return distinct priorities that put the candidates into an order, lowest first.
+
+    They start below everything there is and go up by one. ``None`` if the bounds of the
+    candidates do not permit the order, but for candidates that must have equal priorities: those
+    stand in the order that Kueue gives them.
+    """
+    known = [c.priority for c in order]
+    known += [bound for c in order for bound in (c.least, c.most) if bound is not None]
+    lowest = min(known, default=0) - len(order) - 1
+    values: dict[str, int] = {}
+    for _, group in groupby(order, key=lambda one: one.list_number):
+        last = (False, lowest - 1)
+        before: Candidate | None = None
+        for one in group:
+            value = _next(one, before, last[1], lowest)
+            if not one.permits(value):
+                return None
+            values[one.key] = value
+            before, last = one, (True, value)
+    return values
+
+
+def _next(one: Candidate, before: Candidate | None, last: int, lowest: int) -> int:
+    """Return the smallest priority that puts a candidate behind the one before it."""
+    start = lowest if one.least is None else one.least
+    if before is not None and before.place(0) > one.place(0):
+        last += 1
+    return max(start, last)
+
+
+MAX_ORDERS = 20_000
+MAX_POOL = 200
+"""More orders than these, or orders of more candidates, are not gone through one by one."""
+
+Choice = Mapping[str, int]
+"""Effective priorities of the workloads that are touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found.
+
+    ``choice`` is ``None`` if nothing was found; ``proved`` says that there is nothing smaller
+    then, or nothing at all.
+    """
+
+    choice: Choice | None
+    proved: bool
+
+
+class Search:
+    """The search for the boosts of one trial, until a moment of ``time.monotonic``."""
+
+    def __init__(self, trial: Trial, until: float | None) -> None:
+        self.trial = trial
+        self.until = until
+        self.pool: Sequence[Candidate] = candidates_of(
+            trial.snapshot, trial.preemptor, trial.assignment, trial.victims
+        )
+        self.today = {one.key: one.priority for one in self.pool}
+        self._own = {one.key: one.workload.workload.spec.priority or 0 for one in self.pool}
+        numbers: dict[Hashable, int] = {}
+        self._kind = {one.key: numbers.setdefault(one.kind, len(numbers)) for one in self.pool}
+        self._answers: dict[tuple[int, ...], bool] = {}
+        self._refused = 0
+
+    @property
+    def orders(self) -> int:
+        """How many orders were put to the replay so far."""
+        return len(self._answers)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every choice that failed did so by the order of the candidates alone.
+
+        Else Kueue would have chosen other flavors, which depends on more than that order.
+        """
+        return not self._refused
+
+    def run(self) -> Found:
+        """Search the smallest choice."""
+        if self.works({}):
+            return Found({}, proved=True)
+        witness = self._witness()
+        few = len(self.pool) <= MAX_POOL and count_orders(self.pool) <= MAX_ORDERS
+        if witness is None and few:
+            witness, finished = self._any_order()
+            if witness is None:
+                return Found(None, proved=finished and self.complete)
+        return self._smallest(witness)
+
+    def works(self, choice: Choice) -> bool:
+        """Say whether Kueue takes exactly the planned victims at some priorities."""
+        values = {**self.today, **choice}
+        order = sorted(self.pool, key=lambda one: one.place(values[one.key]))
+        kinds = tuple(self._kind[one.key] for one in order)
+        if kinds not in self._answers:
+            self._answers[kinds] = self.trial.targets(values) == self.trial.victims
+        if not self._answers[kinds]:
+            return False
+        if self.trial.holds(self.boosts(choice)):
+            return True
+        self._refused += 1
+        return False
+
+    def boosts(self, choice: Choice) -> dict[str, int]:
+        """Return the annotations for a choice: what is added to the workload's own priority."""
+        return {key: value - self._own[key] for key, value in choice.items()}
+
+    def size(self, choice: Choice) -> tuple[int, int]:
+        """Return how many workloads a choice touches, and by how much in all."""
+        return len(choice), sum(abs(value - self.today[key]) for key, value in choice.items())
+
+    def _late(self) -> bool:
+        return self.until is not None and time.monotonic() > self.until
+
+    def _witness(self) -> Choice | None:
+        """Return a choice that works, of those that are likely to, made small."""
+        lowered = self._lowered()
+        raised = self._raised({})
+        for choice in (lowered, raised, self._raised(lowered)):
+            if choice and self.works(choice):
+                return self._shrunk(choice)
+        return None
+
+    def _lowered(self) -> dict[str, int]:
+        """Put all victims before all others of their lists."""
+        lowest = min(self.today.values(), default=0) - 1
+        return self._changed(
+            {
+                one.key: lowest if one.least is None else one.least
+                for one in self.pool
+                if one.is_victim
+            }
+        )
+
+    def _raised(self, start: Choice) -> dict[str, int]:
+        """Put everyone whom Kueue takes instead behind all others, again and again."""
+        highest = max(self.today.values(), default=0) + 1
+        choice = dict(start)
+        spared = {one.key: one for one in self.pool if not one.is_victim}
+        while not self._late():
+            wrong = (self.trial.targets(choice) & spared.keys()) - choice.keys()
+            news = self._changed(
+                {
+                    key: highest if (most := spared[key].most) is None else most
+                    for key in sorted(wrong)
+                }
+            )
+            if not news:
+                break
+            choice |= news
+        return choice
+
+    def _changed(self, choice: Choice) -> dict[str, int]:
+        """Leave out what is as it is today."""
+        return {key: value for key, value in choice.items() if value != self.today[key]}
+
+    def _any_order(self) -> tuple[Choice | None, bool]:
+        """Go through all orders; return a choice that works, and whether all were seen."""
+        for order in every_order(self.pool):
+            if self._late():
+                return None, False
+            priorities = priorities_for(order)
+            if priorities is not None and self.works(choice := self._changed(priorities)):
+                return self._shrunk(choice), True
+        return None, True
+
+    def _shrunk(self, choice: Choice) -> Choice:
+        """Touch fewer workloads, and those by less, as long as it works."""
+        for key in list(choice):
+            fewer = {other: value for other, value in choice.items() if other != key}
+            if not self._late() and self.works(fewer):
+                choice = fewer
+        steps = len(choice)
+        for one in self.pool:
+            if one.key not in choice:
+                continue
+            for value in self._values(one, steps):
+                closer = {**choice, one.key: value}
+                if self._late() or self.size(closer) >= self.size(choice):
+                    break
+                if self.works(closer):
+                    choice = closer
+                    break
+        return choice
+
+    def _smallest(self, best: Choice | None) -> Found:
+        """Try all choices from the smallest number of workloads up."""
+        most = len(self.pool) if best is None else len(best)
+        for touched in range(1, most + 1):
+            columns = {one.key: self._values(one, touched) for one in self.pool}
+            for some in combinations(columns, touched):
+                for choice in self._choices({key: columns[key] for key in some}, best):
+                    if self._late():
+                        return Found(best, proved=False)
+                    if self.works(choice):
+                        best = choice
+                        break
+            if best is not None and len(best) == touched:
+                break
+        return Found(best, proved=self.complete)
+
+    def _choices(
+        self, columns: Mapping[str, Sequence[int]], best: Choice | None
+    ) -> Iterator[Choice]:
+        """Yield the choices of some workloads' values, the smallest first, all below the best."""
+        limit = None if best is None else self.size(best)
+        if limit is not None and len(columns) == limit[0]:
+            # The others change by at least 1 each.
+            room = limit[1] - len(columns)
+            columns = {
+                key: [value for value in column if abs(value - self.today[key]) <= room]
+                for key, column in columns.items()
+            }
+        today = [self.today[key] for key in columns]
+        for values in _cheapest_first(list(columns.values()), today):
+            choice = dict(zip(columns, values, strict=True))
+            if limit is not None and self.size(choice) >= limit:
+                return
+            yield choice
+
+    def _values(self, one: Candidate, steps: int) -> list[int]:
+        """Return the priorities to try for a candidate, the closest to today's first."""
+        levels = set(self.today.values())
+        levels |= {
+            bound for other in self.pool for bound in (other.least, other.most) if bound is not None
+        }
+        own = self._own[one.key]
+        values = {level + step for level in levels for step in range(-steps, steps + 1)}
+        values.discard(one.priority)
+        fitting = [
+            v for v in values if one.permits(v) and -LARGEST_BOOST <= v - own <= LARGEST_BOOST
+        ]
+        return sorted(fitting, key=lambda value: (abs(value - one.priority), value))
+
+
+def _cheapest_first(
+    columns: Sequence[Sequence[int]], today: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to take a value of each column, those closest to today's values first.
+
+    Every column has its own closest first. A way comes from the one before it by a step in one
+    column, in or after the one of the last step, so that each is met once.
+    """
+    if not all(columns):
+        return
+
+    def entry(steps: tuple[int, ...], last: int) -> tuple[int, tuple[int, ...], int]:
+        taken = zip(columns, steps, today, strict=True)
+        return sum(abs(column[step] - now) for column, step, now in taken), steps, last
+
+    ahead = [entry((0,) * len(columns), 0)]
+    while ahead:
+        _, steps, last = heappop(ahead)
+        yield tuple(column[step] for column, step in zip(columns, steps, strict=True))
+        for i in range(last, len(columns)):
+            if steps[i] + 1 < len(columns[i]):
+                heappush(ahead, entry((*steps[:i], steps[i] + 1, *steps[i + 1 :]), i))

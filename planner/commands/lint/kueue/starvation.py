@@ -1,0 +1,182 @@
+"""Starvation: a pending workload of the state that Kueue never reaches, and who keeps it from it.
+
+Other rules ask what a configuration makes possible; this one looks at who waits. Cycles are
+replayed in each cohort tree, as for the note of a plan (docs/semantics/kueue.md §7.1, §7.4, §7.5).
+A workload that would neither fit nor preempt if its turn came is kept from nothing, and an eviction
+in the tree, or an admission, changes everything: neither is reported.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+from planner.commands.lint.kueue.search import ASKS, RUNS, decided
+from planner.commands.lint.kueue.world import Change, Facts, Job, Object, World, spec_of
+from planner.commands.lint.record import Example, Finding, finding
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.reader import read_kueue_objects
+from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, never_reached
+from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
+from planner.reference.kueue.decision import decide
+
+MAX_WORK: Final = 10_000_000
+"""Steps of replayed cycles for one tree: the heads times those that hold quota, and who waits."""
+MAX_TRIED: Final = 8
+"""Workloads behind one blocker that are decided for, the first in queue order."""
+MAX_QUEUES: Final = 12
+"""ClusterQueues of an example, where fewer do not show it."""
+_NEWER: Final = 50
+"""The minute since which that runs which was queued after who starves."""
+
+
+def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
+    """KL-19: one that is before it in every cycle moves nothing, and does not go away."""
+    snapshot = _later(facts)
+    waiting = waiting_queues(facts.state, snapshot)
+    for tree in facts.trees:
+        queues = {queue: waiting[queue] for queue in tree}
+        if not any(one.active for one in queues.values()):
+            continue
+        held = sum(len(snapshot.admitted.get(queue, ())) for queue in tree)
+        waits = sum(len(one.active) + len(one.parked) for one in queues.values())
+        spent = _Budget(len(tree) * (held + 1) + waits)
+        by_blocker: dict[InTheWay, list[Pending]] = {}
+        for pending, blocker in never_reached(facts.state, snapshot, queues, spent):
+            by_blocker.setdefault(blocker, []).append(pending)
+        for blocker, kept in by_blocker.items():
+            blockers = [find_preemptor(facts.state, snapshot, key) for key in blocker.workloads]
+            if blockers:
+                yield from _found(_Case(facts, snapshot, tree, blocker, blockers), kept)
+
+
+def _later(facts: Facts) -> Snapshot:
+    """Return the snapshot at a time when nobody waits for its backoff: that passes by itself."""
+    ends = (
+        one.status.requeue_state.requeue_at
+        for one in facts.state.workloads
+        if one.status.requeue_state is not None and one.status.requeue_state.requeue_at is not None
+    )
+    return replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
+
+
+@dataclass(slots=True)
+class _Budget:
+    """Whether enough was done: asked before each cycle, so the same for every run."""
+
+    each: int
+    done: int = 0
+
+    def __call__(self) -> bool:
+        """Say whether a cycle more would be too much."""
+        self.done += self.each
+        return self.done > MAX_WORK
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A tree of a state in which some workloads are before others in every cycle."""
+
+    facts: Facts
+    snapshot: Snapshot
+    tree: Sequence[int]
+    blocker: InTheWay
+    blockers: Sequence[Preemptor]
+
+
+def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
+    """Yield the finding for who is kept from its turn by one blocker, if an example shows it."""
+    wanting = []
+    for pending in kept[:MAX_TRIED]:
+        alone = decide(case.snapshot, pending.preemptor)
+        if alone.search.targets or alone.assignment.mode == "Fit":
+            wanting.append(pending.preemptor)
+    for one in wanting:
+        example = _example(case, one)
+        if example is None:
+            continue
+        queues = case.facts.names(dict.fromkeys(each.queue for each in case.blockers))
+        first = " and ".join(f"workload/{key}" for key in case.blocker.workloads)
+        more = f" (and {len(kept) - 1:,} more)" if len(kept) > 1 else ""
+        why = (
+            f"is behind {first}, the head of {queues[0]}, which is StrictFIFO: the head finds no "
+            "room and nobody to preempt, and stays the head"
+            if case.blocker.own_queue
+            else f"is skipped in every cycle: {first} of {' and '.join(queues)} comes first, finds "
+            "nobody to preempt, and reserves room all the same"
+        )
+        keys = (*case.blocker.workloads, *(each.key for each in wanting))
+        yield finding(
+            "KL-19",
+            [*queues, *(f"workload/{key}" for key in keys)],
+            f"workload/{one.key}{more} {why}. Its turn never comes, as long as nothing changes.",
+            f"queueingStrategy: BestEffortFIFO in {' and '.join(queues)}, or a smaller {first}",
+            example,
+        )
+        return
+
+
+def _example(case: _Case, asks: Preemptor) -> Example | None:
+    """Return the first of a few small dumps in which the same happens, and a cure ends it."""
+    facts, waits = case.facts, (*case.blockers, asks)
+    names = [facts.snapshot.queue_name(one.queue) for one in case.blockers]
+    cure = spec_of("ClusterQueue", names, queueingStrategy="BestEffortFIFO")
+    near = tuple(dict.fromkeys(one.queue for one in reversed(waits)))
+    whole = tuple(dict.fromkeys((*near, *facts.active(case.tree))))[:MAX_QUEUES]
+    for queues, fr in product(dict.fromkeys((near, whole)), facts.frs(asks.queue)):
+        covering = [queue for queue in queues if fr in facts.frs(queue)]
+        if not {*near} <= {*covering}:
+            continue
+        world = World(facts, covering, fr)
+        jobs = [*_running(case.snapshot, world, asks), *_waiting(case.snapshot, world, waits)]
+        if all(job.amount for job in jobs):
+            example = _shown(world, jobs, cure)
+            if example is not None:
+                return example
+    return None
+
+
+def _running(snapshot: Snapshot, world: World, asks: Preemptor) -> Iterator[Job]:
+    """Yield what runs: as one what no preemptor tells apart by queue, priority and age."""
+    groups: Counter[tuple[int, int, bool]] = Counter()
+    for queue in world.queues:
+        for one in snapshot.admitted.get(queue, ()):
+            newer = one.queued_at > asks.queued_at
+            groups[queue, one.priority, newer] += one.usage.get(world.fr, 0)
+    used = (item for item in groups.items() if item[1])
+    for number, ((queue, priority, newer), amount) in enumerate(used, 1):
+        yield Job(f"{RUNS}-{number}", queue, amount, priority, minute=_NEWER if newer else 0)
+
+
+def _waiting(snapshot: Snapshot, world: World, waits: Sequence[Preemptor]) -> Iterator[Job]:
+    """Yield those that wait, with what they ask for of the one resource, and last who starves."""
+    resource = snapshot.tree.frs[world.fr].resource
+    for number, one in enumerate(waits, 1):
+        name = ASKS if one is waits[-1] else f"first-{number}"
+        amount = sum(pods.totals.get(resource, 0) for pods in one.pod_sets)
+        yield Job(name, one.queue, amount, one.priority, running=False, minute=number)
+
+
+def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:
+    before, after = world.dump(jobs), world.dump(jobs, cure)
+    key = jobs[-1].key
+    blocker, alone = _blocker(before, key), decided(after, key)
+    if blocker is None or not blocker.workloads or _blocker(after, key) is not None:
+        return None
+    if not alone.targets and alone.mode != "Fit":
+        return None
+    first = " and ".join(blocker.workloads)
+    how = "stays the head of its queue" if blocker.own_queue else "comes first in every cycle"
+    shows = (f"{first} {how}: {key} is never reached", f"in its turn {key} {alone.in_words}")
+    return Example(state=before, pending=key, shows=shows)
+
+
+def _blocker(dump: Object, key: str) -> InTheWay | None:
+    state = read_kueue_objects(dump, where="example")
+    snapshot = take_snapshot(state)
+    found = find_preemptor(state, snapshot, key)
+    return in_the_way(state, snapshot, key, found.queue, lambda: False)

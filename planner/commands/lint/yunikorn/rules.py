@@ -1,0 +1,401 @@
+"""What queues.yaml makes impossible or pointless, a function a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from planner.commands.lint.record import Example, Finding, finding
+from planner.commands.lint.yunikorn.world import (
+    Change,
+    Facts,
+    Object,
+    Runs,
+    World,
+    each_queue,
+    name,
+    without_property,
+)
+from planner.quota.yunikorn.properties import (
+    DEFAULT,
+    DISABLED,
+    FENCE,
+    PREEMPTION_DELAY,
+    PREEMPTION_POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+    QUOTA_PREEMPTION_DELAY,
+    parse_duration,
+    read_properties,
+)
+from planner.quota.yunikorn.queue import Queue, walk
+
+MAX_OTHERS = 4
+
+
+def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
+    """YL-01: an ask preempts only within what is guaranteed to its queue."""
+    if not facts.partition.preemption.enabled:
+        return
+    leaves = [leaf for leaf in facts.leaves if not facts.guarantees(leaf)]
+    for leaf in leaves:
+        example = denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue")
+        if example is not None:
+            yield finding(
+                "YL-01",
+                map(name, leaves),
+                f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
+                "anybody, whatever their priority, and its own allocations are always over their "
+                "guaranteed.",
+                f"resources.guaranteed in {name(leaf)} or a queue above it",
+                example,
+            )
+            return
+
+
+def switched_off(facts: Facts) -> Iterator[Finding]:
+    """YL-02: guaranteed resources without preemption are had when others finish."""
+    leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
+    if facts.partition.preemption.enabled:
+        return
+    for leaf in leaves:
+        example = denied(facts, leaf, _switch_on, "preemption.enabled: true")
+        if example is not None:
+            yield finding(
+                "YL-02",
+                (f"partition/{facts.partition.name}", *map(name, leaves)),
+                f"preemption.enabled is false in partition {facts.partition.name}: what is "
+                "guaranteed to its queues is never taken back.",
+                "preemption.enabled: true, or no guaranteed resources",
+                example,
+            )
+            return
+
+
+def fenced_in(facts: Facts) -> Iterator[Finding]:
+    """YL-03: nobody is preempted beyond a fence, in a disabled queue, or in the ask's own."""
+    for leaf in facts.leaves:
+        if not facts.guarantees(leaf) or not facts.others(leaf):
+            continue
+        fence = next(
+            queue
+            for queue in reversed(leaf.lineage)
+            if queue.properties.preemption_fence or queue.parent is None
+        )
+        inside = [one for one in walk(fence) if one.is_leaf and one is not leaf]
+        if any(not one.properties.disabled for one in inside):
+            continue
+        example = denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy")
+        if example is not None:
+            who = "no other leaf is" if not inside else "all other leaves are disabled"
+            yield finding(
+                "YL-03",
+                dict.fromkeys(map(name, (leaf, fence))),
+                f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
+                "is guaranteed to it is never taken back."
+                if inside or fence.parent is not None
+                else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
+                "taken back.",
+                f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
+                example,
+            )
+
+
+def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
+    """YL-04: a queue at its maximum is a fence around itself, whatever is guaranteed to it."""
+    for leaf in facts.leaves:
+        limit, own = leaf.effective_max or {}, leaf.guaranteed or {}
+        tree_max = facts.cluster.tree.root.max or {}
+        over = [t for t, n in own.items() if t in limit and limit[t] < n]
+        written = [t for t in over if limit[t] != tree_max.get(t)]
+        if facts.type not in written:
+            continue
+        unit = _unit(facts)
+        for other in facts.others(leaf)[:MAX_OTHERS]:
+            runs = [Runs(leaf, limit[facts.type]), *over_guaranteed(facts, other, unit)]
+            world = World(facts, leaf, unit, [one for one in runs if one.amount])
+            example = _shown(world, each_queue(_without_max), "no max")
+            if example is not None:
+                yield finding(
+                    "YL-04",
+                    (name(leaf),),
+                    f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
+                    f"{limit[facts.type]}: what is beyond that it never gets. YuniKorn refuses "
+                    "such a file where both stand in one queue.",
+                    f"max of at least the guaranteed in {name(leaf)} and the queues above it",
+                    example,
+                )
+                break
+
+
+def beyond_nodes(facts: Facts) -> Iterator[Finding]:
+    """YL-05: guarantees that the nodes cannot keep end at whoever comes last."""
+    capacity = (facts.cluster.tree.root.max or {}).get(facts.type, 0)
+    leaves = [leaf for leaf in facts.leaves if guaranteed(facts, leaf)]
+    total = sum(guaranteed(facts, leaf) for leaf in leaves)
+    if not facts.partition.nodes or total <= capacity:
+        return
+    runs, left = [], capacity
+    for leaf in leaves:
+        amount = min(left, guaranteed(facts, leaf))
+        left -= amount
+        if amount:
+            runs.append(Runs(leaf, amount))
+        if amount < guaranteed(facts, leaf):
+            world = World(facts, leaf, min(_unit(facts), guaranteed(facts, leaf) - amount), runs)
+            example = _shown(world, _twice(total), "nodes that have it all")
+            if example is not None:
+                yield finding(
+                    "YL-05",
+                    map(name, leaves),
+                    f"The queues are guaranteed {total} of {facts.type}, and the nodes have "
+                    f"{capacity}: where all use what is theirs, nobody is over, and "
+                    f"{name(leaf)} waits.",
+                    "guaranteed resources that add up to what the nodes have",
+                    example,
+                )
+            return
+
+
+def denied(facts: Facts, leaf: Queue, cure: Change, words: str) -> Example | None:
+    """Find an ask of a leaf that preempts nobody, and would after a cure."""
+    for other in facts.others(leaf)[:MAX_OTHERS]:
+        for amount in dict.fromkeys((_unit(facts), guaranteed(facts, leaf))):
+            if amount:
+                world = World(facts, leaf, amount, over_guaranteed(facts, other, amount))
+                example = _shown(world, cure, words)
+                if example is not None:
+                    return example
+    return None
+
+
+def over_guaranteed(
+    facts: Facts, queue: Queue, amount: int, *, opted_out: bool = False
+) -> list[Runs]:
+    """Return what uses an amount more than is guaranteed to a leaf, that amount by itself.
+
+    A victim has to fit into what is left of the guaranteed of the queue it goes for.
+    """
+    inside = guaranteed(facts, queue)
+    parts = (inside, amount) if inside else (amount,)
+    return [Runs(queue, part, opted_out) for part in parts]
+
+
+def _shown(world: World, cure: Change, words: str) -> Example | None:
+    before, cured = world.decided(), world.decided(cure)
+    if before.fits or before.victims or not (cured.victims or cured.fits):
+        return None
+    does = f"preempts {', '.join(cured.victims)}" if cured.victims else "finds room at once"
+    return world.example("asks finds nobody to preempt", f"with {words} it {does}")
+
+
+def guaranteed(facts: Facts, leaf: Queue) -> int:
+    """Return what is guaranteed to a leaf of the type that examples are made of."""
+    return (leaf.guaranteed or {}).get(facts.type, 0)
+
+
+def _unit(facts: Facts) -> int:
+    amounts: Iterable[int] = (guaranteed(facts, leaf) for leaf in facts.leaves)
+    least = min((amount for amount in amounts if amount), default=1)
+    return 1000 if facts.type == "vcore" and least >= 1000 else 1  # noqa: PLR2004 - one core
+
+
+def _guarantee_all(value: Object) -> None:
+    (asked,) = value["applications"][-1]["requests"]
+    path = value["applications"][-1]["queueName"].split(".")
+
+    def change(queue: Object) -> None:
+        if queue["name"].lower() == path[-1] and not queue["queues"]:
+            amounts = {
+                name: f"{n}m" if name == "vcore" else n for name, n in asked["resource"].items()
+            }
+            queue["resources"] = {"guaranteed": amounts, "max": {}}
+
+    each_queue(change)(value)
+
+
+def _switch_on(value: Object) -> None:
+    for partition in value["queues"]["partitions"]:
+        partition["preemption"]["enabled"] = True
+
+
+def _without_max(queue: Object) -> None:
+    if "resources" in queue:
+        queue["resources"]["max"] = {}
+
+
+def _twice(total: int) -> Change:
+    def change(value: Object) -> None:
+        (node,) = value["nodes"][0]["nodesInfo"]
+        node["capacity"] = dict.fromkeys(node["capacity"], total)
+
+    return change
+
+
+_POLICIES = {
+    PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE},
+    PRIORITY_POLICY: {DEFAULT, FENCE},
+}
+
+
+def prefix_of_another(facts: Facts) -> Iterator[Finding]:
+    """YL-06: the core tells ancestors by the beginning of the path, as plain text."""
+    for leaf in facts.leaves:
+        for other in facts.others(leaf):
+            if not leaf.guaranteed or not other.guaranteed:
+                continue
+            if not leaf.path.startswith(other.path):
+                continue
+            mine, theirs = guaranteed(facts, leaf), guaranteed(facts, other)
+            if not mine or not theirs:
+                continue
+            world = World(facts, leaf, min(mine, theirs), [Runs(other, theirs)])
+            before, cured = world.decided(), world.decided(_renamed(other))
+            if before.victims and not cured.victims:
+                yield finding(
+                    "YL-06",
+                    (name(other), name(leaf)),
+                    f"The path of {name(leaf)} begins with that of {name(other)}: the core takes "
+                    f"{name(other)} for a queue above it, and asks of {name(leaf)} preempt there "
+                    "although no more is used than is guaranteed.",
+                    f"another name for {name(other)}",
+                    world.example(
+                        f"asks preempts {', '.join(before.victims)}, which uses what is guaranteed",
+                        "with another name it finds nobody to preempt",
+                    ),
+                )
+
+
+def unreadable(facts: Facts) -> Iterator[Finding]:
+    """YL-07: what cannot be read counts as if it were not there, and nothing says so."""
+    for path, config in facts.written.items():
+        for key, value in config.properties.items():
+            why = _unreadable(key, value)
+            leaves = [one for one in facts.leaves if one.path.startswith(path)]
+            example = _idle(facts, leaves, without_property(key), f"no {key}") if why else None
+            if example is not None:
+                yield finding(
+                    "YL-07",
+                    (name(path),),
+                    f'{key} of {name(path)} is "{value}", which is {why}: it counts as absent.',
+                    f"a value that is {_EXPECTED[key]}",
+                    example,
+                )
+
+
+def opted_out(facts: Facts) -> Iterator[Finding]:
+    """YL-08: opting out only changes the order in which victims are looked at."""
+    owners = [
+        queue
+        for queue in facts.leaves
+        if not queue.properties.disabled
+        and any(one.opted_out for app in queue.applications for one in app.allocations)
+    ]
+    for queue in owners:
+        for leaf in facts.others(queue)[:MAX_OTHERS]:
+            mine = guaranteed(facts, leaf)
+            if not mine:
+                continue
+            runs = over_guaranteed(facts, queue, mine, opted_out=True)
+            world = World(facts, leaf, mine, runs)
+            before, cured = world.decided(), world.decided(_disabled(queue))
+            if before.victims and not cured.victims:
+                yield finding(
+                    "YL-08",
+                    map(name, owners),
+                    "Some allocations opted out of preemption (allow-preemption: false). That "
+                    "only puts them last: where nobody else will do, they are preempted.",
+                    f"preemption.policy: disabled in {name(queue)} protects all of it",
+                    world.example(
+                        f"asks preempts {', '.join(before.victims)}, which opted out",
+                        f"with preemption.policy disabled in {name(queue)} it finds nobody",
+                    ),
+                )
+                return
+
+
+def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
+    """YL-09: quota preemption has a switch for the whole partition."""
+    if facts.partition.preemption.quota:
+        return
+    paths = [
+        path for path, one in facts.written.items() if QUOTA_PREEMPTION_DELAY in one.properties
+    ]
+    if paths:
+        words = f"no {QUOTA_PREEMPTION_DELAY}"
+        change = without_property(QUOTA_PREEMPTION_DELAY)
+        leaves = [one for one in facts.leaves if one.path.startswith(paths[0])]
+        example = _idle(facts, leaves, change, words)
+        if example is not None:
+            yield finding(
+                "YL-09",
+                map(name, paths),
+                f"{QUOTA_PREEMPTION_DELAY} is set, and preemption.quotapreemptionenabled is not "
+                f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
+                "preemption.quotapreemptionenabled: true",
+                example,
+            )
+
+
+_EXPECTED = {
+    PREEMPTION_POLICY: "default, disabled or fence",
+    PRIORITY_POLICY: "default or fence",
+    PREEMPTION_DELAY: "a duration above 0 such as 1m30s",
+    QUOTA_PREEMPTION_DELAY: "a duration such as 1m30s",
+    PRIORITY_OFFSET: "a whole number of 32 bits",
+}
+
+
+def _unreadable(key: str, value: str) -> str:
+    """Say what a property is not; empty if it can be read, or is none of preemption's."""
+    if key in _POLICIES and value not in _POLICIES[key]:
+        return f"not {_EXPECTED[key]}"
+    duration = parse_duration(value)
+    if key == PREEMPTION_DELAY and (duration is None or duration <= 0):
+        return f"not {_EXPECTED[key]}, so that 30s holds"
+    if key == QUOTA_PREEMPTION_DELAY and duration is None:
+        return f"not {_EXPECTED[key]}"
+    offset = read_properties({PRIORITY_OFFSET: value}).priority_offset
+    if key == PRIORITY_OFFSET and not offset and value.strip("+-0"):
+        return f"not {_EXPECTED[key]}"
+    return ""
+
+
+def _idle(facts: Facts, leaves: list[Queue], without: Change, words: str) -> Example | None:
+    """Find an example in which properties change nothing."""
+    for leaf in leaves:
+        for other in facts.others(leaf)[:MAX_OTHERS]:
+            mine = guaranteed(facts, leaf) or 1
+            world = World(facts, leaf, mine, over_guaranteed(facts, other, mine))
+            before = world.decided()
+            if before == world.decided(without):
+                whom = ", ".join(before.victims) or "nobody"
+                shows = f"asks preempts {whom}", f"with {words} it preempts {whom}, too"
+                return world.example(*shows)
+    return None
+
+
+def _renamed(queue: Queue) -> Change:
+    last = queue.path.rpartition(".")[2]
+    another = f"other-{last}"
+
+    def change(value: Object) -> None:
+        def rename(one: Object) -> None:
+            if one["name"].lower() == last and not one["queues"]:
+                one["name"] = another
+
+        each_queue(rename)(value)
+        for application in value["applications"]:
+            if application["queueName"] == queue.path:
+                application["queueName"] = f"{queue.path.rpartition('.')[0]}.{another}"
+
+    return change
+
+
+def _disabled(queue: Queue) -> Change:
+    last = queue.path.rpartition(".")[2]
+
+    def change(one: Object) -> None:
+        if one["name"].lower() == last and not one["queues"]:
+            one["properties"][PREEMPTION_POLICY] = DISABLED
+
+    return each_queue(change)

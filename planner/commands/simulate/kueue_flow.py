@@ -1,0 +1,266 @@
+"""Who comes and goes in a cluster of Kueue, what is in use, and what tells two moments apart.
+
+Times decide by their order only: who was admitted before whom, who queued before whom. Of the
+walks over flavors it is how far they came, and whether that is outdated.
+
+Kueue's cohort controller watches ClusterQueues: an update of the status of one makes it reconcile
+every ancestor that is a Cohort *object*, and that lets all that is parked in the tree compete
+again. A cohort that is only named has no object, and nothing is reconciled.
+
+Source: kueue ff69552e pkg/controller/core/cohort_controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from planner.commands.simulate.record import Use
+from planner.commands.simulate.script import Arrivals, Script, lost_seconds
+from planner.commands.simulate.world import Text, ranks
+from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.objective.annotation import read_disruption
+from planner.objective.terms import unit_weight
+from planner.quantity import MAX_INT64
+from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.tree import QuotaTree, Usage
+from planner.reference.kueue.cycle.record import Entry
+from planner.reference.kueue.cycle.waiting import Pending, Waiting
+from planner.solver.kueue.aftermath import admit
+from planner.state import State, Workload
+from planner.state.base import Condition
+from planner.state.workload import WorkloadStatus
+
+_READY: Final = "PodsReady"
+
+
+class Coming(NamedTuple):
+    """A pending workload that arrives so many seconds after the start."""
+
+    key: str
+    at_s: int
+    workload: Workload
+
+
+def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
+    """Return the state without those that come later, and these by their keys.
+
+    Whoever is pending comes later if the script says so, or if it was created after the clock.
+
+    Raises
+    ------
+    LookupFailed
+        If the script copies a workload that is not there.
+    SchemaError
+        If a copy would have the name of a workload that is there.
+    """
+    later = [coming for one in state.workloads if (coming := _later(state, script, one))]
+    copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
+    found: dict[str, Coming] = {}
+    known = {workload.key for workload in state.workloads} - {one.key for one in later}
+    for coming in (*later, *copies):
+        if coming.key in known or coming.key in found:
+            found_there = f"a workload {coming.key} is there already"
+            raise SchemaError("arrival", found_there, hint="copy one of another name")
+        found[coming.key] = coming
+    there = tuple(one for one in state.workloads if one.key not in found)
+    return state.model_copy(update={"workloads": there}), found
+
+
+def _later(state: State, script: Script, workload: Workload) -> Coming | None:
+    if not workload.is_pending:
+        return None
+    said = script.arrive_s(workload.key)
+    created = workload.metadata.creation_timestamp
+    if said is None and (created is None or created <= state.now):
+        return None
+    if said is None and created is not None:
+        said = -((state.now - created) // timedelta(seconds=1))
+    return Coming(workload.key, said or 0, _created(state, workload, workload.metadata.name, said))
+
+
+def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
+    original = next((one for one in state.workloads if one.key == rows.like), None)
+    if original is None:
+        raise LookupFailed("arrival.like", f"there is no workload {rows.quoted}")
+    for number in range(1, rows.count + 1):
+        at_s = rows.at_seconds + (number - 1) * rows.every_seconds
+        name = f"{original.metadata.name}-{number}"
+        workload = _created(state, original, name, at_s)
+        yield Coming(workload.key, at_s, workload)
+
+
+def _created(state: State, workload: Workload, name: str, at_s: int | None) -> Workload:
+    """Return a workload as one that nothing has happened to, created when it arrives."""
+    own = workload.metadata
+    uid = own.uid if name == own.name else f"{own.uid}-{name}"
+    created = state.now + timedelta(seconds=at_s or 0)
+    metadata = own.model_copy(update={"name": name, "uid": uid, "creation_timestamp": created})
+    return workload.model_copy(update={"metadata": metadata, "status": WorkloadStatus()})
+
+
+def reconciled_queues(state: State, snapshot: Snapshot) -> frozenset[int]:
+    """Return the ClusterQueues every status update of which wakes their whole tree."""
+    objects = {cohort.name for cohort in state.cohorts}
+    tree = snapshot.tree
+    return frozenset(
+        node
+        for node in snapshot.queues
+        if any(tree.nodes[each].name in objects for each in tree.ancestors(node))
+    )
+
+
+def lost_s(script: Script, one: Admitted, kept_s: int, ran_s: int, now: datetime) -> int:
+    """Return the seconds of a run that an eviction loses, by its script and annotations."""
+    lost = lost_seconds(kept_s, ran_s, script.checkpoint_s(one.key))
+    if one.workload.metadata.annotations:
+        lost = min(lost, read_disruption(one.workload, now).lost_s)
+    return lost
+
+
+_OLD = 2
+"""Cycles after which it makes no difference how old the memory of a walk is."""
+
+
+def signature(waiting: Waiting) -> Text:
+    """Return what tells whether the next cycle finds another head, or none."""
+    head = waiting.head
+    return (
+        head.key if head else "",
+        len(waiting.active),
+        len(waiting.parked),
+        waiting.preemptor or "",
+        len(waiting.bulk),
+    )
+
+
+def state_mark(
+    nodes: Sequence[int],
+    admitted: Mapping[int, Sequence[Admitted]],
+    queues: Mapping[int, Waiting],
+    kept: Mapping[str, int],
+    cycle: int,
+) -> Text:
+    """Return what decides at some ClusterQueues after a cycle of a number.
+
+    ``kept`` is the progress that evicted workloads have kept: it decides when they end.
+    """
+    holders = [one for node in nodes for one in admitted[node]]
+    pending = [one for node in nodes for one in (*queues[node].active, *queues[node].parked)]
+    reserved = ranks(one.reserved_s for one in holders)
+    queued = ranks(
+        [one.queued_at.timestamp() for one in holders]
+        + [one.order[1].timestamp() for one in pending]
+    )
+    return tuple(
+        (
+            node,
+            # In their order: among equals without UIDs the first is taken.
+            tuple(_holder(one, reserved, queued, kept) for one in admitted[node]),
+            _queue(queues[node], queued, kept, cycle),
+        )
+        for node in nodes
+    )
+
+
+def _holder(
+    one: Admitted,
+    reserved: Mapping[float, int],
+    queued: Mapping[float, int],
+    kept: Mapping[str, int],
+) -> Text:
+    return (
+        one.key,
+        one.evicted,
+        reserved[one.reserved_s],
+        queued[one.queued_at.timestamp()],
+        tuple(sorted(one.usage.items())),
+        tuple(sorted(one.names)),
+        kept.get(one.key, 0),
+    )
+
+
+def _queue(
+    waiting: Waiting, queued: Mapping[float, int], kept: Mapping[str, int], cycle: int
+) -> Text:
+    parked_together = {one.key for one in waiting.parked if one.kind in waiting.bulk}
+    return (
+        waiting.preemptor or "",
+        tuple(_pending(one, waiting, queued, kept, cycle) for one in waiting.active),
+        tuple(sorted(_pending(one, waiting, queued, kept, cycle) for one in waiting.parked)),
+        tuple(sorted(parked_together)),
+    )
+
+
+def _pending(
+    one: Pending,
+    waiting: Waiting,
+    queued: Mapping[float, int],
+    kept: Mapping[str, int],
+    cycle: int,
+) -> Text:
+    progress = one.progress
+    walk: Text = ()
+    if progress is not None and progress.has_untried:
+        tried = tuple(tuple(sorted(places.items())) for places in progress.tried)
+        age = min(cycle - progress.cycle, _OLD)
+        walk = (tried, age, waiting.generation > progress.generation)
+    return one.key, queued[one.order[1].timestamp()], kept.get(one.key, 0), walk
+
+
+def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
+    """Return who a scheduling cycle admits as what holds its assignment.
+
+    Where others are kept from being admitted until its pods are ready, they are so at once.
+
+    Raises
+    ------
+    UnsupportedError
+        If a podset has no entry in it. The scheduler stops assigning at a podset that requests
+        nothing but zeros of what its queue does not cover, and still calls the rest fit; the API
+        server then refuses the admission ("podSetAssignments must have the same number of podSets
+        as the spec", a validation rule of the type Workload in apis/kueue).
+    """
+    preemptor, assignment = entry.preemptor, entry.assignment
+    assert assignment is not None, "who is admitted has flavors"  # noqa: S101
+    if len(assignment.pod_sets) < len(preemptor.pod_sets):
+        last = assignment.pod_sets[-1].name
+        raise UnsupportedError(
+            f"Workload {preemptor.key}",
+            f"Kueue assigns flavors up to podset {last} only, and cannot admit it so",
+            hint="all that it requests there is zero of a resource that its queue does not have",
+        )
+    one = admit(snapshot, preemptor, assignment)
+    if not snapshot.configuration.blocks_admission:
+        return one
+    status = one.workload.status
+    kept = tuple(each for each in status.conditions if each.type != _READY)
+    ready = Condition(type=_READY, status="True", lastTransitionTime=snapshot.now)
+    made = status.model_copy(update={"conditions": (*kept, ready)})
+    return one._replace(workload=one.workload.model_copy(update={"status": made}))
+
+
+def used(usage: Usage, nodes: Iterable[int]) -> list[int]:
+    """Return how much some ClusterQueues use of each flavor-resource, in the order of the tree."""
+    rows = [usage.amount[node] for node in nodes]
+    return [sum(row[fr] for row in rows) for fr in range(len(usage.tree.frs))]
+
+
+def use(tree: QuotaTree, shares: Sequence[float]) -> tuple[Use, ...]:
+    """Return the use of each flavor-resource; ``shares`` are the amounts used on average.
+
+    The capacity is all nominal quota, lent out or not; an unlimited one counts as none.
+    """
+    found = []
+    for fr, (flavor, resource) in enumerate(tree.frs):
+        total = sum(tree.nominal(node, fr) for node in tree.top_down)
+        capacity = total if total < MAX_INT64 else None
+        share = round(shares[fr] / capacity, 6) if capacity else None
+        found.append(Use(flavor=flavor, resource=resource, capacity=capacity, share=share))
+    return tuple(found)
+
+
+def size_of(one: Admitted, tree: QuotaTree) -> int:
+    """Return what a workload holds, in 1/32000 accelerator."""
+    return sum(unit_weight(tree.frs[fr].resource) * amount for fr, amount in one.usage.items())

@@ -1,0 +1,70 @@
+"""The least disruptive plan in the place of the victims that Kueue chooses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from planner.assignment import Assignment
+from planner.commands.simulate.simulate import Unproved
+from planner.objective.profiles import Profile
+from planner.quota.holding import seconds_since, started_at
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.target import Search, Target
+from planner.solver.engine import Deadline
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import solve_planning
+from planner.state import State
+
+
+class KueueOptimum:
+    """Decides like Kueue, flavors included, but for the victims.
+
+    Where the best plan has none, Kueue's own targets stand: only pods are short, or fair sharing
+    led Kueue to a set outside its own rules.
+    """
+
+    def __init__(
+        self, state: State, profile: Profile, time_limit: float | None, unproved: Unproved
+    ) -> None:
+        """Prepare to decide; ``time_limit`` are the seconds that one decision may take."""
+        self._state: Final = state
+        self._profile: Final = profile
+        self._time_limit: Final = time_limit
+        self._unproved: Final = unproved
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Return Kueue's flavors, and the least disruptive targets for them."""
+        found = decide(snapshot, preemptor, nominated=nominated, tried=tried)
+        if found.assignment.mode != "Preempt":
+            return found
+        planning = Planning(
+            self._state, _up_to_date(snapshot), preemptor, assignment=found.assignment
+        )
+        plan = solve_planning(planning, self._profile, Deadline.after(self._time_limit))
+        self._unproved.note(plan)
+        if not plan.victims:
+            return found
+        held = {one.key: one for some in snapshot.admitted.values() for one in some}
+        targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)
+        attempts = found.search.attempts
+        return replace(found, search=Search(targets, attempts, plan.borrowing))
+
+
+def _up_to_date(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot in which everybody has run for as long as its clock says."""
+
+    def now(one: Admitted) -> Admitted:
+        return one._replace(running_s=seconds_since(started_at(one.workload), snapshot.now))
+
+    admitted = {node: [now(one) for one in some] for node, some in snapshot.admitted.items()}
+    return replace(snapshot, admitted=admitted)

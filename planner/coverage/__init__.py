@@ -1,0 +1,11 @@
+"""What in a state may decide who is preempted, and is not modelled: said of every answer.
+
+features.py   the table: what is exact, what is left out, what is read as evidence
+fields.py     every field of the API of Kueue, and which feature takes it
+answer.py     an answer with what it leaves out, and the status that is left
+kueue.py      what concerns a pending workload of Kueue
+evidence.py   where a cluster of Kueue says another thing than the planner works out
+yunikorn.py   what concerns an ask of YuniKorn
+
+Source: docs/semantics/kueue-features.md §10.
+"""

@@ -1,0 +1,84 @@
+"""An answer with what it leaves out, and the status that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
+
+from planner.plan import AnyPlan, Assume, Front, JointPlan, Uncovered, qualified
+from planner.scheduler import Part
+from planner.state import AnyState
+
+
+class Covering(Protocol):
+    """What is known of one state: asked for each that is pending in it."""
+
+    def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
+        """Return what may decide about a pending workload or ask, and is not modelled."""
+        ...
+
+    def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
+        """Return where the cluster says another thing than a finished plan."""
+        ...
+
+    def remarks(self, pending: str) -> tuple[str, ...]:
+        """Return what else a reader of an answer should know of its state."""
+        ...
+
+
+class Coverer(Protocol):
+    """What looks at a state once, for all that are pending in it."""
+
+    def __call__(self, state: AnyState) -> Covering:
+        """Look at a state."""
+        ...
+
+
+COVERAGE: Final = Part[Coverer]("coverage")
+
+
+def covering(state: AnyState) -> Covering:
+    """Look at a state, for all that are pending in it."""
+    return COVERAGE.of(state)(state)
+
+
+def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
+    """Return everything that a plan leaves out."""
+    return (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
+
+
+def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> AnyPlan:
+    """Return a plan with what it leaves out of its state; ``assume`` is the user's word for it."""
+    known = covering(state)
+    notes = known.remarks(plan.preemptor)
+    if notes:
+        plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
+    return qualified(plan, uncovered(known, plan), assume)
+
+
+def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -> Front:
+    """Return a front with what it leaves out; each of its plans leaves out the same."""
+    known = covering(state)
+    missing = known.unmodelled(front.preemptor)
+    if not missing:
+        return front
+    points = tuple(
+        one.model_copy(update={"plan": qualified(one.plan, missing, assume)})
+        for one in front.points
+    )
+    return qualified(front.model_copy(update={"points": points}), missing, assume)
+
+
+def covered_joint(state: AnyState, plan: JointPlan, assume: Assume | None = None) -> JointPlan:
+    """Return a joint plan with what it leaves out of any workload that it is for."""
+    known = covering(state)
+    each = (known.unmodelled(one.workload) for one in plan.pending)
+    return qualified(plan, tuple(_once(found for some in each for found in some)), assume)
+
+
+def _once(found: Iterable[Uncovered]) -> Iterator[Uncovered]:
+    seen = set()
+    for one in found:
+        if one not in seen:
+            seen.add(one)
+            yield one

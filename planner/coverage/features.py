@@ -1,0 +1,253 @@
+"""The features that decide who is preempted: which are exact, and which are not modelled.
+
+One record each. README and docs/explanation/limits.md list them from here, and every field of the
+API belongs to one (`planner.coverage.fields`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from planner.plan import Uncovered
+
+Standing = Literal["exact", "left out", "evidence", "harmless"]
+"""exact: as the scheduler does it. left out: not modelled, and said of every answer that it may
+concern. evidence: read to be held against what is worked out. harmless: nothing here decides who
+is preempted."""
+
+MOST_OBJECTS: Final = 5
+"""So many objects are named as examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Something in a state that may decide who is preempted.
+
+    ``effect`` says what it can change, in one sentence; ``source`` is the page that describes it.
+    """
+
+    id: str
+    scheduler: str
+    title: str
+    standing: Standing
+    effect: str
+    source: str
+
+    def found(
+        self,
+        objects: Sequence[str],
+        evidence: str,
+        kind: Literal["unmodelled", "contradiction", "assumed"] = "unmodelled",
+    ) -> Uncovered:
+        """Return what a state has of it, with the objects that show it."""
+        return Uncovered(
+            feature=self.id,
+            kind=kind,
+            title=self.title,
+            objects=tuple(objects[:MOST_OBJECTS]),
+            count=len(objects),
+            effect=self.effect,
+            evidence=evidence,
+        )
+
+
+_PAGE: Final = "docs/semantics/kueue-features.md"
+
+
+def _kueue(name: str, title: str, standing: Standing, effect: str, source: str) -> Feature:
+    return Feature(name, "kueue", title, standing, effect, source)
+
+
+TOPOLOGY: Final = _kueue(
+    "topology",
+    "topology-aware scheduling",
+    "left out",
+    "Kueue also asks whether the pods fit on the nodes of the topology, now and after each "
+    "removal: it may need other victims, or more",
+    "docs/semantics/kueue-topology.md",
+)
+PREEMPTION_CONFIG: Final = _kueue(
+    "preemption-config",
+    "configurable preemptions",
+    "left out",
+    "PreemptionConfig objects replace the policies of ClusterQueues",
+    f"{_PAGE} §8",
+)
+CONFIGURATION: Final = _kueue(
+    "configuration",
+    "the Configuration of Kueue's manager",
+    "exact",
+    "fair sharing, its strategies, feature gates and resource settings decide who may go",
+    f"{_PAGE} §8",
+)
+QUOTA: Final = _kueue(
+    "quota",
+    "quota, borrowing and lending",
+    "exact",
+    "another shortage needs other victims",
+    "docs/semantics/kueue.md §3",
+)
+FAIR_SHARING: Final = _kueue(
+    "fair-sharing",
+    "fair sharing",
+    "exact",
+    "shares decide who may be a victim, and in which order",
+    "docs/semantics/kueue.md §6",
+)
+ADMISSION_FAIR_SHARING: Final = _kueue(
+    "admission-fair-sharing",
+    "admission fair sharing",
+    "exact",
+    "it changes the order in which Kueue takes victims, not who may be one",
+    f"{_PAGE} §3",
+)
+POLICIES: Final = _kueue(
+    "policies",
+    "preemption policies",
+    "exact",
+    "they say who may be a victim",
+    "docs/semantics/kueue.md §5",
+)
+FLAVORS: Final = _kueue(
+    "flavors",
+    "flavor assignment",
+    "exact",
+    "other flavors have other candidates",
+    "docs/semantics/kueue.md §4",
+)
+QUEUES: Final = _kueue(
+    "queues",
+    "which queues take part",
+    "exact",
+    "workloads of an inactive ClusterQueue neither preempt nor are candidates",
+    f"{_PAGE} §1.3",
+)
+ADMISSION_CHECKS: Final = _kueue(
+    "admission-checks",
+    "admission checks",
+    "exact",
+    "a check that failed, or is not active, keeps a workload out",
+    f"{_PAGE} §1.3",
+)
+NOMINATION: Final = _kueue(
+    "nomination",
+    "whether a workload is considered at all",
+    "exact",
+    "one that is not considered gets no victims",
+    f"{_PAGE} §1",
+)
+PRIORITIES: Final = _kueue(
+    "priorities",
+    "priorities and boosts",
+    "exact",
+    "they say who may preempt whom, and the order",
+    "docs/semantics/kueue.md §2",
+)
+REQUESTS: Final = _kueue(
+    "requests",
+    "what a workload asks for",
+    "exact",
+    "another request needs other victims",
+    f"{_PAGE} §10",
+)
+DEVICES: Final = _kueue(
+    "devices",
+    "claims of devices (DRA) and extended resources",
+    "exact",
+    "a claim asks for quota that the pod does not name",
+    f"{_PAGE} §4",
+)
+HOLDINGS: Final = _kueue(
+    "holdings",
+    "what admitted workloads hold",
+    "exact",
+    "it is what victims give back",
+    "docs/semantics/kueue.md §2",
+)
+SLICES: Final = _kueue(
+    "slices",
+    "elastic workload slices",
+    "exact",
+    "a new slice asks for the difference to the old one only",
+    f"{_PAGE} §2",
+)
+PREEMPTION_GATES: Final = _kueue(
+    "preemption-gates",
+    "preemption gates",
+    "exact",
+    "a workload with a closed gate evicts nobody",
+    f"{_PAGE} §1.6",
+)
+CONCURRENT_ADMISSION: Final = _kueue(
+    "concurrent-admission",
+    "concurrent admission",
+    "exact",
+    "variants of a workload have flavors of their own",
+    f"{_PAGE} §7",
+)
+EVIDENCE: Final = _kueue(
+    "evidence",
+    "what Kueue publishes of its own counting",
+    "evidence",
+    "it is held against what is worked out",
+    f"{_PAGE} §10",
+)
+HARMLESS: Final = _kueue(
+    "harmless",
+    "everything else",
+    "harmless",
+    "it decides nothing about preemption",
+    f"{_PAGE} §1",
+)
+LIMITS: Final = Feature(
+    "user-limits",
+    "yunikorn",
+    "limits of users and groups",
+    "left out",
+    "the core also refuses an ask, or a victim's place, by what users and groups may have",
+    "docs/semantics/yunikorn.md §3",
+)
+PREDICATES: Final = Feature(
+    "predicates",
+    "yunikorn",
+    "the shim's predicates",
+    "left out",
+    "selectors, affinities, ports and volumes decide, too, on which node the pod may run",
+    "docs/semantics/yunikorn.md §6",
+)
+PLACEHOLDERS: Final = Feature(
+    "placeholders",
+    "yunikorn",
+    "placeholders of gangs",
+    "left out",
+    "an ask of a gang may take the place of a placeholder, and needs no victim then",
+    "docs/semantics/yunikorn.md §7",
+)
+
+FEATURES: Final[tuple[Feature, ...]] = (
+    TOPOLOGY,
+    PREEMPTION_CONFIG,
+    CONFIGURATION,
+    QUOTA,
+    FAIR_SHARING,
+    ADMISSION_FAIR_SHARING,
+    POLICIES,
+    FLAVORS,
+    QUEUES,
+    ADMISSION_CHECKS,
+    NOMINATION,
+    PRIORITIES,
+    REQUESTS,
+    DEVICES,
+    HOLDINGS,
+    SLICES,
+    PREEMPTION_GATES,
+    CONCURRENT_ADMISSION,
+    EVIDENCE,
+    HARMLESS,
+    LIMITS,
+    PREDICATES,
+    PLACEHOLDERS,
+)

@@ -1,0 +1,120 @@
+"""What is not modelled in a state of Kueue, as far as it concerns a pending workload.
+
+A feature that another queue uses, and this workload's queue does not, is none of its concern:
+topology, say, is asked of flavors that it could get, not of all there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+from planner.coverage import evidence
+from planner.coverage.features import PREEMPTION_CONFIG, TOPOLOGY
+from planner.plan import Plan, Uncovered
+from planner.quota.activity import MULTIKUEUE, Activity
+from planner.state import ClusterQueue, State, Workload
+
+_CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")
+
+
+class KueueCoverage:
+    """What is known of one state of Kueue, for all workloads that are pending in it."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    @cached_property
+    def _of_state(self) -> tuple[Uncovered, ...]:
+        """What concerns everybody alike."""
+        found = [*self._preemption_config(), *evidence.configuration(self.state)]
+        return (*found, *evidence.evictions(self.state))
+
+    @cached_property
+    def _activity(self) -> Activity:
+        return Activity.of(self.state)
+
+    @cached_property
+    def _pending(self) -> dict[str, Workload]:
+        return {one.key: one for one in self.state.workloads if one.is_pending}
+
+    @cached_property
+    def _queues(self) -> dict[tuple[str, str], ClusterQueue]:
+        """The ClusterQueues by the namespaces and names of their LocalQueues."""
+        queues = {queue.name: queue for queue in self.state.cluster_queues}
+        return {
+            (local.metadata.namespace, local.metadata.name): queues[local.spec.cluster_queue]
+            for local in self.state.local_queues
+            if local.spec.cluster_queue in queues
+        }
+
+    def _queue_of(self, workload: Workload) -> ClusterQueue | None:
+        return self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+
+    def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
+        """Return what may decide about a pending workload ``namespace/name``, not modelled."""
+        workload = self._pending.get(pending)
+        if workload is None:
+            return ()
+        queue = self._queue_of(workload)
+        found = [*self._of_state, *evidence.requests(self.state, workload)]
+        if queue is not None:
+            topology = tuple(self._topology(workload, queue))
+            found += topology or evidence.nodes(workload)
+            found += evidence.activity(queue, self._activity.inactive.get(queue.name))
+        return tuple(found)
+
+    def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
+        """Return where Kueue says that another amount is missing than a finished plan."""
+        workload = self._pending.get(plan.preemptor)
+        return () if workload is None else tuple(evidence.shortage(workload, plan))
+
+    def remarks(self, pending: str) -> tuple[str, ...]:
+        """Return what else a reader should know: what the state seems to lack."""
+        workload = self._pending.get(pending)
+        queue = None if workload is None else self._queue_of(workload)
+        if workload is None or queue is None:
+            return ()
+        found = list(evidence.remarks(self.state, workload, queue))
+        if self._leaves_it_to_workers(queue):
+            found.append("MultiKueue: victims in the clusters of workers are out of reach here")
+        return tuple(found)
+
+    def _topology(self, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
+        """Topology matters where a podset asks for it, or the queue has a flavor with one.
+
+        A podset that does not ask may not use such a flavor, unless all flavors of the queue are
+        such: then it is placed, too. A queue with a MultiKueue check leaves that to the workers.
+        """
+        gates = self.state.configuration.feature_gates
+        if not gates.get("TopologyAwareScheduling", True) or self._leaves_it_to_workers(queue):
+            return
+        flavors = [
+            f"ResourceFlavor {flavor.name}"
+            for flavor in self.state.resource_flavors
+            if flavor.spec.topology_name and flavor.name in queue.flavor_names
+        ]
+        asking = [
+            f"podset {pods.name} of {workload.key}"
+            for pods in workload.spec.pod_sets
+            if pods.topology_request is not None and pods.topology_request.is_explicit
+        ]
+        if flavors or asking:
+            said = [f"{flavors[0]} has a topologyName"] if flavors else []
+            said += [f"{asking[0]} has a topologyRequest"] if asking else []
+            yield TOPOLOGY.found([*asking, *flavors], ", ".join(said))
+
+    def _leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
+        named = {rule.name for rule in queue.check_rules}
+        there = (one for one in self.state.admission_checks if one.metadata.name in named)
+        return any(check.spec.controller == MULTIKUEUE for check in there)
+
+    def _preemption_config(self) -> Iterator[Uncovered]:
+        there = [
+            f"{count} {kind}"
+            for kind, count in self.state.other_kinds.items()
+            if kind.partition(".")[0] in _CONFIGURED
+        ]
+        if there and self.state.configuration.feature_gates.get("ConfigurablePreemptions", False):
+            yield PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on")

@@ -1,0 +1,65 @@
+"""What is not modelled in a state of YuniKorn, as far as it concerns an ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.coverage.features import LIMITS, PLACEHOLDERS, PREDICATES
+from planner.plan import AnyPlan, Uncovered
+from planner.state import YuniKornState
+from planner.state.yunikorn import Application, Ask, Partition, QueueConfig
+
+
+class YuniKornCoverage:
+    """What is known of one state of YuniKorn, for all asks that wait in it."""
+
+    def __init__(self, state: YuniKornState) -> None:
+        self._asks = {
+            ask.allocation_key: (partition, application, ask)
+            for partition in state.partitions
+            for application, ask in partition.asks
+        }
+
+    def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
+        """Return what may decide about an ask, given by its key, and is not modelled."""
+        there = self._asks.get(pending)
+        return () if there is None else tuple(_of_ask(*there))
+
+    def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
+        """Return where the core says another thing than a plan: its dump says nothing of that."""
+        del plan
+        return ()
+
+    def remarks(self, pending: str) -> tuple[str, ...]:
+        """Return what else a reader should know: the reader of dumps has said it."""
+        del pending
+        return ()
+
+
+def _of_ask(partition: Partition, application: Application, ask: Ask) -> Iterator[Uncovered]:
+    limited = list(_limited(partition, application.queue_name))
+    if limited:
+        yield LIMITS.found(limited, f"{limited[0]} has limits")
+    if ask.x.placement:
+        fields = ", ".join(ask.x.placement)
+        yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
+    # The core lets a real ask of a gang replace a placeholder of its application where it stands.
+    held = [one for one in application.allocations if one.placeholder]
+    if held:
+        found = f"{len(held)} placeholders of {application.application_id} are allocated"
+        yield PLACEHOLDERS.found([f"allocation {one.allocation_key}" for one in held], found)
+
+
+def _limited(partition: Partition, path: str) -> Iterator[str]:
+    """Yield the partition and the queues on a path that limit users or groups."""
+    if partition.limits:
+        yield f"partition {partition.name}"
+    queue: QueueConfig | None = partition.root
+    names = path.split(".")[1:]
+    above = partition.root.name
+    while queue is not None:
+        if queue.limits:
+            yield f"queue {above}"
+        following = names.pop(0) if names else None
+        queue = next((one for one in queue.queues if one.name == following), None)
+        above = f"{above}.{following}"

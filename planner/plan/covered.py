@@ -1,0 +1,95 @@
+"""What an answer leaves out of a state, and what that makes of its status."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, Protocol, Self, TypeVar, get_args
+
+from pydantic import model_validator
+
+from planner.plan.base import Record
+
+Status = Literal["optimal", "conditional", "feasible", "infeasible", "unknown"]
+"""optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
+legal victim set exists. unknown: nothing found, nothing proved. conditional: proved of the state
+as far as the planner models it, and there is something in it that it does not (``coverage``)."""
+Proved = Literal["optimal", "infeasible"]
+"""What a conditional answer would be, if what it leaves out decided nothing."""
+Assume = Literal["quota"]
+"""What a user may vouch for. quota: that quota, as the planner sees it, alone decides."""
+
+
+class Uncovered(Record):
+    """Something in a state that may decide who is preempted, and that an answer leaves out.
+
+    ``feature`` is its id. ``kind`` says why it is listed. unmodelled: the planner does not know
+    the rule. contradiction: the cluster says another thing than the planner works out. assumed:
+    the state does not say what holds. ``objects`` are up to five that show it, of ``count``;
+    ``effect`` is what it can change, ``evidence`` what was found.
+    """
+
+    feature: str
+    kind: Literal["unmodelled", "contradiction", "assumed"]
+    title: str
+    objects: tuple[str, ...] = ()
+    count: int = 0
+    effect: str
+    evidence: str
+
+
+class _Answer(Protocol):
+    @property
+    def status(self) -> Status: ...
+    @property
+    def proved(self) -> Proved | None: ...
+    @property
+    def coverage(self) -> tuple[Uncovered, ...]: ...
+    @property
+    def assume(self) -> Assume | None: ...
+
+
+class Covered(Record):
+    """An answer with a status, and with what it leaves out.
+
+    Its fields are declared where an answer is, so that they stand in their place in its JSON:
+    ``status``; ``proved``, what the status would be without ``coverage``; and ``assume``, the
+    user's word that it may be counted nevertheless.
+    """
+
+    @property
+    def claim(self: _Answer) -> Status:
+        """What is claimed of the state as far as the planner models it."""
+        return self.proved or self.status
+
+    @model_validator(mode="after")
+    def _says_what_it_leaves_out(self) -> Self:
+        answer: Any = self
+        if (answer.status == "conditional") != (answer.proved is not None):
+            message = "proved goes with the status conditional, and only with that"
+            raise ValueError(message)
+        if answer.status == "conditional" and not answer.coverage:
+            message = "a conditional answer says in coverage what it leaves out"
+            raise ValueError(message)
+        if answer.coverage and answer.status in get_args(Proved) and answer.assume is None:
+            message = f"{answer.status} is not said of a state that is not covered"
+            raise ValueError(message)
+        return self
+
+
+_PROVED: Final = frozenset(get_args(Proved))
+CoveredT = TypeVar("CoveredT", bound=Covered)
+
+
+def qualified(
+    answer: CoveredT, coverage: tuple[Uncovered, ...], assume: Assume | None = None
+) -> CoveredT:
+    """Return an answer with what it leaves out, and the status that is left.
+
+    What was proved stays so under a condition, unless the user vouches for it by ``assume``.
+    """
+    known: Any = answer
+    if not coverage:
+        return answer
+    update: dict[str, object] = {"coverage": coverage, "assume": assume}
+    if assume is None and known.status in _PROVED:
+        update |= {"status": "conditional", "proved": known.status}
+    return answer.model_copy(update=update)

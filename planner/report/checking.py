@@ -1,0 +1,233 @@
+"""What came of checking: plans, a configuration, and recorded answers, in every format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import Field
+
+from planner.commands.check.plan import Check, CheckedClaim
+from planner.commands.lint.record import Finding, Lint, Severity
+from planner.plan import Record
+from planner.report.document import (
+    CUT,
+    MAX_ROWS,
+    NOTHING,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Paragraph,
+    Section,
+    Tone,
+    filled,
+    name,
+    table,
+)
+from planner.report.style import Said, each, field_lines, fields, line, rendered, renderer, words
+from planner.report.text import clean, plural, short
+from planner.scheduler import scheduler_of
+
+if TYPE_CHECKING:
+    from planner.commands.replay import FileComparison, ReplayReport
+
+CERTIFIED: Final = "certified"
+OPEN: Final = "not certified"
+LINT: Final = "Findings on a configuration"
+NOTHING_FOUND: Final = "Nothing found."
+MAX_OBJECTS: Final = 12
+MORE: Final = "... {count:,} more differences"
+_TONES: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "note": ""}
+
+
+class Checks(Record):
+    """What holds of the plans of a file; ``accepted`` says that everything holds of all."""
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
+    accepted: bool
+    checks: tuple[Check, ...]
+
+
+def render_checks(answer: Checks, style: str, *, width: int, color: bool) -> str:
+    """Return what came of checking plans, in a style."""
+    look: dict[str, Any] = {"width": width, "color": color, "noun": "checked plan"}
+    return rendered(answer.checks, style, _check_lines, _checked, whole=answer, **look)
+
+
+def _counts(one: Check) -> tuple[int, int]:
+    """Return how many claims are certified, and how many verdicts hold."""
+    return sum(c.certified for c in one.claims), sum(v.holds for v in one.verdicts)
+
+
+def _check_lines(one: Check) -> Iterator[str]:
+    yield from field_lines(one, "preemptor objective status")
+    for claim in one.claims:
+        texts = {"how": Said(claim.detail), "title": Said(claim.title)}
+        yield line("claim", claim.claim, **fields(claim, "certified value"), **texts)
+    for verdict in one.verdicts:
+        detail = Said(verdict.detail) if verdict.detail and not verdict.holds else None
+        yield line("law", verdict.law, detail, holds=verdict.holds)
+    yield from each("note", map(Said, one.notes))
+    certified, held = _counts(one)
+    counts = {"claims": f"{certified}/{len(one.claims)}", "laws": f"{held}/{len(one.verdicts)}"}
+    yield line("accepted", one.accepted, **counts)
+
+
+def _checked(one: Check) -> Document:
+    def proof(claim: CheckedClaim) -> Cell:
+        return Cell(CERTIFIED, tone="good") if claim.certified else Cell(OPEN, tone="bad")
+
+    columns: list[Column[CheckedClaim]] = [
+        Column("Claim", lambda claim: claim.claim),
+        Column("What", lambda claim: claim.title, folds=True),
+        Column(
+            "Value",
+            lambda claim: NOTHING if claim.value is None else f"{claim.value:,}",
+            number=True,
+        ),
+        Column("Proof", proof),
+        Column("How", lambda claim: claim.detail, folds=True),
+    ]
+    claims: tuple[Block, ...] = (table("What the plan claims", columns, one.claims),)
+    broken = (f"{v.law} {v.title}: {v.detail}" for v in one.verdicts if not v.holds)
+    certified, held = _counts(one)
+    counted = f"{certified} of {plural(len(one.claims), 'claim')} certified"
+    said = Cell("Accepted", tone="good") if one.accepted else Cell("Not accepted", tone="bad")
+    return Document(
+        kind="Checked plan",
+        head=(
+            Fact("Preemptor", name(one.preemptor), "title"),
+            Fact("Objective", Cell(one.objective)),
+            Fact("Status", Cell(f"{one.status}, as the plan says")),
+            Fact("Answer", said, "verdict"),
+            Fact(
+                "",
+                Cell(f"{counted}, {held} of {plural(len(one.verdicts), 'verdict')} hold"),
+                "answer",
+            ),
+        ),
+        sections=filled(
+            Section("Claims", claims if one.claims else ()),
+            Section("Does not hold", tuple(Paragraph(text, "bad") for text in broken)),
+            Section("Notes", tuple(Paragraph(note, "warn") for note in one.notes)),
+        ),
+        answer_last=True,
+    )
+
+
+def _findings(answer: Lint) -> Document:
+    """Return a section for every finding, the first ones only where there are very many."""
+    sections = [_section(one) for one in answer.findings[:MAX_ROWS]]
+    left_out = len(answer.findings) - MAX_ROWS
+    if left_out > 0:
+        sections.append(Section("More", (Paragraph(CUT.format(count=left_out), "dim"),)))
+    counts = Counter(one.severity for one in answer.findings)
+    found = [plural(counts[severity], severity) for severity in _TONES if counts[severity]]
+    tones: list[Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
+    said = Cell(", ".join(found) or NOTHING_FOUND, tone=tones[0] if tones else "good")
+    head = (
+        Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
+        Fact("Found", said, "badge"),
+    )
+    return Document(LINT, head, tuple(sections))
+
+
+def _section(one: Finding) -> Section:
+    shown = one.objects[:MAX_OBJECTS]
+    left_out = len(one.objects) - len(shown)
+    names = ", ".join(map(short, shown)) + (f" and {left_out:,} more" if left_out else "")
+    rows = (
+        ("Severity", Cell(one.severity, tone=_TONES[one.severity])),
+        ("Objects", Cell(names)),
+        ("Reason", Cell(one.reason)),
+        ("Hint", Cell(one.hint)),
+        *(
+            ("Example" if not number else "", Cell(f"{number + 1}. {step}"))
+            for number, step in enumerate(one.example.shows)
+        ),
+    )
+    return Section(f"{one.code}: {one.title}", (Facts(rows),), heads=True)
+
+
+def _finding_lines(answer: Lint) -> Iterator[str]:
+    yield from field_lines(answer, "scheduler findings digest")
+    for one in answer.findings:
+        yield line("finding", one.code, one.severity, one.family, title=Said(one.title))
+        yield from each("object", one.objects, one.code)
+        yield line("reason", one.code, Said(one.reason))
+        yield line("hint", one.code, Said(one.hint))
+        yield from each("shows", map(Said, one.example.shows), one.code)
+
+
+render_lint = renderer(_finding_lines, _findings)
+
+
+def render_replay(  # noqa: PLR0913 - two views of the answers, the style and the screen
+    files: Sequence[FileComparison],
+    report: ReplayReport,
+    style: str,
+    *,
+    show: int,
+    width: int,
+    color: bool,
+) -> str:
+    """Return how recorded answers fared, with the first few differences of each file."""
+    lines, document = partial(_replay_lines, show=show), partial(_replayed, show=show)
+    return rendered([files], style, lines, document, whole=report, width=width, color=color)
+
+
+_COUNTED: Final = ("instances", "equal", "skipped", "different", "uncovered")
+NOT_COMPARED: Final = "Not compared, for what the planner does not model"
+
+
+def _replay_lines(files: Sequence[FileComparison], show: int) -> Iterator[str]:
+    for file in files:
+        yield f"file {words(file.file, **fields(file, ' '.join(_COUNTED)))}"
+        for one in file.different[:show]:
+            yield f"different {words(one.id)} {clean(one.detail)}"
+        if len(file.different) > show:
+            yield MORE.format(count=len(file.different) - show)
+        for one in file.uncovered:
+            yield f"uncovered {words(one.id)} {clean(one.detail)}"
+    yield f"total {words(**{field: _total(files, field) for field in _COUNTED})}"
+
+
+def _count(file: FileComparison, field: str) -> int:
+    value = getattr(file, field)
+    return value if isinstance(value, int) else len(value)
+
+
+def _total(files: Sequence[FileComparison], field: str) -> int:
+    return sum(_count(file, field) for file in files)
+
+
+def _replayed(files: Sequence[FileComparison], show: int) -> Document:
+    def counted(field: str) -> Column[FileComparison]:
+        def cell(file: FileComparison) -> Cell:
+            count = _count(file, field)
+            tone: Tone = "" if field != "different" else "bad" if count else "good"
+            return Cell(f"{count:,}", tone=tone)
+
+        return Column(field.capitalize(), cell, f"{_total(files, field):,}", number=True)
+
+    columns: list[Column[FileComparison]] = [
+        Column("File", lambda file: name(file.file), plural(len(files), "file"), folds=True),
+        *map(counted, _COUNTED),
+    ]
+    sections = [Section("Files", (table("How the recorded answers fared", columns, files),))]
+    for file in files:
+        rows = tuple((f"  {one.id}", Cell(one.detail)) for one in file.different[:show])
+        more = len(file.different) - show
+        left_out = (Paragraph(f"  {MORE.format(count=more)}", "dim"),) if more > 0 else ()
+        if rows:
+            sections.append(Section(file.file, (Facts(rows), *left_out), heads=True))
+    missing = Counter(one.detail for file in files for one in file.uncovered)
+    if missing:
+        counts = ((name, Cell(plural(count, "line"))) for name, count in sorted(missing.items()))
+        sections.append(Section(NOT_COMPARED, (Facts(tuple(counts)),), heads=True))
+    return Document("Replay of recorded answers", (), tuple(sections))

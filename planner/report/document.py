@@ -1,0 +1,362 @@
+"""What a result is made of, whatever it is written in: texts, facts, tables, names, charts.
+
+Screens and pages (Markdown is a page) show the same document. Where they must differ, a part says
+on which medium it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+from planner.report.text import short
+
+Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
+Role = Literal["", "title", "badge", "verdict", "answer"]
+Medium = Literal["screen", "page"]
+MAX_ROWS: Final = 200
+MAX_ON_PAGE: Final = 5_000
+"""Of more rows a browser makes heavy weather."""
+
+CUT: Final = "... {count:,} more, use --format json"
+MAX_NAMES: Final = 20
+REPEATED: Final = 99
+"""The rank of a column whose content is said below the table as well: it goes without a note."""
+
+LEAST: Final = 12
+"""A column that folds never gets narrower than this for the sake of others."""
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value.
+
+    ``under`` is the same in another unit, ``is_name`` marks what the state calls something, and
+    ``href`` is a relative path to it. ``aside`` is a remark: after the value on a screen, below it
+    on a page; ``aside_tone`` says how it is meant.
+    """
+
+    text: str
+    under: str = ""
+    tone: Tone = ""
+    is_name: bool = False
+    href: str = ""
+    aside: str = ""
+    aside_tone: Tone = "dim"
+
+
+NOTHING: Final = "-"
+NONE: Final = Cell(NOTHING, tone="dim")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """A column of a table: its title, what it shows of a row, and what stands under it.
+
+    Where the table is too wide for a screen, a column that ``folds`` gives way, down to about
+    ``least``; the others keep their width. If that is not enough, columns with a ``rank`` are left
+    out, those of the highest first. ``page`` is the title on a page where that is another, and
+    ``only`` the medium that has the column, if not both.
+    """
+
+    title: str
+    cell: Callable[[Row], Cell | str]
+    total: str = ""
+    number: bool = False
+    folds: bool = False
+    least: int = LEAST
+    rank: int = 0
+    page: str = ""
+    only: Medium | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its columns, and what they show of each row. ``notes`` say what codes in it mean.
+
+    A screen shows at most ``most`` rows, a page ``most_on_page``. Where a screen has no room for
+    it, ``narrower`` are other shapes of it to try, in this order.
+    """
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    columns: tuple[Column[Any], ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    most: int = MAX_ROWS
+    most_on_page: int = MAX_ON_PAGE
+    narrower: tuple[Table, ...] = ()
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether anything stands below a column."""
+        return any(column.total for column in self.columns)
+
+    def on(self, medium: Medium) -> Table:
+        """Return the columns of a medium, under its titles."""
+        places = [n for n, one in enumerate(self.columns) if one.only in {None, medium}]
+        columns = tuple(self.columns[n] for n in places)
+        if medium == "page":
+            columns = tuple(replace(one, title=one.page or one.title) for one in columns)
+        rows = tuple(tuple(row[n] for n in places) for row in self.rows)
+        return replace(self, columns=columns, rows=rows)
+
+
+def table(
+    caption: str,
+    columns: Sequence[Column[Row]],
+    rows: Iterable[Row],
+    notes: Iterable[str] = (),
+    **more: Any,  # noqa: ANN401 - the other fields of a table
+) -> Table:
+    """Return a table of some rows."""
+    cells = (tuple(column.cell(row) for column in columns) for row in rows)
+    filled_in = (tuple(Cell(c) if isinstance(c, str) else c for c in row) for row in cells)
+    return Table(caption, tuple(columns), tuple(filled_in), tuple(notes), **more)
+
+
+def name(text: str) -> Cell:
+    """Return what the state calls something."""
+    return Cell(text, is_name=True)
+
+
+def named(keys: Sequence[str], names: Mapping[str, str]) -> str:
+    """Return what people call things in one text, cut where there are too many."""
+    text = ", ".join(short(names.get(key, key)) for key in keys[:MAX_NAMES])
+    more = len(keys) - MAX_NAMES
+    return f"{text} {CUT.format(count=more)}" if more > 0 else text
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A text of one or more lines."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Labels, each with its value."""
+
+    kind: ClassVar[str] = "facts"
+    rows: tuple[tuple[str, Cell], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A labelled list of what the state calls things; ``ordered`` says that their order counts."""
+
+    kind: ClassVar[str] = "names"
+    label: str
+    names: tuple[str, ...]
+    tone: Tone = ""
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines to be copied as they are, such as commands: never broken or folded."""
+
+    kind: ClassVar[str] = "listing"
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """Something that is used, before and after, against marks; all in one integer unit.
+
+    ``before`` and ``after`` are what is used. ``mark`` is what it is held against and ``limit`` how
+    far it may go, ``None`` if there is none or no end. ``depth`` is its depth in a tree, from 0.
+    ``after`` is ``None`` if there is no plan. ``notes`` are short remarks, ``tone`` how they are
+    meant.
+    """
+
+    name: str
+    kind: str
+    depth: int
+    before: int
+    after: int | None
+    mark: int | None
+    limit: int | None
+    notes: tuple[str, ...] = ()
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """Usage before and after as bars, all of the same unit.
+
+    ``mark`` and ``limit`` are words for the marks of the gauges; ``show`` writes an amount.
+    ``over`` is a word for what is used beyond the mark, empty if that is nothing special.
+    """
+
+    kind: ClassVar[str] = "gauges"
+    caption: str
+    gauges: tuple[Gauge, ...]
+    mark: str
+    limit: str
+    over: str
+    show: Callable[[int], str]
+    before: str = "today"
+    after: str = "after the plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Counts, one for every bin of a histogram."""
+
+    title: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How often a number lies in each of some ranges, from the smallest to the largest.
+
+    ``notes`` say what is counted, and its mean and extremes.
+    """
+
+    kind: ClassVar[str] = "histogram"
+    caption: str
+    bins: tuple[str, ...]
+    series: tuple[Series, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that are out of the way until somebody wants them; a screen leaves them out."""
+
+    kind: ClassVar[str] = "fold"
+    summary: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Blocks of one medium; the other has them in another form, or does without."""
+
+    medium: Medium
+    blocks: tuple[Block, ...]
+
+
+Block = Table | Paragraph | Facts | Names | Listing | Gauges | Histogram | Fold | Only
+
+
+def blocks_on(blocks: Iterable[Block], medium: Medium) -> Iterator[Block]:
+    """Yield what a medium shows of blocks."""
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block.on(medium)
+        elif isinstance(block, Fold):
+            yield replace(block, blocks=tuple(blocks_on(block.blocks, medium)))
+        elif not isinstance(block, Only):
+            yield block
+        elif block.medium == medium:
+            yield from blocks_on(block.blocks, medium)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part with a title, which a screen shows only where it ``heads`` what follows."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    heads: bool = False
+    tone: Tone = ""
+
+
+def filled(*sections: Section) -> tuple[Section, ...]:
+    """Return the sections that hold anything."""
+    return tuple(section for section in sections if section.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A number to see first: what it counts, and what it is to be compared with."""
+
+    value: str
+    label: str
+    beside: str = ""
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line at the top: a label with its value, and whether a page makes more of it.
+
+    ``title`` is what it is about, ``badge`` the answer in a word or two, ``answer`` the answer in
+    a sentence; of several of a kind that is the last. A ``verdict`` is a badge that a screen has
+    in capitals. Without a label it belongs to the one before.
+    """
+
+    label: str
+    cell: Cell
+    role: Role = ""
+    only: Medium | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A result: what it is about and the answer, in facts, then numbers and sections.
+
+    A screen shows the facts one under the other; a page has title, badge and answer larger.
+    ``kind`` says what sort of result it is; ``tiles`` are for pages only. ``answer_last`` says that
+    a screen ends with badge and answer.
+    """
+
+    kind: str
+    head: tuple[Fact, ...]
+    sections: tuple[Section, ...]
+    tiles: tuple[Tile, ...] = ()
+    answer_last: bool = False
+
+    @property
+    def title(self) -> Cell:
+        """What it is about."""
+        return self._last("title", Cell(self.kind)).cell
+
+    @property
+    def badge(self) -> str:
+        """The answer in a word or two; empty if there is none."""
+        return self._last("badge").cell.text
+
+    @property
+    def tone(self) -> Tone:
+        """How the badge is meant."""
+        return self._last("badge").cell.tone
+
+    @property
+    def answer(self) -> str:
+        """The answer in a sentence; may be empty."""
+        return self._last("answer").cell.text
+
+    @property
+    def facts(self) -> tuple[tuple[str, Cell], ...]:
+        """All other facts."""
+        larger = [self._last(role) for role in ("title", "badge", "answer")]
+        rest = (fact for fact in self.head if not any(fact is one for one in larger))
+        return tuple((fact.label, fact.cell) for fact in rest)
+
+    def on(self, medium: Medium) -> Document:
+        """Return what a medium shows of it."""
+        head = tuple(fact for fact in self.head if fact.only in {None, medium})
+        sections = (
+            replace(one, blocks=tuple(blocks_on(one.blocks, medium))) for one in self.sections
+        )
+        return replace(self, head=head, sections=filled(*sections))
+
+    def _last(self, role: str, other: Cell = Cell("")) -> Fact:
+        alike = {role, "verdict"} if role == "badge" else {role}
+        found = (fact for fact in reversed(self.head) if fact.role in alike)
+        return next(found, Fact("", other))
+
+
+def facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[Fact]:
+    """Yield facts that a page makes nothing more of."""
+    return (Fact(label, cell) for label, cell in rows)

@@ -1,0 +1,423 @@
+"""A plan for a pending workload of Kueue: demand, flavors, victims, quota, shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from planner import laws
+from planner.plan import (
+    Cascade,
+    Demand,
+    FlavorChoices,
+    NodeShare,
+    Plan,
+    QuotaNode,
+    QuotaUse,
+    Victim,
+)
+from planner.quantity import UNLIMITED, format_units
+from planner.report.document import (
+    MAX_NAMES,
+    NONE,
+    REPEATED,
+    Block,
+    Cell,
+    Column,
+    Fold,
+    Gauge,
+    Gauges,
+    Paragraph,
+    Table,
+    name,
+    table,
+)
+from planner.report.plan import (
+    RARELY_SHOWN,
+    Particulars,
+    amount_column,
+    amount_of,
+    certificate_lines,
+    cost_columns,
+    difference_lines,
+    has_plan,
+    heading_lines,
+    outside_lines,
+    term_lines,
+    unit_of,
+)
+from planner.report.style import Repeated, Said, Word, each, fields, joined, line
+from planner.report.text import age, plural, short, thousandths, word
+from planner.report.words import TermRow, sum_of, term_rows
+
+MAX_AMOUNTS: Final = 3
+EVICTING: Final = "(evicting)"
+EVICTING_MEANS: Final = "(evicting): is being evicted already, and costs nothing more"
+SHARES_MEAN: Final = "share: borrowed thousandths of what the parent could lend, divided by weight"
+SAME: Final = "the same"
+STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
+UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
+BACK: Final = " (the preemptor itself)"
+
+
+def particulars(plan: Plan) -> Particulars:
+    """Return what is to be said of a plan in terms of its scheduler."""
+    return Particulars(
+        asks="Preemptor",
+        asking=(("ClusterQueue", name(plan.cluster_queue)),),
+        request=tuple(_request(plan)),
+        victims=tuple(_victims(plan)),
+        usage=tuple(_usage(plan)),
+        shares=(_shares(plan),) if plan.shares else (),
+    )
+
+
+def _request(plan: Plan) -> Iterator[Block]:
+    """Yield what is asked for and what is missing, and which flavors were chosen."""
+    if plan.demand:
+        columns: list[Column[Demand]] = [
+            Column("Resource", lambda item: name(item.resource), folds=True),
+            Column("Flavor", lambda item: name(item.flavor), folds=True),
+            Column("Asked", lambda item: item.quantity, number=True),
+            Column(
+                "Available", lambda item: format_units(item.available, item.resource), number=True
+            ),
+            Column("Short", _shortfall, number=True),
+            Column("Mode", lambda item: "Preempt" if item.contested else "Fit"),
+        ]
+        caption = "What the workload asks for, and what its queue has for it today"
+        yield table(caption, columns, plan.demand)
+    if plan.flavors is not None:
+        yield from _flavors(plan, plan.flavors)
+
+
+def _shortfall(item: Demand) -> Cell:
+    if not item.shortfall:
+        return NONE
+    return Cell(format_units(item.shortfall, item.resource), tone="bad")
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorRow:
+    """The flavor of one resource of a podset, and the one that Kueue would assign."""
+
+    pod_set: str
+    resource: str
+    flavor: str
+    kueue: str | None
+
+
+def _flavor_rows(plan: Plan, choices: FlavorChoices) -> list[FlavorRow]:
+    """Return all flavors of a plan beside Kueue's own."""
+    kueue = {
+        (pods.name, resource): choice.flavor
+        for pods in choices.kueue.assignment.pod_sets
+        for resource, choice in pods.flavors.items()
+    }
+    return [
+        FlavorRow(pods.name, resource, choice.flavor, kueue.get((pods.name, resource)))
+        for pods in plan.assignment.pod_sets
+        for resource, choice in sorted(pods.flavors.items())
+    ]
+
+
+def _cost_rows(plan: Plan, choices: FlavorChoices) -> list[TermRow]:
+    """Return the terms of a plan beside those of the best plan under Kueue's own flavors."""
+    theirs = choices.kueue.terms
+    return [replace(row, greedy=sum_of(row.id, theirs), bound=None) for row in term_rows(plan)]
+
+
+def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[Block]:
+    """Yield the flavors beside Kueue's own, and what Kueue's own would cost."""
+    if has_plan(plan):
+        columns: list[Column[FlavorRow]] = [
+            Column("Podset", lambda row: name(row.pod_set), folds=True),
+            Column("Resource", lambda row: name(row.resource), folds=True),
+            Column("Flavor", lambda row: Cell(row.flavor, tone="strong", is_name=True), folds=True),
+            Column("Kueue's own", _kueue_flavor, folds=True),
+        ]
+        rows = _flavor_rows(plan, choices)
+        yield table("The flavors chosen for least disruption", columns, rows)
+    yield Paragraph(_flavors_in_words(plan, choices))
+    costs = [row for row in _cost_rows(plan, choices) if row.greedy not in {None, row.value}]
+    usual = [row for row in costs if row.level or row.id not in RARELY_SHOWN]
+    if usual:
+        yield table("What Kueue's own flavors would cost", _COSTS, usual)
+    if others := [row for row in costs if row not in usual]:
+        yield Fold("Other measures", (table("The same, in other measures", _COSTS, others),))
+
+
+def _more(row: TermRow) -> Cell:
+    more = (row.greedy or 0) - row.value
+    return Cell(f"{more:+,}", tone="good" if more > 0 else "warn")
+
+
+_COSTS: Final[list[Column[TermRow]]] = [
+    Column("Term", lambda row: row.id),
+    Column("Disruption", lambda row: row.title, folds=True),
+    Column("This plan", lambda row: amount_of(row.unit, row.value), number=True),
+    Column("Kueue's flavors", lambda row: amount_of(row.unit, row.greedy), number=True),
+    Column("Costs more", _more, number=True, only="screen"),
+    Column("Unit", lambda row: unit_of(row.unit)),
+]
+
+
+def _kueue_flavor(row: FlavorRow) -> Cell:
+    if row.kueue is None:
+        return NONE
+    same = row.kueue == row.flavor
+    return Cell(SAME if same else row.kueue, tone="dim", is_name=not same)
+
+
+def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
+    """Say how many assignments are permitted, and what Kueue's own would cost."""
+    own, victims = choices.kueue, choices.kueue.victims
+    more = "" if choices.complete else "more than "
+    counted = f"The rules permit {more}{plural(choices.permitted, 'assignment')} of flavors."
+    if not has_plan(plan):
+        return counted
+    if own.status not in {"optimal", "feasible"}:
+        return f"{counted} With Kueue's own: {own.explanation}."
+    if own.assignment == plan.assignment:
+        return f"{counted} None is better than Kueue's own."
+    if not victims:
+        return f"{counted} With Kueue's own nobody needs to go either."
+    least = "the best plan evicts" if own.status == "optimal" else "the best plan found evicts"
+    return (
+        f"{counted} With Kueue's own {least} {plural(len(victims), 'workload')}: {_list(victims)}."
+    )
+
+
+def _list(keys: Sequence[str]) -> str:
+    left_out = len(keys) - MAX_NAMES
+    names = ", ".join(short(key) for key in keys[:MAX_NAMES])
+    return names + (f" and {left_out:,} more" if left_out > 0 else "")
+
+
+def law_behind(plan: Plan, reason: str) -> laws.Law | None:
+    """Return the law behind a reason code of a plan, if the code is known."""
+    return laws.law_behind(plan.rules, reason)
+
+
+def _victims(plan: Plan) -> Iterator[Block]:
+    """Yield the victims in the plan's order, and what they free together."""
+    victims = plan.victims
+    if not victims:
+        return
+
+    def law_id(victim: Victim) -> str:
+        law = law_behind(plan, victim.reason)
+        return law.id if law else ""
+
+    columns: list[Column[Victim]] = [
+        Column(
+            "Victim",
+            lambda one: Cell(one.workload, aside=EVICTING if one.evicted else "", is_name=True),
+            plural(len(victims), "victim"),
+            folds=True,
+        ),
+        Column("ClusterQueue", lambda victim: name(victim.cluster_queue), folds=True),
+        Column("Priority", lambda victim: str(victim.priority), number=True),
+        *_amounts(plan),
+        Column("Age", lambda victim: age(victim.age_s), number=True),
+        Column("Reason", lambda victim: victim.reason, rank=REPEATED, only="screen"),
+        Column("Law", lambda victim: law_id(victim) or "-", only="screen"),
+        Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
+        *cost_columns(plan),
+    ]
+    yield table("Whom to evict", columns, victims, _legend(plan))
+    if said := stability_in_words(plan):
+        yield Paragraph(said, "warn" if plan.stability else "")
+
+
+def _legend(plan: Plan) -> Iterator[str]:
+    """Say in words which law lies behind each reason that occurs."""
+    for reason in dict.fromkeys(victim.reason for victim in plan.victims):
+        law = law_behind(plan, reason)
+        yield f"{law.id} {reason}: {law.title}" if law else reason
+    if any(victim.evicted for victim in plan.victims):
+        yield EVICTING_MEANS
+
+
+def _by_need(demand: Sequence[Demand]) -> list[Demand]:
+    """Return what is requested, what is short of first and what is contested next."""
+    return sorted(demand, key=lambda item: (not item.shortfall, not item.contested))
+
+
+def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
+    """Yield what victims hold of each flavor-resource; a screen has a few that matter."""
+    for rank, item in enumerate(_by_need(plan.demand)):
+        matters = rank < MAX_AMOUNTS and (item.shortfall or item.contested)
+
+        def held(victim: Victim, place: tuple[str, str] = (item.flavor, item.resource)) -> int:
+            return sum(one.units for one in victim.usage if (one.flavor, one.resource) == place)
+
+        def show(units: int, resource: str = item.resource) -> str:
+            return format_units(units, resource)
+
+        title = f"{item.resource.rpartition('/')[2]}\n{item.flavor}"
+        only = None if matters else "page"
+        yield amount_column(title, plan.victims, held, show, rank=rank, only=only)
+
+
+def stability_in_words(plan: Plan) -> str:
+    """Return which victims would preempt whom; empty where all is well and nobody asked."""
+    if plan.stability is None or not (plan.stability or "D11" in plan.terms):
+        return ""
+    return cascades_in_words(plan.stability)
+
+
+def cascades_in_words(cascades: Sequence[Cascade]) -> str:
+    """Return which victims would preempt whom, line by line."""
+    if not cascades:
+        return STABLE
+    lines = [UNSTABLE.format(victims=plural(len(cascades), "victim"))]
+    for one in cascades[:MAX_NAMES]:
+        back = BACK if one.preemptor else ""
+        lines.append(f"  {short(one.victim)} would preempt {_list(one.targets)}{back}")
+    left_out = len(cascades) - MAX_NAMES
+    return "\n".join([*lines, f"  and {left_out:,} more"] if left_out > 0 else lines)
+
+
+def _usage(plan: Plan) -> Iterator[Block]:
+    """Yield the tree with usage against quota, what is short or contested first."""
+    charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
+    wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
+    yield from charts[:wanted]
+    if charts[wanted:]:
+        yield Fold("What is not short", tuple(charts[wanted:]))
+
+
+def _chart(plan: Plan, item: Demand) -> Gauges:
+    depths: dict[str, int] = {}
+    gauges = []
+    for node in plan.tree:  # parents come first
+        depth = 0 if node.parent is None else depths.get(node.parent, -1) + 1
+        if node.kind == "Cohort":
+            depths[node.name] = depth
+        place = (item.flavor, item.resource)
+        uses = (use for use in node.uses if (use.flavor, use.resource) == place)
+        gauges += [_gauge(plan, node, use, depth) for use in uses]
+    return Gauges(
+        f"{item.resource} in flavor {item.flavor}",
+        tuple(gauges),
+        mark="quota",
+        limit="borrowing limit",
+        over="borrowed",
+        show=lambda units: format_units(units, item.resource),
+    )
+
+
+def _gauge(plan: Plan, node: QuotaNode, use: QuotaUse, depth: int) -> Gauge:
+    own = node.kind == "ClusterQueue" and node.name == plan.cluster_queue
+    notes = ["asks here"] if own else []
+    notes += [f"{node.hidden:,} not shown"] if node.hidden else []
+    endless = use.borrowing_limit is None or UNLIMITED in {use.quota, use.borrowing_limit}
+    return Gauge(
+        name=node.name,
+        kind=node.kind,
+        depth=depth,
+        before=use.before,
+        after=use.after if has_plan(plan) else None,
+        mark=use.quota,
+        limit=None if endless else use.quota + (use.borrowing_limit or 0),
+        notes=tuple(notes),
+        tone="" if node.touched else "dim",
+    )
+
+
+def _shares(plan: Plan) -> Table:
+    """Return how the shares of the queues and cohorts change; what is after, if there is a plan."""
+    columns: list[Column[NodeShare]] = [
+        Column("Share of", lambda share: name(share.name), folds=True),
+        Column("Kind", lambda share: share.kind),
+        Column("Weight", lambda share: f"{share.weight:g}", number=True),
+        Column("Today", lambda share: thousandths(share.before), number=True),
+        Column("With preemptor", lambda share: thousandths(share.with_preemptor), number=True),
+    ]
+    if has_plan(plan):
+        columns.append(Column("After plan", lambda share: thousandths(share.after), number=True))
+    return table("Shares", columns, plan.shares, (SHARES_MEAN,))
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield the plain lines of a plan."""
+    yield from heading_lines(plan)
+    if plan.kep83 is not None:
+        yield line("options", plan.kep83.text)
+    yield line("borrowing", _borrowing(plan))
+    for item in plan.demand:
+        amounts = fields(item, "requested available short=shortfall")
+        shown = {key: format_units(units, item.resource) for key, units in amounts.items()}
+        place = joined(item.flavor, item.resource)
+        yield line("demand", place, **shown, contested=item.contested)
+    if plan.flavors is not None:
+        yield from _flavor_lines(plan, plan.flavors)
+    yield line("victims", plan.victims)
+    yield from _victim_lines("victim", plan)
+    if plan.stability is not None:
+        yield line("unstable", plan.stability)
+        for one in plan.stability:
+            targets = Repeated(one.targets)
+            yield line("cascade", one.victim, preemptor=one.preemptor, target=targets)
+    if plan.greedy is not None:
+        yield line(f"{plan.scheduler}_victims", plan.greedy.victims)
+        yield line(f"{plan.scheduler}_borrowing", _borrowing(plan.greedy))
+        yield from _victim_lines(f"{plan.scheduler}_victim", plan.greedy)
+        yield from outside_lines(f"{plan.scheduler}_outside_rules", plan.greedy)
+        yield from difference_lines(plan, plan.greedy)
+    else:
+        yield from outside_lines("outside_rules", plan)
+    yield from term_lines(term_rows(plan), plan.scheduler)
+    for share in plan.shares:
+        amounts = fields(share, "weight before with_preemptor after")
+        shown = {key: f"{amount:g}" for key, amount in amounts.items()}
+        yield line("share", share.name, kind=share.kind, **shown)
+    yield from certificate_lines(plan)
+
+
+def asking(plan: Plan) -> Iterator[str]:
+    """Yield the lines on where the preemptor is."""
+    yield line("cluster_queue", plan.cluster_queue)
+
+
+def _borrowing(plan: Plan) -> bool | str:
+    """Say whether the plan belongs to an attempt with borrowing, or to none."""
+    return "none" if plan.borrowing is None else plan.borrowing
+
+
+def _victim_lines(label: str, plan: Plan) -> Iterator[str]:
+    for number, victim in enumerate(plan.victims, start=1):
+        law = law_behind(plan, victim.reason)
+        uses = (
+            Word(f"{joined(one.flavor, one.resource)}={word(one.quantity)}") for one in victim.usage
+        )
+        yield line(
+            label,
+            number,
+            victim.workload,
+            **fields(victim, "cluster_queue priority reason"),
+            law=law.id if law else "unknown",
+            **fields(victim, "age_s evicting=evicted position"),
+            use=Repeated(uses),
+            **victim.costs,
+        )
+
+
+def _flavor_lines(plan: Plan, choices: FlavorChoices) -> Iterator[str]:
+    own = choices.kueue
+    yield line("flavors", **fields(choices, "permitted distinct examined complete"))
+    for row in _flavor_rows(plan, choices):
+        kueue = row.kueue or "none"
+        yield line("flavor", row.pod_set, row.resource, row.flavor, kueue=kueue)
+    yield line("kueue_flavors", own.status, Said(own.explanation), victims=own.victims)
+    yield from each("kueue_flavors_victim", own.victims)
+    for cost in _cost_rows(plan, choices):
+        if cost.greedy is not None:
+            facts: dict[str, Any] = {
+                "plan": cost.value,
+                "kueue_flavors": cost.greedy,
+                "unit": Said(cost.unit),
+            }
+            yield line("flavors_term", cost.id, **facts)

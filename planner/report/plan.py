@@ -1,0 +1,525 @@
+"""A plan in every format: the parts that the plans of all schedulers have.
+
+What only the plans of one scheduler have it says itself, in `Particulars` and in its plain lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, Protocol
+
+from pydantic import ConfigDict, Field
+
+from planner.plan import AnyPlan, Certificate, Record, Verdict
+from planner.report.document import (
+    NONE,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Fold,
+    Medium,
+    Names,
+    Only,
+    Paragraph,
+    Section,
+    Table,
+    Tile,
+    Tone,
+    facts,
+    filled,
+    name,
+    table,
+)
+from planner.report.style import Said, each, field_lines, fields, free, line, rendered
+from planner.report.text import decimal, hours, moment, plural
+from planner.report.words import (
+    LOST,
+    SIZE_UNIT,
+    SIZES_PER_ACCELERATOR,
+    WORK_HOURS,
+    WORK_NOTE,
+    WORK_UNIT,
+    Contrast,
+    TermRow,
+    by_hand_in_words,
+    cautions,
+    contrast,
+    if_ever,
+    laws_held,
+    main_bound,
+    more_than_greedy,
+    outside_rules,
+    proof_in_words,
+    rules_name,
+    scheduler_name,
+    steps_in,
+    term_rows,
+    victim_names,
+)
+from planner.scheduler import Part, scheduler_of
+
+ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
+    "optimal": ("Proved optimal", "good"),
+    "feasible": ("Legal, not proved optimal", "warn"),
+    "infeasible": ("Proved infeasible", "bad"),
+    "unknown": ("Unknown", "warn"),
+}
+PREEMPTION: Final = "Preemption plan"
+SHORT_DIGEST: Final = 16
+RARELY_SHOWN: Final = frozenset(
+    {"D2p", "D6", "D8t", "D9", "D10", "D12", "pdb", "prio", "toll", "time", "early", "rated"}
+)
+"""Terms that a screen leaves out unless the objective minimises them."""
+
+SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
+DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
+NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
+WHOM: Final = "Whom {scheduler} itself would {verb}"
+ITSELF: Final = "{scheduler} itself: {value}"
+BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
+CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
+CLOSED: Final = "value = bound on {closed} of {levels}"
+_INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class Plans(Record):
+    """The answers for several pending workloads or asks, in the order of the dump."""
+
+    # Inside a union pydantic follows the outermost record: infinite shares would become null.
+    model_config: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
+
+    schema_version: Literal["planner/v1"] = Field(default="planner/v1", alias="schema")
+    plans: tuple[AnyPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Particulars:
+    """What only the plans of one scheduler have: who asks, the request, the victims, usage.
+
+    ``asks`` is what a preemptor is called and ``asking`` where it waits; ``found`` are facts of the
+    plan itself, such as the node that it chooses. ``shares`` are those of fair sharing.
+    """
+
+    asks: str
+    asking: tuple[tuple[str, Cell], ...]
+    request: tuple[Block, ...]
+    victims: tuple[Block, ...]
+    usage: tuple[Block, ...]
+    shares: tuple[Block, ...] = ()
+    found: tuple[tuple[str, Cell], ...] = ()
+
+
+class Lines(Protocol):
+    """What the plain lines of plans are of one scheduler."""
+
+    def lines(self, plan: AnyPlan) -> Iterable[str]:
+        """Yield the lines of a plan."""
+        ...
+
+    def asking(self, plan: AnyPlan) -> Iterable[str]:
+        """Yield the lines on where the preemptor is."""
+        ...
+
+
+PAGE: Final = Part[Callable[[AnyPlan], Particulars]]("page")
+LINES: Final = Part[Lines]("plain")
+
+
+def render(
+    plans: Sequence[AnyPlan],
+    style: str,
+    *,
+    alone: bool,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """Return plans in a style; ``alone`` says that there is one, and no list of them."""
+    whole = plans[0] if alone else Plans(plans=tuple(plans))
+    look: dict[str, Any] = {"width": width, "color": color, "noun": PREEMPTION.lower()}
+    return rendered(
+        plans, style, lambda plan: LINES.of(plan).lines(plan), document, whole=whole, **look
+    )
+
+
+def document(plan: AnyPlan) -> Document:
+    """Return everything there is to say of a plan."""
+    own = PAGE.of(plan)(plan)
+    sections = filled(
+        Section("Request", own.request),
+        Section("Victims", own.victims),
+        Section("Quota, before and after", own.usage),
+        Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
+        Section("Rules", (Only("screen", tuple(_outside(plan))),)),
+        Section("Disruption", tuple(_disruption(plan))),
+        Section("Shares", own.shares),
+        Section("Certificate", tuple(_certificate(plan))),
+        Section("Notes", (Only("page", tuple(_notes(plan))),)),
+    )
+    return Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
+
+
+def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
+    """Yield the facts of a plan; what is to be remarked on stands in `_notes`."""
+    badge, tone = ANSWERS[plan.status]
+    asks = Cell(plan.preemptor_name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
+    yield Fact(own.asks, asks, "title")
+    yield from facts(own.asking)
+    yield Fact("Priority", Cell(f"{plan.priority:,}"), only="page")
+    yield Fact("Scheduler", Cell(scheduler_at(plan)), only="screen")
+    yield Fact("Scheduler", Cell(f"{scheduler_name(plan)}, {rules_name(plan)}"), only="page")
+    yield Fact("Objective", Cell(plan.objective))
+    yield Fact("Clock", Cell(moment(plan.now)), only="page")
+    yield Fact("Answer", Cell(badge, tone=tone), "verdict")
+    if plan.explanation:
+        yield Fact("", Cell(plan.explanation), "answer")
+    yield from facts(own.found)
+
+
+def _notes(plan: AnyPlan) -> Iterator[Block]:
+    """Yield what a reader should know; on a screen these are warnings on standard error."""
+    yield from (Paragraph(text, "warn") for text in cautions(plan))
+    yield from (Paragraph(text) for text in plan.notes)
+
+
+def scheduler_at(plan: AnyPlan) -> str:
+    """Say which scheduler, under which rules, and when."""
+    return f"{scheduler_name(plan)}, {rules_name(plan)}   at {moment(plan.now)}"
+
+
+def has_plan(plan: AnyPlan) -> bool:
+    """Say whether there is a plan, after which anything may be."""
+    return plan.status in {"optimal", "feasible"}
+
+
+def _tiles(plan: AnyPlan) -> Iterator[Tile]:
+    """Yield the numbers to see first, each beside the scheduler's own where it has an answer."""
+    if not has_plan(plan):
+        return
+    theirs = plan.greedy if plan.greedy and plan.greedy.victims else None
+    scheduler = scheduler_name(plan)
+
+    def beside(value: str) -> str:
+        return ITSELF.format(scheduler=scheduler, value=value)
+
+    called = scheduler_of(plan).words
+    nouns = plural(len(plan.victims), called.noun).partition(" ")[2]
+    yield Tile(
+        f"{len(plan.victims):,}",
+        f"{nouns} to {called.verb}",
+        beside(f"{len(theirs.victims):,}" if theirs else "nobody") if plan.greedy else "",
+    )
+    if plan.victims:
+        lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, theirs) if one]
+        yield Tile(
+            hours(lost[0]),
+            "accelerator-hours lost, restarts included",
+            beside(hours(lost[1])) if theirs else "",
+            "warn" if theirs and lost[0] > lost[1] else "",
+        )
+    if plan.certificate and (levels := plan.certificate.levels):
+        closed = sum(level.value == level.bound for level in levels)
+        proved = closed == len(levels)
+        label = "levels of the objective proved"
+        yield Tile(f"{closed} of {len(levels)}", label, tone="good" if proved else "warn")
+
+
+def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
+    """Return what victims lose: work, and the user's own cost where that is the objective."""
+    columns = [_cost(plan, "Lost acc-h", "D4", hours, page="Lost accelerator-hours")]
+    if "cost" in plan.objective:
+        columns.append(_cost(plan, "Cost", "cost", "{:,}".format))
+    return columns
+
+
+def _cost(
+    plan: AnyPlan, title: str, term: str, show: Callable[[int], str], page: str = ""
+) -> Column[Any]:
+    total = show(sum(victim.costs.get(term, 0) for victim in plan.victims))
+    return Column(title, lambda one: show(one.costs.get(term, 0)), total, number=True, page=page)
+
+
+def amount_column(
+    title: str,
+    victims: Sequence[Any],
+    held: Callable[[Any], int],
+    show: Callable[[int], str],
+    **more: Any,  # noqa: ANN401 - the other fields of a column
+) -> Column[Any]:
+    """Return how much each victim holds of something, and what all do."""
+
+    def cell(victim: object) -> Cell:
+        units = held(victim)
+        return Cell(show(units)) if units else NONE
+
+    return Column(title, cell, show(sum(map(held, victims))), number=True, **more)
+
+
+def _beside_greedy(plan: AnyPlan) -> Iterator[Block]:
+    """Yield whom the scheduler itself would take: in common, in addition, instead."""
+    greedy = plan.greedy
+    if greedy is None:
+        return
+    called = scheduler_of(plan).words
+    words = {"scheduler": scheduler_name(plan), "verb": called.verb}
+    if not greedy.victims:
+        said = greedy.explanation
+        known = not said or said == plan.explanation
+        yield Paragraph(NO_GREEDY.format(**words) if known else said)
+        return
+    parts = contrast(plan, greedy)
+    theirs = plural(len(greedy.victims), called.noun)
+    differ = bool(parts.spared or parts.instead)
+    if differ:
+        theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
+        said = DIFFERENT.format(theirs=theirs, ours=len(plan.victims), **words)
+        yield Paragraph(if_ever(greedy) + said)
+        yield from _names_beside(parts, victim_names(greedy) | victim_names(plan))
+    else:
+        yield Paragraph(if_ever(greedy) + SAME.format(theirs=theirs, **words))
+    if more := more_than_greedy(plan):
+        yield Paragraph(more, "warn")
+    yield Only("page", tuple(_outside(plan)))
+    if differ:
+        yield Fold(WHOM.format(**words), PAGE.of(greedy)(greedy).victims)
+
+
+def _outside(plan: AnyPlan) -> Iterator[Paragraph]:
+    """Yield the laws that the scheduler's own answer does not keep."""
+    return (Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
+
+
+def _names_beside(parts: Contrast, names: Mapping[str, str]) -> Iterator[Block]:
+    """Yield lists of who is in both, spared or instead; a page begins with who is spared."""
+
+    def of(label: str, keys: Sequence[str], tone: Tone) -> tuple[Block, ...]:
+        return (Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
+
+    both = of(BOTH, parts.common, "")
+    yield Only("screen", both)
+    yield from of(SPARED, parts.spared, "good")
+    yield Only("page", both)
+    yield from of(INSTEAD, parts.instead, "warn")
+
+
+def _disruption(plan: AnyPlan) -> Iterator[Block]:
+    """Yield both disruption vectors: the levels of the objective first, then what matters."""
+    if not (plan.victims or (plan.greedy and plan.greedy.victims)):
+        return
+    rows = term_rows(plan)
+    usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
+    others = [row for row in rows if row not in usual]
+    itself = scheduler_name(plan)
+    if usual:
+        yield terms_table("Disruption, the levels of the objective first", usual, itself)
+        if any(row.unit == WORK_UNIT for row in usual):
+            yield Only("page", (Paragraph(WORK_NOTE, "dim"),))
+    if others:
+        yield Fold("Other measures", (terms_table("Measures no level minimises", others, itself),))
+
+
+def terms_table(caption: str, rows: Sequence[TermRow], beside: str) -> Table:
+    """Return terms with their values, and those of another plan, which ``beside`` says whose."""
+    columns: list[Column[TermRow]] = [
+        Column("Level", lambda row: str(row.level or ""), number=True),
+        Column("Term", lambda row: row.id),
+        Column("Disruption", lambda row: row.title, folds=True),
+        Column("This plan", lambda row: amount_of(row.unit, row.value), number=True),
+    ]
+    if any(row.greedy is not None for row in rows):
+        columns.append(Column(beside, lambda row: amount_of(row.unit, row.greedy), number=True))
+    if any(row.bound is not None for row in rows):
+        columns.append(Column("Bound", lambda row: amount_of(row.unit, row.bound), number=True))
+    columns.append(Column("Unit", lambda row: unit_of(row.unit)))
+    return table(caption, columns, rows)
+
+
+_UNITS: Final[Mapping[str, tuple[str, Callable[[int], str]]]] = {
+    WORK_UNIT: (WORK_HOURS, hours),
+    SIZE_UNIT: ("accelerators", lambda value: decimal(value / SIZES_PER_ACCELERATOR)),
+}
+"""Units that nobody thinks in, each with the one that people do, and amounts of it in that one."""
+
+
+def amount_of(unit: str, value: int | None) -> Cell:
+    """Return an amount of a unit, and under it the same in the one that people think in."""
+    if value is None:
+        return NONE
+    return Cell(f"{value:,}", _UNITS[unit][1](value) if unit in _UNITS else "")
+
+
+def unit_of(unit: str) -> Cell:
+    """Return a unit, and under it the one that people think in."""
+    return Cell(unit, _UNITS[unit][0] if unit in _UNITS else "")
+
+
+def closed_levels(certificate: Certificate) -> int:
+    """Return how many levels of a certificate are proved: their value is their bound."""
+    return sum(level.value == level.bound for level in certificate.levels)
+
+
+def _certificate(plan: AnyPlan) -> Iterator[Block]:
+    """Yield why the answer may be believed."""
+    certificate = plan.certificate
+    if certificate is None:
+        return
+    claims = list(_claims(plan, certificate))
+    for medium in ("screen", "page"):
+        rows = [(label, cell) for only, label, cell in claims if only in {None, medium}]
+        yield Only(medium, (Facts(tuple(rows)),))
+    broken = [
+        Paragraph(f"{one.law} {one.title}: {one.detail}", "bad")
+        for one in certificate.verdicts
+        if not one.holds
+    ]
+    yield Only("page", tuple(broken))
+    if certificate.verdicts:
+        columns: list[Column[Verdict]] = [
+            Column("Law", lambda one: one.law),
+            Column("Verdict", _holds),
+            Column("Rule", lambda one: one.title),
+            Column("What was found", lambda one: one.detail),
+        ]
+        laws = table("The plan, law by law", columns, certificate.verdicts)
+        yield Fold("What the verifier says of every law", (laws,))
+    if certificate.removal_order:
+        names = victim_names(plan)
+        order = tuple(names.get(key, key) for key in certificate.removal_order)
+        yield Fold("A legal order of removals", (Names("Remove", order, ordered=True),))
+    if bounds := certificate.bounds_by_hand:
+        said = (f"{bound.term} ≥ {bound.bound:,}: {bound.statement}" for bound in bounds)
+        yield Fold("Bounds that need no solver", tuple(map(Paragraph, said)))
+
+
+def _claims(plan: AnyPlan, certificate: Certificate) -> Iterator[tuple[Medium | None, str, Cell]]:
+    """Yield the facts of a certificate, each with the medium that has it, if not both."""
+    seconds = f"{certificate.wall_time_s:.2f} s"
+    yield from _claimed(plan, certificate, seconds)
+    bound, sets = main_bound(certificate), plural(certificate.cut_off, "set")
+    judge = scheduler_of(plan).words.judge
+    said = {
+        "Proof": proof_in_words(certificate),
+        "By hand": by_hand_in_words(certificate),
+        "Solver-free": bound.statement if bound is not None else "",
+        "Cut off": CUT_OFF.format(sets=sets, judge=judge) if certificate.cut_off else "",
+    }
+    broken = [
+        f"{one.law} {one.title}: {one.detail}" for one in certificate.verdicts if not one.holds
+    ]
+    for label, text in said.items():
+        if text:
+            yield None, label, Cell(text)
+        if label == "By hand":
+            for law in broken:
+                yield "screen", "Broken law", Cell(law, tone="bad")
+    solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
+    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
+    if solver or digest:
+        yield "screen", "Solver", Cell("   ".join(part for part in (solver, digest) if part))
+    if solver:
+        yield "page", "Solver", Cell(f"{solver}, {seconds}")
+    if digest:
+        yield "page", "Input", name(certificate.digest)
+
+
+def _claimed(
+    plan: AnyPlan, certificate: Certificate, seconds: str
+) -> Iterator[tuple[Medium, str, Cell]]:
+    """Yield what is claimed: in one line on a screen, fact by fact on a page."""
+    count, closed = len(certificate.levels), closed_levels(certificate)
+    held, checked = laws_held(plan)
+    proved = CLOSED.format(closed=closed, levels=plural(count, "level")) if count else ""
+    laws = f"laws {held}/{checked} hold" if checked else ""
+    parts = (plan.status, proved, plan.attempt, laws, seconds)
+    yield "screen", "CERTIFICATE", Cell("   ".join(part for part in parts if part))
+    answer, tone = ANSWERS[plan.status]
+    yield "page", "Status", Cell(answer, tone=tone)
+    if proved:
+        yield "page", "Optimality", Cell(proved, tone="good" if closed == count else "warn")
+    if plan.attempt:
+        yield "page", "Attempt", Cell(plan.attempt)
+    if checked:
+        tone = "good" if held == checked else "bad"
+        yield "page", "Laws", Cell(f"{held} of {checked} hold", tone=tone)
+
+
+def _holds(verdict: Verdict) -> Cell:
+    return Cell("holds", tone="good") if verdict.holds else Cell("broken", tone="bad")
+
+
+def heading_lines(plan: AnyPlan) -> Iterator[str]:
+    """Yield the answer and what was asked."""
+    yield from field_lines(plan, "preemptor status")
+    yield free("explanation", plan.explanation)
+    yield from LINES.of(plan).asking(plan)
+    yield from field_lines(plan, "priority scheduler rules objective")
+    yield line("now", moment(plan.now))
+
+
+def queue_line(plan: AnyPlan) -> str:
+    """Return the queue that the preemptor waits in, under what its scheduler calls one."""
+    label = _INNER_CAPITAL.sub("_", scheduler_of(plan).words.queue).lower()
+    return line(label, plan.preemptor_queue)
+
+
+def difference_lines(plan: AnyPlan, greedy: AnyPlan) -> Iterator[str]:
+    """Say how two victim sets differ, by their keys, and what the plan takes more of."""
+    parts = contrast(plan, greedy)
+    for kind in ("common", "spared", "instead"):
+        yield from each(kind, getattr(parts, kind))
+    for one in plan.more_than_greedy:
+        facts = {"plan": one.plan, plan.scheduler: one.greedy, "priority": one.priority}
+        yield line("more", one.measure, **facts)
+
+
+def outside_lines(label: str, plan: AnyPlan) -> Iterator[str]:
+    """Say which laws the scheduler's own plan does not keep, each by its id and in words."""
+    return (line(label, law, Said(said)) for law, said in outside_rules(plan))
+
+
+def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
+    """Yield a line for each row of terms; ``scheduler`` names whose values stand beside them."""
+    for row in rows:
+        facts: dict[str, Any] = {"plan": row.value, scheduler: row.greedy}
+        if row.level is not None:
+            facts |= {"level": row.level, "bound": str(row.bound), "proof": row.proof or "none"}
+        if row.unit == WORK_UNIT:
+            facts["accelerator_hours"] = hours(row.value).replace(",", "")
+        yield line("term", row.id, **facts, unit=Said(row.unit), title=Said(row.title))
+
+
+def certificate_lines(plan: AnyPlan) -> Iterator[str]:
+    """Yield the terms, and why the answer may be believed: bounds, verdicts, and a summary."""
+    certificate = plan.certificate
+    if certificate is None:
+        return
+    held, checked = laws_held(plan)
+    for bound in certificate.bounds:
+        yield line("solver_free", bound.term, Said(bound.statement), bound=bound.bound)
+    for one in certificate.sums:
+        facts = fields(one, "bound rows needed reached")
+        yield line("sum", one.term, Said(one.statement), **facts)
+    for verdict in certificate.verdicts:
+        detail = Said(verdict.detail) if verdict.detail else None
+        yield line("law", verdict.law, detail, holds=verdict.holds)
+    yield line("removal_order", *certificate.removal_order)
+    yield line(
+        "certificate",
+        plan.status,
+        levels=f"{closed_levels(certificate)}/{len(certificate.levels)}",
+        certified=sum(level.proof == "certified" for level in certificate.levels),
+        by_hand=certificate.shown.by_hand,
+        steps=steps_in(certificate),
+        ties=certificate.ties or "none",
+        corrected=certificate.corrected or None,
+        laws=f"{held}/{checked}",
+        cut_off=certificate.cut_off or None,
+        seconds=f"{certificate.wall_time_s:.3f}",
+        seed=certificate.seed,
+        solver=Said(certificate.solver),
+        digest=certificate.digest,
+    )

@@ -1,0 +1,536 @@
+"""Drawings: simulations over time, and algorithms beside each other.
+
+The same drawing is the same, byte for byte. Colours are those of Okabe and Ito, which colour-blind
+people can tell apart; shapes say once more what colours say.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from planner.commands.compare import SCORED, Comparison, Measure
+from planner.commands.compare.summary import cases, comparable
+from planner.commands.compare.table import need
+from planner.commands.simulate.record import Event, Fate, Simulation
+from planner.report.text import SECONDS_PER_HOUR, clean
+from planner.scheduler import scheduler_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE: Final = "#0072B2"
+GREY: Final = "#6E6E6E"
+RED: Final = "#D55E00"
+YELLOW: Final = "#E69F00"
+
+LONGEST_NAME: Final = 40
+"""Characters of a name that are drawn."""
+
+_STYLE: Final[Mapping[str, Any]] = {
+    "axes.edgecolor": "#8A8A8A",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "figure.dpi": 120,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.color": "#E3E3E3",
+    "legend.frameon": False,
+    "savefig.dpi": 150,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "preemption-planner",  # ids of an SVG are random without it
+    "text.parse_math": False,  # a name may hold dollars
+}
+_METADATA: Final[Mapping[str, Mapping[str, None]]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+
+def drawn_name(text: str) -> str:
+    """Return a name made harmless, and cut where it is too long to be drawn."""
+    text = clean(text)
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw in the style of all drawings; matplotlib must be installed."""
+    from matplotlib import rc_context  # noqa: PLC0415 - an extra
+
+    style: Any = _STYLE
+    with rc_context(style), warnings.catch_warnings():
+        # Letters that the font does not have are drawn as boxes.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        yield
+
+
+def file_of(figure: Figure, style: str) -> bytes:
+    """Return a drawing as a file of style ``svg`` or ``png``: of the same drawing the same bytes.
+
+    The layout comes out of a solver whose last digits differ from run to run; so it is rounded.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = (round(part, 4) for part in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
+    file = io.BytesIO()
+    figure.savefig(file, format=style, metadata=dict(_METADATA[style]))
+    return file.getvalue()
+
+
+MOST_LINES: Final = 60
+_SCALES: Final = ((3 * 86_400, 86_400, "days"), (3 * 3_600, 3_600, "hours"), (600, 60, "minutes"))
+
+Phase = Literal["waiting", "running", "leaving"]
+COLORS: Final[Mapping[Phase, str]] = {"waiting": YELLOW, "running": BLUE, "leaving": RED}
+
+
+class Span(NamedTuple):
+    """What a workload did, from one second to another."""
+
+    start_s: int
+    end_s: int
+    phase: Phase
+
+
+def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
+    """Return the drawing as a file; ``style`` is ``svg`` or ``png``.
+
+    Raises
+    ------
+    InputError
+        If matplotlib is not installed.
+    """
+    need("plot", "matplotlib")
+    with look():
+        from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+
+        rows = answer.workloads if len(answer.workloads) <= MOST_LINES else ()
+        heights = [2.4, 1.6, *([0.6 + 0.22 * len(rows)] if rows else [])]
+        figure = Figure(figsize=(9, sum(heights) + 0.8), layout="constrained")
+        grid = {"height_ratios": heights}
+        panels = list(
+            figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=grid).flat
+        )
+        unit, name = _unit(answer.duration_s)
+        figure.suptitle(f"{scheduler_of(answer).words.name}, victims by {answer.decider}")
+        _draw_counts(panels[0], answer, unit)
+        _draw_evictions(panels[1], answer, unit)
+        if rows:
+            _draw_lines(panels[2], answer, rows, unit)
+        panels[-1].set_xlabel(f"{name} since the start")
+        panels[-1].set_xlim(0, max(1, answer.duration_s) / unit)
+        return file_of(figure, style)
+
+
+def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[Span]:
+    """Yield what a workload did over time; ``events`` are its own."""
+    own = list(events)
+    phase = _first_phase(fate, own)
+    start_s = 0
+    for event in own:
+        if phase is not None and event.at_s > start_s:
+            yield Span(start_s, event.at_s, phase)
+        start_s = event.at_s
+        phase = _AFTER[event.kind]
+    if phase is not None and answer.duration_s > start_s:
+        yield Span(start_s, answer.duration_s, phase)
+
+
+_AFTER: Final[Mapping[str, Phase | None]] = {
+    "arrived": "waiting",
+    "requeued": "waiting",
+    "admitted": "running",
+    "preempted": "leaving",
+    "finished": None,
+}
+
+
+def _first_phase(fate: Fate, events: Sequence[Event]) -> Phase | None:
+    """Return what a workload did at the start, ``None`` if it was not there."""
+    if not events:
+        found: dict[str, Phase] = {"pending": "waiting", "running": "running"}
+        return found.get(fate.standing)
+    before: dict[str, Phase] = {"admitted": "waiting", "requeued": "leaving"}
+    kind = events[0].kind
+    return None if kind == "arrived" else before.get(kind, "running")
+
+
+def _by_workload(answer: Simulation) -> dict[str, list[Event]]:
+    found: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
+    for event in answer.timeline:
+        found[event.workload].append(event)
+    return found
+
+
+def _unit(duration_s: int) -> tuple[int, str]:
+    """Return how many seconds a unit of the axis has, and its name."""
+    for least, seconds, name in _SCALES:
+        if duration_s >= least:
+            return seconds, name
+    return 1, "seconds"
+
+
+def _draw_counts(panel: Axes, answer: Simulation, unit: int) -> None:
+    events = _by_workload(answer)
+    changes: dict[Phase, dict[int, int]] = {phase: {0: 0} for phase in COLORS}
+    for fate in answer.workloads:
+        for span in spans(answer, fate, events[fate.workload]):
+            steps = changes[span.phase]
+            steps[span.start_s] = steps.get(span.start_s, 0) + 1
+            steps[span.end_s] = steps.get(span.end_s, 0) - 1
+    for phase, steps in changes.items():
+        times = sorted(time for time in steps if time < answer.duration_s or time == 0)
+        count, counts = 0, []
+        for time in times:
+            count += steps[time]
+            counts.append(count)
+        ends = [*(time / unit for time in times), answer.duration_s / unit]
+        panel.step(ends, [*counts, counts[-1]], where="post", color=COLORS[phase], label=phase)
+    panel.set_title(f"{scheduler_of(answer).words.noun}s", loc="left")
+    panel.set_ylim(bottom=0)
+    panel.legend(loc="lower right", bbox_to_anchor=(1, 1), fontsize=8, ncols=len(COLORS))
+    panel.locator_params(axis="y", integer=True)
+
+
+def _draw_evictions(panel: Axes, answer: Simulation, unit: int) -> None:
+    times = [event.at_s / unit for event in answer.timeline if event.kind == "preempted"]
+    ends = [0.0, *times, answer.duration_s / unit]
+    counts = [*range(len(times) + 1), len(times)]
+    panel.step(ends, counts, where="post", color=RED)
+    for loop in answer.loops:
+        panel.axvline(loop.first_s / unit, color=RED, linewidth=0.8, linestyle=":")
+    title = "evictions so far" + (", and where loops begin" if answer.loops else "")
+    panel.set_title(title, loc="left")
+    panel.set_ylim(bottom=0)
+    panel.locator_params(axis="y", integer=True)
+
+
+def _draw_lines(panel: Axes, answer: Simulation, rows: Sequence[Fate], unit: int) -> None:
+    events = _by_workload(answer)
+    for place, fate in enumerate(rows):
+        for span in spans(answer, fate, events[fate.workload]):
+            length = (span.end_s - span.start_s) / unit
+            panel.barh(
+                place, length, left=span.start_s / unit, height=0.7, color=COLORS[span.phase]
+            )
+    panel.set_yticks(range(len(rows)), [drawn_name(fate.workload) for fate in rows], fontsize=7)
+    panel.invert_yaxis()
+    panel.grid(visible=False, axis="y")
+
+
+LESS: Final = BLUE
+EQUAL: Final = GREY
+MORE: Final = RED
+PALETTE: Final = ("#000000", LESS, MORE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS: Final = "osD^vPX*<>"
+SHORTEST_S: Final = 1e-6
+"""What a time counts at least, because a logarithm has no zero."""
+
+_SPOT: Final = 10
+"""The area of a point that stands for one case, in square points."""
+
+_LARGE: Final = 1e5
+
+_ACROSS: Final = 3
+_PANEL: Final = 3.4
+"""Panels in a line, and inches that each is wide and high."""
+
+
+class Scale(NamedTuple):
+    """How a measure is drawn.
+
+    ``label`` is its name with its unit, ``unit`` what one unit of it is. Axes are linear up to
+    ``linear`` and logarithmic from there, with ``ticks``. ``ranges`` are the farther ends of the
+    ranges that gaps are counted in; ``whole`` says that they are whole numbers only.
+    """
+
+    label: str
+    unit: float
+    linear: float
+    ticks: tuple[float, ...]
+    ranges: tuple[float, ...]
+    whole: bool = False
+
+
+_POWERS: Final = tuple(10.0**power for power in range(-1, 9))
+SCALES: Final[Mapping[str, Scale]] = {
+    "victims": Scale(
+        label="victims",
+        unit=1,
+        linear=10,
+        ticks=(0, 1, 2, 5, *(step * power for power in _POWERS[2:] for step in (1, 2, 5))),
+        ranges=(1, 2, 3, 4, 5, 9, 19),
+        whole=True,
+    ),
+    "lost_work": Scale(
+        label="lost work with restarts (accelerator-hours)",
+        unit=SECONDS_PER_HOUR,
+        linear=0.1,
+        ticks=(0, *_POWERS),
+        ranges=(0.1, 1, 10, 100),
+    ),
+    "ratio": Scale(
+        label="evicted / requested",
+        unit=1,
+        linear=1,
+        ticks=(0, *_POWERS[1:]),
+        ranges=(0.25, 0.5, 1, 2, 5),
+    ),
+}
+
+
+class Side(NamedTuple):
+    """What an algorithm has, compared with the first: its name, its colour, its shape."""
+
+    name: str
+    color: str
+    marker: str
+    holds: Callable[[float], bool]
+    """Whether a gap, the first algorithm's measure minus the other's, is on this side."""
+
+
+SIDES: Final = (
+    Side("less", LESS, "o", lambda gap: gap > 0),
+    Side("as much", EQUAL, "s", lambda gap: gap == 0),
+    Side("more", MORE, "^", lambda gap: gap < 0),
+)
+
+
+class Pair(NamedTuple):
+    """One case: a measure of the first algorithm, and of another."""
+
+    first: float
+    other: float
+
+
+def draw_comparison(comparison: Comparison, style: str = "svg") -> dict[str, bytes]:
+    """Return the drawings as files by name; ``style`` is ``svg`` or ``png``.
+
+    Raises
+    ------
+    InputError
+        If matplotlib is not installed.
+    """
+    need("plots", "matplotlib")
+    with look():
+        return {f"{name}.{style}": file_of(figure, style) for name, figure in _figures(comparison)}
+
+
+def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
+    """Return the cases that are drawn, for each algorithm but the first."""
+    first, *others = comparison.algorithms
+    found: dict[str, list[Pair]] = {name: [] for name in others}
+    for case in cases(comparison.rows):
+        by_name = {row.algorithm: row for row in case}
+        for name in others:
+            row, reference = by_name[name], by_name[first]
+            ours, theirs = row.measured(measure), reference.measured(measure)
+            if comparable(row, reference) and ours is not None and theirs is not None:
+                unit = SCALES[measure].unit
+                found[name].append(Pair(theirs / unit, ours / unit))
+    return found
+
+
+def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
+    first = comparison.algorithms[0]
+    if len(comparison.algorithms) > 1:
+        yield "victims", _scatters(pairs(comparison, "victims"), first, SCALES["victims"])
+        yield "lost-work", _scatters(pairs(comparison, "lost_work"), first, SCALES["lost_work"])
+        yield "gaps", _gaps(comparison)
+    if any(row.seconds is not None for row in comparison.rows):
+        yield "time", _time(comparison)
+
+
+def _new(lines: int, across: int, **options: Any) -> tuple[Figure, list[Axes]]:  # noqa: ANN401
+    """Return a figure with its panels, line by line."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+
+    size = (max(1.6, across) * _PANEL, lines * _PANEL + 0.6)
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, list(figure.subplots(lines, across, squeeze=False, **options).flat)
+
+
+def _scatters(found: Mapping[str, Sequence[Pair]], first: str, scale: Scale) -> Figure:
+    """Draw a panel for each algorithm; points below the line have less than the first."""
+    across = min(_ACROSS, len(found))
+    figure, panels = _new(math.ceil(len(found) / across), across)
+    figure.suptitle(
+        f"{scale.label[0].upper()}{scale.label[1:]} of every case: less is below the line"
+    )
+    for panel in panels[len(found) :]:
+        panel.remove()
+    largest = max((max(pair) for points in found.values() for pair in points), default=0.0)
+    for panel, (name, points) in zip(panels, found.items(), strict=False):
+        _against_line(panel, points, 1.15 * (largest or 1.0), scale)
+        panel.set_title(drawn_name(name), loc="left")
+        panel.set_xlabel(f"{scale.label}, {drawn_name(first)}")
+        panel.set_ylabel(scale.label)
+    return figure
+
+
+def _against_line(panel: Axes, points: Sequence[Pair], end: float, scale: Scale) -> None:
+    """Draw cases as points; the more of them lie on one spot, the larger it is."""
+    panel.plot([0, end], [0, end], color=EQUAL, linewidth=0.8, zorder=1)
+    for order, side in enumerate(SIDES):
+        counts = Counter(pair for pair in points if side.holds(pair.first - pair.other))
+        panel.scatter(
+            [pair.first for pair in counts],
+            [pair.other for pair in counts],
+            s=[_SPOT * (1 + math.log2(count)) for count in counts.values()],
+            color=side.color,
+            marker=side.marker,
+            alpha=0.75,
+            linewidths=0,
+            label=f"{side.name}: {counts.total():,}",
+            zorder=2 + order,
+        )
+    panel.set_xscale("symlog", linthresh=scale.linear)
+    panel.set_yscale("symlog", linthresh=scale.linear)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_ticks([tick for tick in scale.ticks if tick <= end])
+        axis.set_ticks([], minor=True)
+        axis.set_major_formatter(_plain)
+    margin = 0.08 * min(end, scale.linear)
+    panel.set(xlim=(-margin, end), ylim=(-margin, end), aspect="equal")
+    legend = panel.legend(loc="upper left", fontsize=8, handletextpad=0.1, borderpad=0)
+    for handle in legend.legend_handles:
+        if handle is not None:
+            handle.set(sizes=[2 * _SPOT])
+
+
+def _plain(value: float, _: float) -> str:
+    """Return a number as it stands at an axis."""
+    return f"{value:,g}" if value < _LARGE else f"{value:,.0f}"
+
+
+def _gaps(comparison: Comparison) -> Figure:
+    """Draw a line of panels for each algorithm: how often it has how much less or more."""
+    first, *others = comparison.algorithms
+    figure, panels = _new(len(others), len(SCORED))
+    figure.suptitle(f"How much more {drawn_name(first)} has than the other algorithm")
+    ahead = iter(panels)
+    found = {measure: pairs(comparison, measure) for measure in SCORED}
+    used = {measure: _used(SCALES[measure], found[measure].values()) for measure in SCORED}
+    for name in others:
+        for measure in SCORED:
+            panel = next(ahead)
+            _bars(panel, found[measure][name], used[measure], SCALES[measure])
+            panel.set_title(drawn_name(name), loc="left")
+            panel.set_xlabel(f"{SCALES[measure].label}: {drawn_name(first)} more by")
+            panel.set_ylabel("cases")
+    return figure
+
+
+def _places(ranges: Sequence[float], points: Iterable[Pair]) -> Counter[int]:
+    """Count gaps by range: 0 for none, then 1, 2, ... upwards and -1, -2, ... downwards."""
+    counts: Counter[int] = Counter()
+    for pair in points:
+        gap = pair.first - pair.other
+        place = bisect_left(ranges, abs(gap)) + 1 if gap else 0
+        counts[place if gap > 0 else -place] += 1
+    return counts
+
+
+def _used(scale: Scale, found: Iterable[Iterable[Pair]]) -> range:
+    """Return the ranges from the first that any gap lies in to the last, and no gap at all."""
+    places = {-1, 1}.union(*(_places(scale.ranges, points) for points in found))
+    return range(min(places), max(places) + 1)
+
+
+def _rangedrawn_name(scale: Scale, place: int) -> str:
+    """Return the name of a range: its farther end, or that it has none."""
+    sign, index = ("-" if place < 0 else ""), abs(place) - 1
+    if index < 0:
+        return "0"
+    if index == len(scale.ranges):
+        return f"{'<' if sign else '>'} {sign}{scale.ranges[-1]:g}"
+    nearer, farther = (0, *scale.ranges)[index : index + 2]
+    one_number = scale.whole and farther - nearer == 1
+    return f"{'' if one_number else '≥ ' if sign else '≤ '}{sign}{farther:g}"
+
+
+def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale) -> None:
+    """Draw how many cases have a gap in each range; those without any are only told."""
+    counts = _places(scale.ranges, points)
+    for side in SIDES:
+        places = [place for place in used if place and side.holds(place)]
+        heights = [counts[place] for place in places]
+        bars = panel.bar(places, heights, color=side.color, width=0.85)
+        panel.bar_label(bars, [f"{count:,}" if count else "" for count in heights], fontsize=7)
+    panel.axvline(0, color=EQUAL, linewidth=0.8)
+    panel.text(
+        0.02,
+        0.97,
+        f"as much in {counts[0]:,} of {counts.total():,}",
+        transform=panel.transAxes,
+        color=EQUAL,
+        fontsize=8,
+        va="top",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
+    panel.set_xticks(used, [_rangedrawn_name(scale, place) for place in used])
+    panel.tick_params("x", labelrotation=90, labelsize=7.5)
+    panel.grid(visible=False, axis="x")
+    panel.set_ylim(0, 1.25 * max(1, *(counts[place] for place in used if place)))
+    panel.locator_params(axis="y", integer=True, nbins=5)
+
+
+def _time(comparison: Comparison) -> Figure:
+    """Draw how long every answer took, and the median of sizes that are within a factor of 2."""
+    figure, (panel,) = _new(1, 1)
+    figure.set_size_inches(2.6 * _PANEL, 1.5 * _PANEL)
+    figure.suptitle("Time of every answer; lines are medians")
+    by_name: dict[str, list[tuple[int, float]]] = {name: [] for name in comparison.algorithms}
+    for row in comparison.rows:
+        if row.seconds is not None:
+            by_name[row.algorithm].append((max(1, row.running), max(row.seconds, SHORTEST_S)))
+    for number, (name, points) in enumerate(by_name.items()):
+        if not points:
+            continue
+        color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+        sizes, seconds = [size for size, _ in points], [taken for _, taken in points]
+        panel.scatter(
+            sizes,
+            seconds,
+            s=8,
+            alpha=0.15,
+            linewidths=0,
+            color=color,
+            marker=marker,
+            rasterized=True,  # a hundred thousand shapes would make a file that nobody can open
+        )
+        across, up = _medians(points)
+        panel.plot(across, up, color=color, marker=marker, markersize=5, label=drawn_name(name))
+    panel.set(xscale="log", yscale="log", ylabel="time from the state to the verified answer (s)")
+    panel.xaxis.set_major_formatter(_plain)
+    panel.yaxis.set_major_formatter(_plain)
+    panel.set_xlabel("running workloads or allocations in the tree of the preemptor")
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+def _medians(points: Iterable[tuple[int, float]]) -> tuple[list[float], list[float]]:
+    """Return sizes and medians of the time, for sizes from each power of 2 to the next."""
+    groups: dict[int, list[tuple[int, float]]] = {}
+    for size, seconds in points:
+        groups.setdefault(size.bit_length(), []).append((size, seconds))
+    ordered = [groups[key] for key in sorted(groups)]
+    return (
+        [median(size for size, _ in group) for group in ordered],
+        [median(seconds for _, seconds in group) for group in ordered],
+    )

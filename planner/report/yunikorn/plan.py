@@ -1,0 +1,418 @@
+"""A plan for an ask of YuniKorn: the node, the victims, the guaranteed of queues.
+
+Beside the words of Kueue's plans its plain lines have these:
+
+preemptor        the allocation key of the ask; ``pod`` is its namespace/name
+node             the chosen node; ``yunikorn_node`` is the core's own choice
+room             one resource type of that node: asked, available, and after the victims are gone
+victim           an allocation by its key; ``adjusted_priority`` has the offsets of the queues
+last_tier        whether a victim opted out or started its application
+queue_use        one type of a queue that is touched: guaranteed, max, usage before and after
+
+What is not set or not known is ``none``. Amounts are as in queues.yaml: ``1500m``, ``16Gi``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Final
+
+from planner.plan import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
+from planner.report.document import (
+    NONE,
+    NOTHING,
+    Block,
+    Cell,
+    Column,
+    Fold,
+    Gauge,
+    Gauges,
+    Only,
+    Paragraph,
+    Table,
+    Tone,
+    name,
+    table,
+)
+from planner.report.plan import (
+    Particulars,
+    amount_column,
+    certificate_lines,
+    cost_columns,
+    difference_lines,
+    has_plan,
+    heading_lines,
+    outside_lines,
+    term_lines,
+)
+from planner.report.style import Repeated, Word, field_lines, fields, line
+from planner.report.text import age, plural, short, word
+from planner.report.words import term_rows
+from planner.state.yunikorn_quantity import format_yunikorn_quantity
+
+DEFAULT_PARTITION: Final = "default"
+HAS_ROOM: Final = "has room without any victims"
+ITS_OWN: Final = "YuniKorn itself: {node}"
+TOO_LITTLE: Final = "too little"
+UNAVOIDABLE: Final = "proved: no legal plan under this objective does with fewer"
+AVOIDABLE: Final = "not proved that no plan does with fewer"
+
+ORIGINATOR, OPTED_OUT = "originator", "opted out"
+MARKS_MEAN: Final = {
+    ORIGINATOR: "(originator): started its application; a last resort",
+    OPTED_OUT: "(opted out): asks not to be preempted; a last resort",
+}
+OFFSETS_MEAN: Final = "after offsets: priority as the offsets and fences of the queues leave it"
+LEFT_OUT: Final = "not shown at this width: {types}"
+
+BELOW, STILL_BELOW, OVER = "below", "still below", "over max"
+USES_MEAN: Final = {
+    BELOW: "below: the plan takes from a queue what its guaranteed promises",
+    STILL_BELOW: "still below: less than guaranteed, and not less than today",
+    OVER: "over max: more than the queue may hold",
+}
+TONES: Final[dict[str, Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
+USAGE_MEANS: Final = "usage: allocated, without what is being preempted already"
+
+WHOLE, FOLDED = 48, 20
+"""Facts of a victim are stacked in one column before names shorter than the first are folded;
+columns are left out before names are folded to less than the second."""
+
+STACKS: Final = (
+    (("Victim",), ("Queue",), ("Application",), ("Node",)),
+    (("Victim", "Application"), ("Queue", "Node")),
+    (("Victim", "Application", "Queue", "Node"),),
+)
+"""The columns that say who a victim is, each with the facts that stand one under the other."""
+
+INDENT: Final = "  "
+
+
+def particulars(plan: YuniKornPlan) -> Particulars:
+    """Return what is to be said of a plan in terms of its scheduler."""
+    return Particulars(
+        asks="Ask",
+        asking=tuple(_asking(plan)),
+        request=(_room(plan.room),) if plan.room else (),
+        victims=tuple(_victims(plan)) if plan.victims else (),
+        usage=tuple(_usage(plan)) if plan.queues else (),
+        found=tuple(_found(plan)),
+    )
+
+
+def yunikorn_amount(units: int, resource: str) -> str:
+    """Return an amount in YuniKorn's units as people write it: ``1.5`` cores, or ``500m``."""
+    if resource == "vcore" and abs(units) > 1000:  # noqa: PLR2004 - one core
+        return f"{Decimal(units).scaleb(-3).normalize():f}"
+    return format_yunikorn_quantity(units, resource)
+
+
+def last_tier(plan: YuniKornPlan) -> str:
+    """Say how many victims opted out or started their application, and whether that must be.
+
+    A bound on the first level that counts them proves it, and only under the plan's objective.
+    """
+    originators = sum(victim.originator for victim in plan.victims)
+    opted_out = sum(victim.opted_out for victim in plan.victims)
+    counts = [plural(originators, "originator")] if originators else []
+    counts += [f"{opted_out:,} opted out"] if opted_out else []
+    said = ", ".join(counts)
+    if plan.certificate is None:
+        return said
+    level = next((level for level in plan.certificate.levels if level.term == "D0"), None)
+    if level is None:
+        return f"{said}; {plan.objective} does not count them"
+    proved = level.value == level.bound
+    return f"{said}; {UNAVOIDABLE if proved else AVOIDABLE}"
+
+
+def _asking(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
+    """Yield who asks, and where."""
+    if plan.pod is not None:
+        yield "Key", name(plan.preemptor)
+    yield "Application", name(plan.application)
+    elsewhere = plan.partition != DEFAULT_PARTITION
+    partition = f"partition {short(plan.partition)}" if elsewhere else ""
+    yield "Queue", Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
+
+
+def _found(plan: YuniKornPlan) -> Iterator[tuple[str, Cell]]:
+    """Yield the node that the plan chooses, the core's own if it is another, and the last tier."""
+    if plan.node is not None:
+        about = []
+        if plan.room and all(item.asked <= max(0, item.available) for item in plan.room):
+            about.append(HAS_ROOM)
+        if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
+            about.append(ITS_OWN.format(node=short(plan.greedy.node or "")))
+        yield "Node", Cell(plan.node, is_name=True, aside="   ".join(about))
+    if plan.last_tier:
+        yield "Last tier", Cell(last_tier(plan), tone="warn")
+
+
+def _room(room: Sequence[NodeRoom]) -> Table:
+    """Return what the chosen node has for the ask, now and with the victims gone."""
+
+    def missing(item: NodeRoom) -> Cell:
+        short_of = item.asked - max(0, item.available)
+        if short_of <= 0:
+            return NONE
+        return Cell(yunikorn_amount(short_of, item.resource), tone="bad")
+
+    def mark(item: NodeRoom) -> Cell:
+        return Cell(TOO_LITTLE if item.after < item.asked else "", tone="bad")
+
+    def of(field: str) -> Callable[[NodeRoom], str]:
+        return lambda item: yunikorn_amount(getattr(item, field), item.resource)
+
+    columns: list[Column[NodeRoom]] = [
+        Column("Resource", lambda item: name(item.resource), folds=True),
+        Column("Asked", of("asked"), number=True),
+        Column("Available", of("available"), number=True),
+        Column("Short", missing, number=True),
+        Column("Victims gone", of("after"), number=True),
+    ]
+    if any(item.after < item.asked for item in room):
+        columns.append(Column("", mark))
+    return table("What the ask wants, and what its node has for it", columns, room)
+
+
+def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
+    """Return the types of the ask, those the node is short of first."""
+    by_need = sorted(plan.room, key=lambda item: item.asked <= max(0, item.available))
+    held = (amount.resource for victim in plan.victims for amount in victim.usage)
+    return tuple(item.resource for item in by_need) or tuple(dict.fromkeys(held))
+
+
+def _victims(plan: YuniKornPlan) -> Iterator[Block]:
+    """Yield the victims in the widest shape that there is room for, and what marks mean.
+
+    Names are stacked before columns are left out.
+    """
+    types = asked_types(plan)
+    shapes = [_victim_table(plan, stack, WHOLE, types) for stack in STACKS]
+    counts = range(len(types), 0, -1)
+    shapes += [_victim_table(plan, STACKS[-1], FOLDED, types, count) for count in counts]
+    yield replace(shapes[0], narrower=tuple(shapes[1:]))
+
+
+def _victim_table(
+    plan: YuniKornPlan,
+    stack: Sequence[Sequence[str]],
+    least: int,
+    types: Sequence[str],
+    count: int | None = None,
+) -> Table:
+    """Return the victims in the plan's order, and what they free together.
+
+    Columns of the stack want at least so much room; only the first types have a column.
+    """
+    names, marked = _type_names(plan), {mark for victim in plan.victims for mark in marks(victim)}
+    notes = [meaning for mark, meaning in MARKS_MEAN.items() if mark in marked]
+    columns = _who(plan, stack, least)
+    columns.append(Column("Priority", lambda victim: str(victim.priority), number=True))
+    if any(victim.adjusted_priority != victim.priority for victim in plan.victims):
+        columns.append(
+            Column("After\noffsets", lambda victim: str(victim.adjusted_priority), number=True)
+        )
+        notes.append(OFFSETS_MEAN)
+    for resource in types[:count]:
+        show, held = partial(yunikorn_amount, resource=resource), partial(_held, resource=resource)
+        columns.append(amount_column(names[resource], plan.victims, held, show))
+    columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
+    if left_out := types[len(types) if count is None else count :]:
+        notes.append(LEFT_OUT.format(types=", ".join(left_out)))
+    return table("Whom to preempt", [*columns, *cost_columns(plan)], plan.victims, notes)
+
+
+def _who(
+    plan: YuniKornPlan, stack: Sequence[Sequence[str]], least: int
+) -> list[Column[YuniKornVictim]]:
+    """Return the columns that name a victim; with its node only if there are several."""
+    several = any(victim.node != plan.node for victim in plan.victims)
+    stacks = [[fact for fact in facts if several or fact != "Node"] for facts in stack]
+    totals = [plural(len(plan.victims), "victim")] + [""] * len(stacks)
+    return [
+        _stacked(facts, total, least) for facts, total in zip(stacks, totals, strict=False) if facts
+    ]
+
+
+def _stacked(facts: Sequence[str], total: str, least: int) -> Column[YuniKornVictim]:
+    """Return a column with some facts of a victim, one under the other."""
+    first, *others = facts
+
+    def cell(victim: YuniKornVictim) -> Cell:
+        known = {
+            "Victim": victim.pod or victim.allocation,
+            "Queue": victim.queue,
+            "Application": victim.application,
+            "Node": victim.node,
+        }
+        under = "\n".join(f"{INDENT}{short(known[fact])}" for fact in others)
+        marked = " ".join(f"({mark})" for mark in marks(victim)) if first == "Victim" else ""
+        return Cell(known[first], under, is_name=True, aside=marked, aside_tone="warn")
+
+    title = "\n".join([first, *(f"{INDENT}{fact.lower()}" for fact in others)])
+    return Column(title, cell, total, folds=True, least=least)
+
+
+def marks(victim: YuniKornVictim) -> list[str]:
+    """Say what makes a victim a last resort."""
+    facts = {ORIGINATOR: victim.originator, OPTED_OUT: victim.opted_out}
+    return [mark for mark, is_so in facts.items() if is_so]
+
+
+def _held(victim: YuniKornVictim, resource: str) -> int:
+    return sum(amount.units for amount in victim.usage if amount.resource == resource)
+
+
+def _type_names(plan: YuniKornPlan) -> dict[str, str]:
+    """Return a short name for every resource type, in full where two would be the same."""
+    types = {*asked_types(plan), *(use.resource for use in plan.queues)}
+    last = {resource: resource.rpartition("/")[2] for resource in types}
+    alone = Counter(last.values())
+    return {t: short(name if alone[name] == 1 else t) for t, name in last.items()}
+
+
+def _usage(plan: YuniKornPlan) -> Iterator[Block]:
+    """Yield the queues with usage against guaranteed, and what marks mean."""
+    found = {mark for use in plan.queues if (mark := use_mark(plan, use))}
+    means = [USAGE_MEANS, *(text for mark, text in USES_MEAN.items() if mark in found)]
+    # Marks break where there is little room.
+    tables = [_queue_table(plan, between, means, found) for between in (" ", "\n")]
+    yield Only("screen", (replace(tables[0], narrower=(tables[1],)),))
+    used = {use.resource for use in plan.queues}
+    types = [t for t in asked_types(plan) if t in used]
+    charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
+    wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
+    folded = (Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
+    texts = (Paragraph(text, "dim") for text in means)
+    yield Only("page", (*charts[:wanted], *folded, *texts))
+
+
+def _queue_table(plan: YuniKornPlan, between: str, notes: Iterable[str], found: set[str]) -> Table:
+    """Return the queues of a plan, something ``between`` the words of a mark."""
+    names = _type_names(plan)
+    first = {use.queue: use for use in reversed(plan.queues)}
+
+    def limit(value: int | None, use: QueueUse) -> str:
+        return NOTHING if value is None else yunikorn_amount(value, use.resource)
+
+    def marked(use: QueueUse, text: str) -> Cell:
+        return Cell(text, tone=TONES.get(use_mark(plan, use), ""))
+
+    columns: list[Column[QueueUse]] = [
+        Column(
+            "Queue",
+            lambda use: name(use.queue) if first[use.queue] is use else "",
+            folds=True,
+            least=FOLDED,
+        ),
+        Column("Resource", lambda use: names[use.resource], folds=True),
+        Column("Guaranteed", lambda use: limit(use.guaranteed, use), number=True),
+    ]
+    if any(use.max is not None for use in plan.queues):
+        columns.append(Column("Max", lambda use: limit(use.max, use), number=True))
+    columns.append(Column("Usage", lambda use: limit(use.before, use), number=True))
+    if has_plan(plan):
+        columns.append(
+            Column("After plan", lambda use: marked(use, limit(use.after, use)), number=True)
+        )
+    if found:
+        columns.append(
+            Column("", lambda use: marked(use, use_mark(plan, use).replace(" ", between)))
+        )
+    return table("What the queues use of their guaranteed", columns, plan.queues, notes)
+
+
+def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
+    """Say whether a plan leaves a queue below its guaranteed or above its maximum."""
+    if not has_plan(plan):
+        return ""
+    if use.guaranteed is not None and use.after < use.guaranteed:
+        return BELOW if use.after < use.before else STILL_BELOW
+    return OVER if use.max is not None and use.after > use.max else ""
+
+
+def _chart(plan: YuniKornPlan, resource: str) -> Gauges:
+    uses = [use for use in plan.queues if use.resource == resource]
+    return Gauges(
+        resource,
+        tuple(_gauge(plan, use, uses) for use in uses),
+        mark="guaranteed",
+        limit="maximum",
+        over="",
+        show=partial(yunikorn_amount, resource=resource),
+    )
+
+
+def _gauge(plan: YuniKornPlan, use: QueueUse, uses: Sequence[QueueUse]) -> Gauge:
+    mark = use_mark(plan, use)
+    notes = [*(["asks here"] if use.queue == plan.queue else []), *([mark] if mark else [])]
+    return Gauge(
+        name=use.queue,
+        kind="Queue",
+        depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
+        before=use.before,
+        after=use.after if has_plan(plan) else None,
+        mark=use.guaranteed,
+        limit=use.max,
+        notes=tuple(notes),
+        tone="bad" if mark in {BELOW, OVER} and use.after != use.before else "",
+    )
+
+
+def lines(plan: YuniKornPlan) -> Iterator[str]:
+    """Yield the plain lines of a plan."""
+    yield from heading_lines(plan)
+    yield line("node", plan.node or "none")
+    for room in plan.room:
+        yield line("room", room.resource, **_amounts(room, "asked available after"))
+    yield line("victims", plan.victims)
+    yield from _victim_lines("victim", plan)
+    yield line("last_tier", plan.last_tier)
+    for use in plan.queues:
+        amounts = _amounts(use, "guaranteed max before after")
+        yield line("queue_use", use.queue, use.resource, **amounts)
+    if plan.greedy is not None:
+        yield line("yunikorn_node", plan.greedy.node or "none")
+        yield line("yunikorn_victims", plan.greedy.victims)
+        yield from _victim_lines("yunikorn_victim", plan.greedy)
+        yield line("yunikorn_last_tier", plan.greedy.last_tier)
+        yield from outside_lines("yunikorn_outside_rules", plan.greedy)
+        yield from difference_lines(plan, plan.greedy)
+    else:
+        yield from outside_lines("outside_rules", plan)
+    yield from term_lines(term_rows(plan), plan.scheduler)
+    yield from certificate_lines(plan)
+
+
+def asking(plan: YuniKornPlan) -> Iterator[str]:
+    """Yield the lines on where the ask is."""
+    yield line("pod", plan.pod or "none")
+    yield from field_lines(plan, "application queue partition")
+
+
+def _amounts(record: NodeRoom | QueueUse, names: str) -> dict[str, str]:
+    return {
+        key: "none" if units is None else format_yunikorn_quantity(units, record.resource)
+        for key, units in fields(record, names).items()
+    }
+
+
+def _victim_lines(label: str, plan: YuniKornPlan) -> Iterator[str]:
+    for number, victim in enumerate(plan.victims, start=1):
+        uses = (Word(f"{word(one.resource)}={word(one.quantity)}") for one in victim.usage)
+        yield line(
+            label,
+            number,
+            victim.allocation,
+            pod=victim.pod or "none",
+            **fields(victim, "application queue node priority adjusted_priority originator"),
+            **fields(victim, "opted_out age_s position"),
+            use=Repeated(uses),
+            **victim.costs,
+        )

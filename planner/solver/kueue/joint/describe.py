@@ -1,0 +1,242 @@
+"""A joint plan, and serving one by one beside it, as the records that are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.errors import InternalError
+from planner.objective.profiles import Profile
+from planner.objective.terms import TermTable
+from planner.plan import (
+    Certificate,
+    GreedyTurn,
+    JointPending,
+    JointPlan,
+    JointStep,
+    OneByOneAnswer,
+    Status,
+)
+from planner.quota.snapshot import Admitted, Snapshot
+from planner.solver.answer import broken, certify
+from planner.solver.kueue.describe import victims_in_words
+from planner.solver.kueue.joint.question import Question
+from planner.solver.kueue.joint.sequence import Served, after, refitting
+from planner.solver.levels import LevelResult
+from planner.solver.proving.settle import Proved
+from planner.verifier.kueue.certificate import check_status
+
+ADMITTED = "admitted"
+ALONE = "not admitted: no flavor could ever do"
+PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
+IN_ORDER = "not admitted: not when served in order of precedence; other orders were not examined"
+ONE_BY_ONE = "not admitted: not when served one by one; there are too many to examine more"
+UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a search found: the steps, the terms, and what is proved of them.
+
+    ``undecided`` are entrants of which it is not proved whether they can be admitted;
+    ``unexamined`` those that cannot be admitted in order of precedence, and perhaps in another;
+    ``modelled`` says that more was examined than serving one by one; ``cut_off`` counts steps
+    that the model admitted and Kueue's own replay did not. ``engines`` were asked what they know
+    better, ``corrected`` counts the better answers that they found.
+    """
+
+    steps: Sequence[Served]
+    table: TermTable
+    levels: tuple[LevelResult, ...]
+    undecided: frozenset[int]
+    unexamined: frozenset[int] = frozenset()
+    proved: bool = False
+    in_order: bool = False
+    modelled: bool = True
+    dropped: str = ""
+    cut_off: int = 0
+    engines: Sequence[str] = ()
+    corrected: int = 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether one engine proved every level, and no other confirms all of it."""
+        return not self.proved and all(
+            level.least.bound == level.least.value for level in self.levels
+        )
+
+
+def describe(question: Question, profile: Profile, told: Told, started: float) -> JointPlan:
+    """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
+
+    Raises
+    ------
+    InternalError
+        If it is called optimal, and not every level says what it rests on.
+    """
+    victims = [key for step in told.steps for key in step.plan.keys]
+    place = {w.key: i for i, w in enumerate(question.forest.workloads)}
+    status = _status(told)
+    plan = JointPlan(
+        rules=_rules(question),
+        objective=profile.name,
+        status=status,
+        explanation=_explained(question, told, len(victims)),
+        now=question.snapshot.now,
+        pending=tuple(_pending(question, told)),
+        skipped=tuple(question.skipped),
+        steps=tuple(_step(step, told.table, place) for step in told.steps),
+        fit_again=_fit_again(question, told.steps, victims),
+        terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
+        greedy=_greedy(question, told.table),
+        certificate=_certificate(question, told, started),
+        notes=tuple(question.snapshot.notes),
+    )
+    untrue = broken([check_status(plan)])
+    if untrue:
+        message = f"the certificate of the joint plan is not true: {'; '.join(untrue)}"
+        raise InternalError(message)
+    return plan
+
+
+def describe_none(question: Question, profile: Profile, started: float) -> JointPlan:
+    """Return that no pending workload has flavors that could ever do."""
+    return JointPlan(
+        rules=_rules(question),
+        objective=profile.name,
+        status="infeasible",
+        explanation="none of them has flavors that could ever do",
+        now=question.snapshot.now,
+        pending=tuple(_pending(question, None)),
+        skipped=tuple(question.skipped),
+        greedy=_greedy(question, None),
+        certificate=certify(question.state.digest, (), started),
+        notes=tuple(question.snapshot.notes),
+    )
+
+
+def _certificate(question: Question, told: Told, started: float) -> Certificate:
+    proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
+    return certify(question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved)
+
+
+def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
+    fair = question.snapshot.configuration.fair_sharing_on
+    return "kueue-fair" if fair else "kueue-classical"
+
+
+def _status(told: Told) -> Status:
+    settled = told.proved and not told.undecided and not told.unexamined
+    if told.steps:
+        return "optimal" if settled else "feasible"
+    return "infeasible" if settled else "unknown"
+
+
+def _explained(question: Question, told: Told, victims: int) -> str:
+    count, all_ = len(told.steps), len(question.entrants)
+    if not count:
+        return (
+            "proved: no legal steps admit any of them"
+            if _status(told) == "infeasible"
+            else "nothing found that admits one of them, and nothing proved"
+        )
+    room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
+    who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
+    if _status(told) == "optimal":
+        proof = "proved best over all orders of serving them"
+    elif told.alone and not told.undecided and not told.unexamined:
+        proof = "not proved best: one engine finds nothing better, and no other confirms it"
+    elif not told.modelled:
+        proof = "served one by one; there are too many to examine more"
+    elif told.in_order:
+        proof = "served in order of precedence; other orders were not examined"
+    else:
+        proof = "not proved best within the time limit"
+    return f"{room} {who}; {proof}{told.dropped}"
+
+
+def _pending(question: Question, told: Told | None) -> Iterable[JointPending]:
+    admitted = {step.plan.preemptor for step in told.steps} if told else set()
+    holding = set(question.greedy.holding)
+    for e, preemptor in enumerate(question.preemptors):
+        yield JointPending(
+            workload=preemptor.key,
+            cluster_queue=question.snapshot.queue_name(preemptor.queue),
+            priority=preemptor.priority,
+            admitted=preemptor.key in admitted,
+            greedy=preemptor.key in holding,
+            explanation=ADMITTED if preemptor.key in admitted else _why_not(question, told, e),
+        )
+
+
+def _why_not(question: Question, told: Told | None, entrant: int) -> str:
+    if told is None or not question.entrants[entrant].ways:
+        return ALONE
+    if entrant in told.undecided:
+        return UNDECIDED
+    if entrant not in told.unexamined:
+        return PROVED
+    return IN_ORDER if told.modelled else ONE_BY_ONE
+
+
+def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:
+    """Return a step; what its victims cost is on the scale of the whole plan."""
+    plan = served.plan
+    victims = (
+        victim.model_copy(update={"costs": table.costs_of(place[victim.workload])})
+        for victim in plan.victims
+    )
+    return JointStep(
+        preemptor=plan.preemptor,
+        cluster_queue=plan.cluster_queue,
+        priority=plan.priority,
+        assignment=plan.assignment,
+        borrowing=plan.borrowing,
+        victims=tuple(victims),
+        verdicts=served.verification.verdicts,
+        removal_order=served.verification.removal_order,
+    )
+
+
+def _fit_again(
+    question: Question, steps: Sequence[Served], victims: Sequence[str]
+) -> tuple[str, ...]:
+    if not steps:
+        return ()
+    left = after(steps[-1].planning, steps[-1].plan.keys)
+    return _keys(refitting(left, _of_state(question.snapshot, victims)))
+
+
+def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
+    greedy = question.greedy
+    preemptors = {preemptor.key for preemptor in question.preemptors}
+    evicted = [key for turn in greedy.turns for key in turn.evicted]
+    victims = [key for key in evicted if key not in preemptors]
+    terms: dict[str, int] = {}
+    if table is not None:
+        place = {w.key: i for i, w in enumerate(question.forest.workloads)}
+        terms = table.evaluate([place[key] for key in victims if key in place])
+    return OneByOneAnswer(
+        turns=tuple(
+            GreedyTurn(
+                preemptor=turn.planning.preemptor.key, admitted=turn.admitted, victims=turn.evicted
+            )
+            for turn in greedy.turns
+        ),
+        victims=tuple(victims),
+        preemptors_evicted=tuple(key for key in evicted if key in preemptors),
+        fit_again=_keys(refitting(greedy.left, _of_state(question.snapshot, victims))),
+        terms=terms,
+    )
+
+
+def _of_state(snapshot: Snapshot, keys: Iterable[str]) -> list[Admitted]:
+    """Return workloads by their keys, those of highest priority first, then longest held."""
+    wanted = set(keys)
+    found = [one for held in snapshot.admitted.values() for one in held if one.key in wanted]
+    return sorted(found, key=lambda one: (-one.priority, one.reserved_s, one.uid))
+
+
+def _keys(workloads: Iterable[Admitted]) -> tuple[str, ...]:
+    return tuple(one.key for one in workloads)

@@ -1,0 +1,370 @@
+"""What a joint plan is asked for: who waits, in which order of precedence, and at what cost.
+
+The disruption terms are one table over the workloads of all trees concerned. Ranks of priority
+count the candidates of every pending workload. Candidates have a common order: those being evicted
+first, then lower priority, later reservation, smaller UID; whose queue or advantage it is depends
+on the preemptor and does not count. What is over-freed (D7) is measured, in each tree of cohorts,
+against what all admitted ask for together beyond what is available to the one of them that has
+most available, in the flavors that Kueue assigns them today.
+
+Source: docs/design/objectives.md §3; docs/semantics/kueue.md §5.4 for the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from planner.errors import InputError, UnsupportedError
+from planner.models.kueue.joint import Entrant
+from planner.objective.kueue import term_table
+from planner.objective.terms import TermTable
+from planner.plan import JointSkipped
+from planner.problem.alike import alike
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue import Problem
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.tree import NO_PARENT, FlavorResource, Usage
+from planner.solver.kueue.joint.sequence import OneByOne, serve_greedily
+from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
+from planner.solver.kueue.planning import Planning
+from planner.solver.start import pending_workloads
+from planner.state import State
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The workloads of all trees that some entrant is in, one tree after the other.
+
+    Attributes
+    ----------
+    workloads, allowed
+        (W,) what holds quota there; whether some way of some entrant may take it.
+    problem
+        What the terms look at, for all trees together. Its flavor-resources are those that may
+        be short, once for each tree; its request is that of the entrants in ``counted``.
+    alike
+        (W, X) what must be equal of workloads that nothing tells apart, besides costs.
+    asking
+        The nodes of the problem that the entrants are in.
+    """
+
+    entrants: Sequence[Entrant]
+    today: Sequence[Mapping[FlavorResource, int]]
+    snapshot: Snapshot
+    problem: Problem
+    allowed: BoolArray
+    alike: IntArray
+    asking: Collection[int]
+
+    @property
+    def workloads(self) -> Sequence[Admitted]:
+        """(W,) all workloads."""
+        return self.problem.workloads
+
+    def table(self, costs: Mapping[str, int] | None, counted: Collection[int] = ()) -> TermTable:
+        """Return the terms; over-freed is measured against the need of some entrants."""
+        request, available = _asked(self, counted)
+        problem = replace(self.problem, request=request, available=available)
+        return term_table(problem, self.snapshot, self.allowed, costs, asking=self.asking)
+
+
+def plant(
+    snapshot: Snapshot, entrants: Sequence[Entrant], today: Sequence[Mapping[FlavorResource, int]]
+) -> Forest:
+    """Return the workloads of all entrants; ``today`` is what each asks for in its flavors today.
+
+    Entrants without a way have no tree. There must be one with some.
+    """
+    trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
+    offsets = _offsets([len(problem.names) for problem in trees.values()])
+    workloads = [w for problem in trees.values() for w in problem.workloads]
+    allowed = np.zeros(len(workloads), dtype=np.bool_)
+    for entrant in entrants:
+        for way in entrant.ways:
+            allowed[entrant.first : entrant.first + len(way.allowed)] |= way.allowed
+    frs = _short_in(entrants)
+    index = snapshot.fr_index
+    tree_of = [tree for tree, problem in trees.items() for _ in problem.workloads]
+    holding = [
+        [w.usage.get(index[fr], 0) if tree == of else 0 for of, fr in frs]
+        for w, tree in zip(workloads, tree_of, strict=True)
+    ]
+    first = next(iter(trees.values()))
+    problem = replace(
+        first,
+        frs=[fr for _, fr in frs],
+        contested=list(range(len(frs))),
+        names=[name for problem in trees.values() for name in problem.names],
+        parent=[
+            node if node == NO_PARENT else node + offset
+            for problem, offset in zip(trees.values(), offsets, strict=True)
+            for node in problem.parent
+        ],
+        workloads=workloads,
+        queue=_joined(
+            [p.queue + offset for p, offset in zip(trees.values(), offsets, strict=True)]
+        ),
+        holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
+        priority=_joined([p.priority for p in trees.values()]),
+        evicted=np.array([w.evicted for w in workloads], dtype=np.bool_),
+        order=_common_order(workloads),
+    )
+    offset = dict(zip(trees, offsets, strict=True))
+    paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
+    asking = frozenset(node + offset[tree] for tree, path in paths for node in path)
+    same = _alike(problem, entrants)
+    return Forest(entrants, today, snapshot, problem, allowed, same, asking)
+
+
+def _asked(forest: Forest, counted: Collection[int]) -> tuple[list[int], list[int]]:
+    """Return what some entrants ask for together, and what is available to one of them."""
+    request, available = [], []
+    for tree, fr in _short_in(forest.entrants):
+        asking = [
+            e
+            for e in sorted(counted)
+            if forest.entrants[e].tree == tree and forest.today[e].get(fr)
+        ]
+        request.append(sum(forest.today[e][fr] for e in asking))
+        rooms = (_available(forest.entrants[e], fr) for e in asking)
+        available.append(max(rooms, default=0))
+    return request, available
+
+
+def _available(entrant: Entrant, fr: FlavorResource) -> int:
+    found = (
+        way.problem.available[way.problem.frs.index(fr)]
+        for way in entrant.ways
+        if fr in way.problem.frs
+    )
+    return max(0, next(found, 0))
+
+
+def _short_in(entrants: Sequence[Entrant]) -> list[tuple[int, FlavorResource]]:
+    """Return the flavor-resources that may be short, with their trees."""
+    found = {
+        (entrant.tree, way.problem.frs[fr])
+        for entrant in entrants
+        for way in entrant.ways
+        for fr in way.problem.contested
+    }
+    return sorted(found)
+
+
+def _common_order(workloads: Sequence[Admitted]) -> IntArray:
+    ranked = sorted(
+        range(len(workloads)),
+        key=lambda i: (
+            not workloads[i].evicted,
+            workloads[i].priority,
+            -workloads[i].reserved_s,
+            workloads[i].uid,
+        ),
+    )
+    order = np.empty(len(workloads), dtype=np.int64)
+    order[ranked] = np.arange(len(workloads))
+    return order
+
+
+def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
+    """Return what the laws of any entrant look at of each workload: (W, X)."""
+    _, shape = alike(problem.workloads)
+    later = np.zeros((len(problem.workloads), len(entrants)), dtype=np.int64)
+    for number, entrant in enumerate(entrants):
+        if entrant.ways:
+            of_tree = entrant.ways[0].problem.queued_later
+            later[entrant.first : entrant.first + len(of_tree), number] = of_tree
+    known = [problem.queue, shape, problem.evicted, problem.priority]
+    return np.column_stack([*(column.astype(np.int64) for column in known), later])
+
+
+def _joined(parts: Sequence[IntArray]) -> IntArray:
+    return np.concatenate(parts).astype(np.int64)
+
+
+def _offsets(sizes: Sequence[int]) -> list[int]:
+    return [sum(sizes[:n]) for n in range(len(sizes))]
+
+
+_Waiting = tuple[Preemptor, Sequence[Flavored]]
+
+MOST: Final = 200
+"""Pending workloads that are planned for together at most: each is decided on several times."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Pending workloads that want in together, in order of precedence.
+
+    Attributes
+    ----------
+    preemptors
+        (P,) higher effective priority first, then earlier queue-order timestamp, then smaller
+        UID: the order of Kueue's queues (docs/semantics/kueue.md §7.1).
+    choices
+        (P,) the flavors that each may get.
+    entrants
+        (P,) the same as a model sees them.
+    costs
+        As for a single plan.
+    skipped
+        Pending workloads that are left out, as they cannot be planned for.
+    """
+
+    state: State
+    snapshot: Snapshot
+    preemptors: Sequence[Preemptor]
+    choices: Sequence[Sequence[Flavored]]
+    entrants: Sequence[Entrant]
+    costs: Mapping[str, int] | None = None
+    skipped: Sequence[JointSkipped] = ()
+
+    @cached_property
+    def greedy(self) -> OneByOne:
+        """The reference: all served one by one, by Kueue's own decisions."""
+        return serve_greedily(self.state, self.snapshot, self.preemptors)
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The workloads of all trees concerned. There must be an entrant with a way."""
+        today = [
+            _today(self.state, self.snapshot, *pair)
+            for pair in zip(self.preemptors, self.choices, strict=True)
+        ]
+        return plant(self.snapshot, self.entrants, today)
+
+    @property
+    def determined(self) -> bool:
+        """Whether the usage alone decides on flavors and modes, and no candidate order does."""
+        return all(
+            len({way.flavors for way in entrant.ways}) <= 1 and not self._prefers_less(preemptor)
+            for entrant, preemptor in zip(self.entrants, self.preemptors, strict=True)
+        )
+
+    def _prefers_less(self, preemptor: Preemptor) -> bool:
+        fungibility = self.snapshot.queues[preemptor.queue].spec.flavor_fungibility
+        return fungibility.preference == "PreemptionOverBorrowing"
+
+
+def _precedence(preemptor: Preemptor) -> tuple[int, datetime, str, str]:
+    uid = preemptor.workload.metadata.uid
+    return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
+
+
+def ask(
+    state: State,
+    snapshot: Snapshot,
+    pending: Sequence[str],
+    costs: Mapping[str, int] | None = None,
+) -> Question:
+    """Make several pending workloads ready for a joint plan.
+
+    Raises
+    ------
+    InputError
+        If one is named twice, or cannot be planned for.
+    UnsupportedError
+        If they are too many, one has too many ways, or one may be admitted with fewer pods.
+    """
+    if len(set(pending)) < len(pending):
+        twice = next(key for key in pending if pending.count(key) > 1)
+        raise InputError("pending", f"{twice} is named twice", hint="name each workload once")
+    _refuse_too_many(pending)
+    waiting = [_waiting(state, snapshot, key) for key in pending]
+    return _question(state, snapshot, waiting, costs)
+
+
+def ask_of_all(
+    state: State, snapshot: Snapshot, costs: Mapping[str, int] | None = None
+) -> Question:
+    """Make everything that is pending ready for a joint plan, but what cannot be planned for.
+
+    Raises
+    ------
+    InputError
+        If nothing is left.
+    UnsupportedError
+        If they are too many.
+    """
+    waiting: list[_Waiting] = []
+    skipped: list[JointSkipped] = []
+    keys = pending_workloads(state)
+    _refuse_too_many(keys)
+    for key in keys:
+        try:
+            waiting.append(_waiting(state, snapshot, key))
+        except InputError as error:
+            skipped.append(JointSkipped(workload=key, explanation=str(error)))
+    if not waiting:
+        why = "; ".join(one.explanation for one in skipped[:1])
+        raise InputError(state.source, "nothing is pending that could be planned for", hint=why)
+    return _question(state, snapshot, waiting, costs, skipped)
+
+
+def _refuse_too_many(pending: Sequence[str]) -> None:
+    if len(pending) > MOST:
+        raise UnsupportedError(
+            "pending",
+            f"{len(pending)} workloads are too many for one plan",
+            f"at most {MOST}",
+            "name the most urgent ones with --pending",
+        )
+
+
+def _waiting(state: State, snapshot: Snapshot, key: str) -> _Waiting:
+    preemptor = find_preemptor(state, snapshot, key)
+    return preemptor, flavored(snapshot, preemptor)
+
+
+def _question(
+    state: State,
+    snapshot: Snapshot,
+    waiting: Sequence[_Waiting],
+    costs: Mapping[str, int] | None,
+    skipped: Sequence[JointSkipped] = (),
+) -> Question:
+    """Sort by precedence, and find the ways of each."""
+    waiting = sorted(waiting, key=lambda pair: _precedence(pair[0]))
+    trees: dict[int, int] = {}
+    entrants, first = [], 0
+    for number, (preemptor, choices) in enumerate(waiting):
+        others = [one for other, one in enumerate(waiting) if other != number]
+        ways = ways_of(snapshot, preemptor, choices, _with_others(snapshot, others))
+        root = snapshot.tree.path(preemptor.queue)[-1]
+        if ways and root not in trees:
+            trees[root] = first
+            first += len(ways[0].problem.workloads)
+        entrants.append(Entrant(root, trees.get(root, 0), ways))
+    preemptors, flavors = zip(*waiting, strict=True)
+    return Question(state, snapshot, preemptors, flavors, entrants, costs, skipped)
+
+
+def _with_others(snapshot: Snapshot, others: Sequence[_Waiting]) -> Usage:
+    """Return the usage at the start with all others admitted, each fr at its most."""
+    usage = snapshot.usage.copy()
+    for preemptor, choices in others:
+        most: dict[int, int] = {}
+        for choice in choices:
+            for fr, amount in choice.reserved.items():
+                most[fr] = max(amount, most.get(fr, 0))
+        usage.add(preemptor.queue, most)
+    return usage
+
+
+def _today(
+    state: State, snapshot: Snapshot, preemptor: Preemptor, choices: Sequence[Flavored]
+) -> dict[FlavorResource, int]:
+    """Return what a pending workload asks for in the flavors that Kueue assigns it today."""
+    assignment = Planning(state, snapshot, preemptor).decision.assignment
+    if assignment.mode == "NoFit":
+        wanted = choices[0].asked if choices else {}
+    else:
+        wanted = asked(snapshot, preemptor, assignment)
+    return {snapshot.tree.frs[fr]: amount for fr, amount in wanted.items()}

@@ -1,0 +1,342 @@
+"""The rules of a joint plan as a search uses them, and what holds in every order of serving.
+
+A search decides which workloads go in all. Whether they may is asked twice: the model must divide
+them among steps, and Kueue's own replay must accept the steps. Where it does not, the flavors are
+others than the model supposed, or doubles round another way than integers: the replay's answer
+narrows the model, and it is asked again.
+
+Lower bounds come from cover rows alone. The steps are left out there, and with them all rules but
+that enough must be freed for everybody who is admitted. Nothing that a joint plan may do is
+excluded, whatever its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from planner.assignment import contested
+from planner.models.kueue.joint import JointFormulation, Lesson
+from planner.models.kueue.joint_build import assemble_joint
+from planner.models.kueue.joint_relaxation import joint_cover_rows
+from planner.models.shared.builder import Builder, Linear, variable
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Relaxation, Row
+from planner.objective.profiles import Measure
+from planner.objective.terms import TermTable
+from planner.problem.array import IntArray
+from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.engine import Deadline, run, within
+from planner.solver.kueue.joint.question import Question
+from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay
+from planner.solver.kueue.joint.ways import asked
+from planner.solver.levels import LevelResult, solve_levels
+from planner.solver.search import Search
+from planner.solver.second_opinion import is_impossible, soon
+
+
+@dataclass(frozen=True)
+class Freeing:
+    """A model that only says how much must be freed: ``take[k]`` are victims of class k."""
+
+    builder: Builder
+    classes: Classes
+    take: Sequence[int]
+    alternatives: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class RelaxedRules:
+    """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
+
+    question: Question
+    table: TermTable
+    admit: Collection[int]
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in the common candidate order."""
+        return self.question.forest.problem.order
+
+    def assemble(self, classes: Classes) -> Freeing:
+        """Build the model in which only these classes give victims."""
+        builder = Builder()
+        take = [builder.new(0, classes.count(k)) for k in range(len(classes))]
+        builder.new(0, 0)  # without any variable the empty solution would read as none
+        state_rows(builder, take, self.rows(classes))
+        return Freeing(builder, classes, take)
+
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return the cover rows over some classes."""
+        return joint_cover_rows(self.question.entrants, self.admit, classes)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little of some flavor-resource."""
+        counts = classes.sizes.tolist()
+        return any(
+            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
+            for row in self.rows(classes)
+        )
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below by the best single cover row."""
+        bound, _ = best_single_row(self.rows(classes), costs, classes.sizes.tolist())
+        return bound
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by all cover rows together."""
+        relaxation = Relaxation(self.rows(classes), 0)
+        return linear_programming_bound(relaxation, classes, costs, limits)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say that no set is refused."""
+        del positions
+        return True
+
+
+def bounds_in_any_order(
+    rules: RelaxedRules,
+    unsolved: Search,
+    levels: Sequence[Measure],
+    found: Sequence[LevelResult],
+) -> tuple[LevelResult, ...]:
+    """Return levels with the bounds that hold in every order.
+
+    A level is bounded as long as all levels before it are closed; after that nothing is known.
+
+    Parameters
+    ----------
+    unsolved
+        The search as it was before its levels, its caps and wishes included, with the answer.
+    found
+        The levels of the answer.
+    """
+    search = replace(unsolved, rules=rules, cut=[])
+    free = solve_levels(search, levels).levels
+    closed, bounded = True, []
+    for number, level in enumerate(found):
+        least = free[number].least.bound if closed and number < len(free) else 0
+        bound = min(least, level.least.value)
+        closed = closed and bound == level.least.value
+        bounded.append(replace(level, least=replace(level.least, bound=bound)))
+    return tuple(bounded)
+
+
+def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[Row]) -> None:
+    """State rows over the victims of each class in a model."""
+    for row in rows:
+        terms = zip(take, row.coefficients.tolist(), strict=True)
+        builder.at_least(Linear({index: c for index, c in terms if c}), row.bound)
+
+
+EFFORT: Final = 1.0
+"""Effort for putting off evictions to later steps, which is only for the eye."""
+
+HARD: Final = 10.0
+"""Effort for dividing given victims among steps at all."""
+
+
+@dataclass
+class JointRules:
+    """The rules for some pending workloads.
+
+    ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
+    ``in_order`` says that they are served in order of precedence only; ``doubtful`` that of some
+    victims it was not found out whether they divide into steps.
+    """
+
+    question: Question
+    table: TermTable
+    in_order: bool
+    admit: frozenset[int] = frozenset()
+    refuse: frozenset[int] = frozenset()
+    lessons: list[Lesson] = field(default_factory=list)
+    doubtful: bool = False
+    _found: dict[frozenset[int], list[list[Served]]] = field(default_factory=dict)
+    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = field(
+        default_factory=set
+    )
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        """The place of each entrant in precedence, by its key."""
+        return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in the common candidate order."""
+        return self.question.forest.problem.order
+
+    def assemble(self, classes: Classes) -> JointFormulation:
+        """Build the model in which only these classes give victims."""
+        return self._assemble(classes, in_order=self.in_order)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little of some flavor-resource."""
+        return self._relaxed.is_hopeless(classes)
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below by the best single cover row."""
+        return self._relaxed.quick_bound(classes, costs)
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by all cover rows together."""
+        return self._relaxed.close_bound(classes, costs, limits)
+
+    @property
+    def _relaxed(self) -> RelaxedRules:
+        return RelaxedRules(self.question, self.table, self.admit)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether Kueue's own replay accepts the victims, served in some order of steps."""
+        return self.steps(positions) is not None
+
+    def steps(self, positions: Collection[int]) -> list[Served] | None:
+        """Return steps that evict exactly some victims, or ``None`` if there are none.
+
+        The order of precedence comes first, if it will do; and nobody goes before the step that
+        cannot do without.
+        """
+        victims = frozenset(positions)
+        for steps in self._found.get(victims, ()):
+            if self._suit(steps):
+                return steps
+        key = victims, self.admit, self.refuse, self.in_order
+        if key in self._none:
+            return None
+        doubtful = self.doubtful
+        found = self._divide(sorted(positions), in_order=True)
+        if found is None and not self.in_order:
+            found = self._divide(sorted(positions), in_order=False)
+        if found is None:
+            self._none.add(key)
+        else:
+            self.doubtful = doubtful
+            self._found.setdefault(victims, []).append(found)
+        return found
+
+    def are_confirmed(self, deadline: Deadline) -> bool:
+        """Say whether another engine, too, finds no steps for all victims that were refused.
+
+        Those refused in order of precedence only are left out: nothing rests on them.
+        """
+        until = soon(deadline)
+        for victims, admit, refuse, in_order in self._none:
+            if in_order:
+                continue
+            rules = replace(self, admit=admit, refuse=refuse)
+            joint = rules._of_all(sorted(victims), in_order=False)  # noqa: SLF001 - of this class
+            if until.passed or not is_impossible(joint.builder, until):
+                return False
+        return True
+
+    def remember(self, steps: list[Served]) -> None:
+        """Note steps that were replayed, for whenever their victims are asked about."""
+        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        victims = frozenset(place[key] for step in steps for key in step.plan.keys)
+        self._found.setdefault(victims, []).append(steps)
+
+    def served(self, steps: Sequence[Served]) -> set[int]:
+        """Return who is served in some steps."""
+        return {self._number[step.plan.preemptor] for step in steps}
+
+    def _suit(self, steps: Sequence[Served]) -> bool:
+        order = [self._number[step.plan.preemptor] for step in steps]
+        served = set(order)
+        suits = self.admit <= served and served.isdisjoint(self.refuse)
+        return suits and (not self.in_order or order == sorted(order))
+
+    def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
+        while True:
+            joint = self._of_all(positions, in_order=in_order)
+            late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
+            result = run(joint.builder, late, Deadline(), attempts=within(EFFORT))
+            if not result.solution:
+                result = run(joint.builder, None, Deadline(), attempts=within(HARD))
+            if not result.solution:
+                self.doubtful = self.doubtful or result.outcome == "unknown"
+                return None
+            chosen = _read(joint, result.solution)
+            steps = [self._step(e, gone) for e, _, gone in chosen]
+            found = replay(self.question.state, self.question.snapshot, steps)
+            if not isinstance(found, Refused):
+                return found
+            self.lessons.append(self._lesson(chosen, found))
+
+    def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
+        """Build the model in which exactly some victims go."""
+        alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
+        joint = self._assemble(alone, in_order=in_order)
+        for index in joint.take:
+            joint.builder.at_least(variable(index), 1)
+        return joint
+
+    def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
+        joint = assemble_joint(self.question.entrants, classes, self.lessons, in_order=in_order)
+        for e in self.admit:
+            joint.builder.at_least(variable(joint.admitted[e]), 1)
+        for e in self.refuse:
+            joint.builder.at_most(variable(joint.admitted[e]), 0)
+        state_rows(joint.builder, joint.take, self._relaxed.rows(classes))  # for the solver
+        return joint
+
+    def _step(self, entrant: int, positions: Sequence[int]) -> Step:
+        workloads = self.question.forest.workloads
+        return self.question.preemptors[entrant], [workloads[i].key for i in positions]
+
+    def _lesson(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Lesson:
+        """Return what a refused step teaches: the true way there, or that its victims are none."""
+        entrants = self.question.entrants
+        e, way, taken = chosen[refused.step]
+        before = [
+            (other, w, gone)
+            for other, w, gone in chosen[: refused.step]
+            if entrants[other].tree == entrants[e].tree
+        ]
+        possible = self._ways_there(e, refused)
+        everything = frozenset(range(len(entrants[e].ways)))
+        agreed = way in possible
+        return Lesson(
+            entrant=e,
+            before=frozenset((other, entrants[other].ways[w].flavors) for other, w, _ in before),
+            gone=frozenset(i for *_, gone in before for i in gone),
+            forbidden=everything if agreed else everything - possible,
+            taken=frozenset(taken) if agreed else None,
+        )
+
+    def _ways_there(self, entrant: int, refused: Refused) -> frozenset[int]:
+        """Return the ways with the flavors and modes that Kueue assigns in a refused step."""
+        planning, ways = refused.planning, self.question.entrants[entrant].ways
+        assignment, snapshot = planning.decision.assignment, planning.snapshot
+        complete = len(assignment.pod_sets) == len(planning.preemptor.pod_sets)
+        if assignment.mode == "NoFit" or not complete:
+            return frozenset()
+        wanted = asked(snapshot, planning.preemptor, assignment)
+        short = {snapshot.tree.frs[fr] for fr in contested(assignment, snapshot)}
+        if short and assignment.mode == "Fit":
+            return frozenset()  # Kueue takes it for fitting, and never looks for victims
+        choices = self.question.choices[entrant]
+        return frozenset(
+            number
+            for number, way in enumerate(ways)
+            if choices[way.flavors].asked == wanted
+            and {way.problem.frs[fr] for fr in way.problem.contested} == short
+        )
+
+
+def _read(joint: JointFormulation, solution: Sequence[int]) -> list[tuple[int, int, list[int]]]:
+    """Return who is served, in which way, and the positions of the victims, step by step."""
+    found = []
+    for step, e, way in sorted(key for key, literal in joint.serve.items() if solution[literal]):
+        positions = [
+            position
+            for (at, k), index in joint.taken.items()
+            if at == step
+            for position in joint.classes.members[k][: solution[index]]
+        ]
+        found.append((e, way, positions))
+    return found

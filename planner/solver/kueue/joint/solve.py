@@ -1,0 +1,423 @@
+"""Several pending workloads to one plan: as many as possible, then the least disruption.
+
+Who is admitted comes first, in order of precedence: each pending workload is admitted if some
+legal sequence of steps admits it with all those admitted before it. Then the levels of the
+objective are minimised over the victims of all steps together. The order of the steps is part of
+the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
+optimal only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
+the answer is the better of serving one by one greedily and each at its best, with these bounds.
+
+There are no proof trees for joint plans: a level rests on two engines, or, where its value is 0,
+on no term being below that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from planner.errors import UnsupportedError
+from planner.models.shared.classes import Classes, group
+from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.kueue import known_groups
+from planner.objective.profiles import Measure, Profile, measure_id, with_names
+from planner.objective.terms import TermTable
+from planner.plan import JointPlan, Proof
+from planner.solver.answer import bind, dropped_in_words, refuse_worse
+from planner.solver.engine import Deadline, Outcome
+from planner.solver.kueue.joint.describe import Told, describe, describe_none
+from planner.solver.kueue.joint.question import Question
+from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
+from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
+from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
+from planner.solver.search import Counts, Search
+from planner.solver.second_opinion import Witnesses
+
+
+def judge(
+    witnesses: Witnesses, search: Search, levels: Sequence[LevelResult]
+) -> tuple[Counts | None, tuple[LevelResult, ...]]:
+    """Return levels with what they rest on, and an answer of the search that is better.
+
+    Only levels whose bound is their value are asked about. Where an answer is better, those
+    behind its level are left as they are.
+    """
+    earlier: list[tuple[Measure, int]] = []
+    judged: list[LevelResult] = []
+    for number, level in enumerate(levels):
+        least, better = level.least, None
+        proof: Proof | None = "certified" if least.value == 0 else None
+        if proof is None and least.bound == least.value:
+            opinion = witnesses.ask(search, earlier, level.measure, least.value - 1)
+            proof = "solver" if opinion.outcome == "none" else None
+            better = opinion.counts if opinion.outcome == "found" else None
+        if better is not None:
+            least = replace(least, outcome="feasible", bound=0)
+        judged.append(replace(level, least=least, proof=proof))
+        if better is not None:
+            return better, (*judged, *levels[number + 1 :])
+        earlier.append((level.measure, least.value))
+    return None, tuple(judged)
+
+
+ORDERS: Final = 4
+"""Pending workloads up to which every order of serving them is considered."""
+
+STEPS: Final = 32
+"""Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
+
+ROUNDS: Final = 3
+"""How often the levels are solved at most, each time from what another engine found better."""
+
+
+def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
+    """Return the best joint plan, verified step by step.
+
+    Raises
+    ------
+    InputError
+        If the state cannot tell what the profile counts or names.
+    InternalError
+        If the optimum is worse than what serving one by one gives, where that is comparable.
+    """
+    started = time.monotonic()
+    if profile.counts("D11"):
+        raise UnsupportedError(
+            f"objective {profile.name}",
+            "whether victims would preempt again (D11) is not known of a joint plan",
+            hint="choose an objective without it, or plan for one workload",
+        )
+    if not any(entrant.ways for entrant in question.entrants):
+        return describe_none(question, profile, started)
+    joint = _Joint(question, profile, deadline)
+    joint.admit()
+    answer = joint.minimise() if joint.rules.admit else None
+    return describe(question, profile, joint.told(answer), started)
+
+
+@dataclass
+class _Joint:
+    """A joint plan being searched.
+
+    ``profile`` has the levels of the state once it is set up, ``asked`` is as it was given.
+    ``undecided`` are entrants of which it is not proved that they cannot be admitted,
+    ``unexamined`` those that cannot in order of precedence, and perhaps in another. What one
+    engine calls impossible is asked of the ``witnesses``; ``corrected`` counts the better answers
+    that they found.
+    """
+
+    question: Question
+    profile: Profile
+    deadline: Deadline
+    asked: Profile = field(init=False)
+    undecided: set[int] = field(default_factory=set)
+    unexamined: set[int] = field(default_factory=set)
+    dropped: str = ""
+    corrected: int = 0
+
+    def __post_init__(self) -> None:
+        """Set up rules, classes and a search, with the wishes of the profile."""
+        self.in_order = len(self.question.entrants) > ORDERS
+        self.modelled = len(self.question.entrants) <= STEPS
+        table, self.asked = self._table(()), self.profile
+        self.profile = spelled_out(self.asked, table)
+        self.rules = JointRules(self.question, table, self.in_order)
+        classes = _classes(self.question, self.rules.table, self.profile)
+        self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
+        bind(self.search, self.profile)
+        self.witnesses = Witnesses(self.profile.wishes.most)
+
+    def _table(self, counted: Sequence[int]) -> TermTable:
+        table = self.question.forest.table(self.question.costs, counted)
+        return adopt(
+            self.profile,
+            table,
+            lambda: known_groups(self.question.state),
+            lambda: own_priorities(table, self._greedy_positions() or ()),
+        )
+
+    def admit(self) -> None:
+        """Decide who is admitted, in order of precedence; the incumbent admits just them."""
+        rules, served = self.rules, self._start()
+        until = self.deadline.half()
+        for e, entrant in enumerate(self.question.entrants):
+            if e in served:
+                rules.admit |= {e}
+            elif not entrant.ways:
+                rules.refuse |= {e}
+            else:
+                rules.admit |= {e}
+                outcome = self._find(until) if self.modelled else "infeasible"
+                if outcome == "optimal":
+                    served = self._served()
+                    continue
+                if outcome == "unknown":
+                    self.undecided.add(e)
+                elif self.in_order and not self._is_hopeless:
+                    self.unexamined.add(e)
+                rules.admit -= {e}
+                rules.refuse |= {e}
+        rules.table = self._table(sorted(rules.admit))
+
+    def _find(self, until: Deadline) -> Outcome:
+        """Look for any answer that admits whom it must, in order of precedence first."""
+        trial = self.search.fork()
+        outcome: Outcome = "infeasible"
+        for in_order in (True,) if self.in_order else (True, False):
+            # What is cut off here is lawful where others are admitted, or in another order.
+            trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
+            self.rules.in_order = in_order
+            outcome = find_any(trial, trial.alive)
+            if outcome == "optimal":
+                self.search.incumbent = trial.incumbent
+                break
+        self.rules.in_order = self.in_order
+        if outcome != "infeasible" or self.in_order or self._is_hopeless:
+            return outcome
+        outcome, found = self._confirmed(replace(trial, deadline=until))
+        if found is not None:
+            self.search.incumbent = found
+        return outcome
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether it takes no engine to see that not all who must be admitted can be."""
+        return self.rules.is_hopeless(self.search.classes)
+
+    def _confirmed(self, trial: Search) -> tuple[Outcome, Counts | None]:
+        """Ask the witnesses about what one engine calls impossible; return an answer if any."""
+        opinion = self.witnesses.ask(trial)
+        if opinion.counts is not None:
+            return "optimal", opinion.counts
+        return "infeasible" if opinion.outcome == "none" else "unknown", None
+
+    def _start(self) -> set[int]:
+        """Start from serving one by one, greedily or at the best of each, where that is legal."""
+        known = [self._greedy_steps()]
+        if self.in_order:
+            known.append(self._optimal_steps())
+        found = [start for start in map(self._replayed, known) if start is not None]
+        if not found:
+            return set()
+        _, served, self.search.incumbent = min(found)
+        return set(served)
+
+    def _greedy_steps(self) -> list[Step]:
+        turns = [turn for turn in self.question.greedy.turns if turn.admitted]
+        return [(turn.planning.preemptor, turn.evicted) for turn in turns]
+
+    def _optimal_steps(self) -> list[Step]:
+        question, until = self.question, self.deadline.half().half()
+        return serve_at_best(
+            question.state, question.snapshot, question.preemptors, self.asked, until
+        )
+
+    def _replayed(
+        self, steps: Sequence[Step]
+    ) -> tuple[tuple[list[bool], list[int]], list[int], Counts] | None:
+        """Return the rank of some steps, who is served, and the class counts; none if not legal.
+
+        The victims become those that stand for their classes.
+        """
+        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        gone = [key for _, keys in steps for key in keys]
+        counts = None
+        if place.keys() >= {*gone}:
+            counts = self.search.classes.counts(place[key] for key in gone)
+        table, classes = self.rules.table, self.search.classes
+        if counts is None or not self.profile.wishes.are_kept(table, classes.take(counts)):
+            return None
+        chosen = _standing_for(classes, [place[key] for key in gone])
+        keys = {key: self.question.forest.workloads[chosen[place[key]]].key for key in gone}
+        named = [(preemptor, [keys[key] for key in victims]) for preemptor, victims in steps]
+        found = replay(self.question.state, self.question.snapshot, named)
+        if isinstance(found, Refused):
+            return None
+        self.rules.remember(found)
+        served = self.rules.served(found)
+        values = [self.search.value(level, counts) for level in self.profile.levels]
+        missing = [e not in served for e in range(len(self.question.entrants))]
+        return (missing, values), sorted(served), counts
+
+    def _served(self) -> set[int]:
+        steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
+        return self.rules.served(steps)
+
+    def _greedy_positions(self) -> list[int] | None:
+        """Return the victims of serving one by one; ``None`` if preemptors are among them."""
+        place = {w.key: i for i, w in enumerate(self.question.forest.workloads)}
+        gone = [key for turn in self.question.greedy.turns for key in turn.evicted]
+        return [place[key] for key in gone] if place.keys() >= {*gone} else None
+
+    def _comparable(self) -> bool:
+        """Say whether serving one by one admits just the same, by a plan that is legal."""
+        admitted = {self.question.preemptors[e].key for e in self.rules.admit}
+        positions = self._greedy_positions()
+        return (
+            positions is not None
+            and admitted == {*self.question.greedy.holding}
+            and self.rules.steps(positions) is not None
+        )
+
+    def minimise(self) -> Answer:
+        """Minimise the levels, with the caps of the profile; the incumbent is the answer."""
+        if not self.modelled:
+            return self._as_it_is()
+        comparable = self._comparable()
+        positions = self._greedy_positions() or []
+        greedy = self.rules.table.evaluate(positions)
+        impossible = self._keep_caps(greedy) if comparable else []
+        if self.asked.caps and not comparable:
+            self.dropped = "; no caps: served one by one, others are admitted"
+        if not self.in_order:
+            self._improve()
+        unsolved = self.search.fork()
+        answer = solve_levels(self.search, self.profile.levels)
+        if self.in_order:
+            answer = self._bounded(unsolved, answer.levels)
+        else:
+            answer = self._agreed(unsolved, answer)
+        undecided = self.search.undecided
+        if answer.outcome == "optimal" and comparable and not impossible and not undecided:
+            chosen = self.rules.table.evaluate(self.search.classes.take(self.search.answer))
+            refuse_worse(self.profile, chosen, greedy)
+        return answer
+
+    def _keep_caps(self, greedy: Mapping[str, int]) -> list[str]:
+        """Keep each cap that an answer keeps beside those before; return what none can keep."""
+        search = self.search
+        impossible: list[str] = []
+        for measure in self.profile.caps:
+            trial = search.fork()
+            value = sum(greedy[term] for term in measure)
+            outcome, found = find_within(trial, measure, value), trial.incumbent
+            if outcome == "infeasible" and self.in_order:
+                outcome = "unknown"  # in another order it might be possible
+            elif outcome == "infeasible":
+                outcome, found = self._confirmed(
+                    replace(trial, caps=[*search.caps, (measure, value)])
+                )
+            if outcome == "optimal":
+                search.limit(measure, value)
+                search.caps.append((measure, value))
+                search.incumbent = found
+            else:
+                dropped = impossible if outcome == "infeasible" else search.undecided
+                dropped.append(measure_id(measure))
+        self.dropped = dropped_in_words(self.profile, impossible, search.undecided)
+        return impossible
+
+    def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
+        """Let the witnesses judge an answer; begin anew from whatever they find better."""
+        better, levels = judge(self.witnesses, self.search, answer.levels)
+        for _ in range(1, ROUNDS):
+            if better is None:
+                break
+            self.corrected += 1
+            self.search = replace(unsolved.fork(), incumbent=better)
+            answer = solve_levels(self.search, self.profile.levels)
+            better, levels = judge(self.witnesses, self.search, answer.levels)
+        if better is not None:
+            self.search.incumbent = better
+            self.corrected += 1
+            levels = self._unproved()
+        proved = answer.outcome == "optimal" and _all_proved(levels)
+        return Answer("optimal" if proved else "feasible", levels)
+
+    def _unproved(self) -> tuple[LevelResult, ...]:
+        """Return the levels of the incumbent, of which nothing is proved."""
+        search = self.search
+        return tuple(
+            LevelResult(measure, Least("feasible", search.value(measure, search.answer)))
+            for measure in with_names(self.profile.levels)
+        )
+
+    def _as_it_is(self) -> Answer:
+        """Take serving one by one as the answer, and bound it."""
+        if self.asked.caps:
+            self.dropped = "; no caps"
+        return self._bounded(self.search.fork(), self._unproved())
+
+    def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
+        """Bound levels by what holds in every order."""
+        relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
+        unsolved.incumbent = self.search.incumbent
+        bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
+        relaxation = replace(unsolved, rules=relaxed, cut=[])
+        _, judged = judge(self.witnesses, relaxation, bounded)
+        proved = _all_proved(judged) and not self.search.undecided
+        return Answer("optimal" if proved else "feasible", judged)
+
+    def _improve(self) -> None:
+        """Start from the best that is served in order of precedence; mostly nothing is better."""
+        ordered = self.search.fork()
+        ordered.cut, ordered.deadline = [], self.deadline.half()
+        self.rules.in_order = True
+        if self.rules.is_lawful(ordered.classes.take(ordered.answer)):
+            solve_levels(ordered, self.profile.levels)
+            self.search.incumbent = ordered.incumbent
+        self.rules.in_order = False
+
+    def told(self, answer: Answer | None) -> Told:
+        """Return all that was found."""
+        search, rules = self.search, self.rules
+        undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
+        refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
+        engines = tuple(self.witnesses.engines)
+        if answer is None or search.incumbent is None:
+            return Told(
+                (),
+                rules.table,
+                (),
+                undecided,
+                unexamined,
+                proved=refusals,
+                modelled=self.modelled,
+                engines=engines,
+            )
+        positions = search.classes.take(search.incumbent)
+        return Told(
+            rules.steps(positions) or (),
+            rules.table,
+            answer.levels,
+            undecided,
+            unexamined,
+            proved=answer.outcome == "optimal" and refusals,
+            in_order=rules.in_order,
+            modelled=self.modelled,
+            dropped=self.dropped,
+            cut_off=len(rules.lessons),
+            engines=engines,
+            corrected=self.corrected,
+        )
+
+
+def _all_proved(levels: Sequence[LevelResult]) -> bool:
+    return all(level.proof is not None for level in levels)
+
+
+def _standing_for(classes: Classes, positions: Sequence[int]) -> dict[int, int]:
+    """Return for each victim the one that stands for it: the first of its class go."""
+    found: dict[int, int] = {}
+    for members in classes.members:
+        chosen = [position for position in positions if position in set(members)]
+        found |= dict(zip(chosen, members, strict=False))
+    return found
+
+
+def _classes(question: Question, table: TermTable, profile: Profile) -> Classes:
+    """Group those whom some way may take by all that the laws of any entrant look at.
+
+    Where Kueue's choice of flavors may depend on its candidate order, everybody is alone.
+    """
+    forest = question.forest
+    positions = np.flatnonzero(forest.allowed)
+    positions = positions[np.argsort(forest.problem.order[positions], kind="stable")]
+    key = [forest.alike, *(one[:, np.newaxis] for one in table.telling_apart(profile.terms))]
+    if not question.determined:
+        key.append(np.arange(len(forest.workloads), dtype=np.int64)[:, np.newaxis])
+    return group(positions, np.hstack(key)[positions])

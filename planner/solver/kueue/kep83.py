@@ -1,0 +1,180 @@
+"""One pending workload being planned by KEP-83's rules; search and description are Kueue's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+import numpy as np
+
+from planner.assignment import Assignment
+from planner.errors import UnsupportedError
+from planner.models.kep83.build import assemble
+from planner.models.kep83.candidates import eligible, reasons
+from planner.models.kep83.relaxation import relax, rows
+from planner.models.kueue.formulation import Formulation
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
+from planner.objective.annotation import read_disruption
+from planner.objective.profiles import Profile
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kep83 import Kep83Problem, build_kep83
+from planner.problem.kueue import Problem
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.waiting import seconds_waiting
+from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.decision import Decision
+from planner.solver.bound import Bound, linear_programming_bound
+from planner.solver.kueue.describe import Subject
+from planner.solver.kueue.planning import KueueRules, Planning
+from planner.state import State
+from planner.state.kep83 import Kep83
+
+
+@dataclass(frozen=True)
+class Kep83Rules(KueueRules):
+    """The rules for one problem; the only attempt is that of the options.
+
+    ``kep83`` is the problem with its policies; ``restricted`` is False everywhere.
+    """
+
+    kep83: Kep83Problem
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.kep83, self.columns(classes))
+
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        return rows(self.kep83, self.columns(classes))
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by the linear relaxation."""
+        relaxation = relax(self.kep83, self.columns(classes))
+        return linear_programming_bound(relaxation, classes, costs, limits)
+
+    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
+        """Return whether the answer may borrow: that is an option, and not for it to say."""
+        del classes, counts
+        return self.kep83.borrows
+
+
+_COST_COUNTS: Final = "ByLowestDisruptionCost"
+
+
+class Kep83Planning(Planning):
+    """The decision of KEP-83's algorithm, the problem and its terms, for one preemptor.
+
+    The state must be one without fair sharing, which came later.
+    """
+
+    NAME: ClassVar = "KEP-83"
+    by_own_rules = False
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
+        self,
+        state: State,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        options: Kep83,
+        costs: Mapping[str, int] | None = None,
+        assignment: Assignment | None = None,
+        ranked: BoolArray | None = None,
+    ) -> None:
+        """Prepare a decision by some options; ``ranked`` is as for Kueue's own rules."""
+        self._options = options
+        self._cost = _milestone_costs(snapshot) if _COST_COUNTS in options.criteria else {}
+        super().__init__(state, snapshot, preemptor, costs, assignment, ranked)
+        notes = tuple(preemptor.notes)
+        self.subject = Subject(snapshot, preemptor, self.decision.assignment, options, notes)
+
+    def _decide(self, assignment: Assignment | None) -> Decision:
+        return decide_kep83(self.snapshot, self.preemptor, self._options, assignment, self._cost)
+
+    def _build_problem(self) -> Problem:
+        assignment = self.decision.assignment
+        self._kep83: Kep83Problem = build_kep83(
+            self.snapshot, self.preemptor, assignment, self._options, self._cost
+        )
+        return self._kep83.base
+
+    def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
+        lawful = eligible(self._kep83)
+        return lawful, lawful
+
+    def _made(
+        self,
+        state: State,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        assignment: Assignment | None,
+        ranked: BoolArray | None = None,
+    ) -> Self:
+        options, costs = self._options, self._costs
+        return type(self)(state, snapshot, preemptor, options, costs, assignment, ranked)
+
+    def reasons(self) -> list[str]:
+        """Return the reason code that the rules give each workload as a victim: (W,)."""
+        return reasons(self._kep83)
+
+    def rules(self) -> Kep83Rules:
+        """Return the rules as a search uses them."""
+        nobody = np.zeros(len(self.problem.workloads), dtype=np.bool_)
+        return Kep83Rules(
+            self.problem,
+            self.table,
+            (self._options.borrows,),
+            nobody,
+            self.is_lawful,
+            self._kep83,
+        )
+
+    def adopt(self, profile: Profile) -> Profile:
+        """Let the terms count what an objective asks for; return it with the levels of the state.
+
+        Raises
+        ------
+        InputError
+            If it names a group that the state does not know, or counts nothing it protects.
+        UnsupportedError
+            If it counts what victims would do next: Kueue decides that, and not by these rules.
+        """
+        if profile.counts("D11"):
+            raise UnsupportedError(
+                f"objective {profile.name}",
+                "D11 asks what Kueue would decide for the victims, not KEP-83",
+            )
+        return super().adopt(profile)
+
+    def why_infeasible(self) -> str:
+        """Say in words why no legal victim set exists."""
+        waited = seconds_waiting(self.preemptor.workload, self.snapshot.now)
+        if waited < self._options.wait:
+            return f"it has waited {waited} s and may not preempt before {self._options.wait} s"
+        return super().why_infeasible()
+
+    def why_never_looked(self) -> str:
+        """Say why nobody looks for victims of a preemptor that does not fit."""
+        return "its flavors are given as fitting, which they do not, so nothing is preempted"
+
+    def why_no_flavor(self) -> str:
+        """Say in words why flavor assignment failed."""
+        inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
+        if inactive:
+            return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
+        done = {pods.name for pods in self.decision.assignment.pod_sets}
+        failed = [request.name for request in self.preemptor.pod_sets if request.name not in done]
+        quota = "what the cohort could lend" if self._options.borrows else "its min quota"
+        return (
+            f'podset "{failed[0] if failed else ""}" of {self.preemptor.key} fits in no flavor: '
+            f"of those its pods may use, none has enough left in the cohort, and none holds the "
+            f"request within {quota}"
+        )
+
+
+def _milestone_costs(snapshot: Snapshot) -> dict[str, int]:
+    """Return what evicting each workload costs now by its milestones, where it has any."""
+    running = (one for group in snapshot.admitted.values() for one in group if one.remarked)
+    costs = {one.key: read_disruption(one.workload, snapshot.now).milestone_cost for one in running}
+    return {key: cost for key, cost in costs.items() if cost}

@@ -1,0 +1,339 @@
+"""A box with its rows in doubles: what may close it, and a linear program over what is left open.
+
+Every row may be missed at a price, so the program always has an optimum: if something has to be
+missed, its duals are multipliers that make the rows contradict one another. They are doubles and
+prove nothing: whoever uses them rounds them to integers and checks the sum exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf, lcm
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.proof.box import Box, Row, is_contradiction
+from planner.proof.claims import BETTER
+from planner.proof.question import Question
+
+if TYPE_CHECKING:
+    from ortools.math_opt.model_pb2 import ModelProto
+    from ortools.math_opt.solution_pb2 import SolutionProto
+
+Floats = NDArray[np.float64]
+
+FRACTION: Final = 1e-6
+"""Less than this away from a whole number counts as whole."""
+
+_NONE: Final = np.zeros(0, dtype=np.int64)
+_NO_ROW: Final = Row(_NONE, _NONE, -1)
+
+_DOUBT: Final = 1e-9
+"""What sums in doubles may be off by, of the largest number in them."""
+
+
+class Entries(NamedTuple):
+    """Rows one after the other: the number of the row, the class and the amount of each entry."""
+
+    rows: Mapping[str, Row]
+    row_of: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    amounts: Floats
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
+        """Write rows down, without the classes that give nobody: ``most`` bounds each, (K,)."""
+        listed = list(rows.values())
+        row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
+        classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
+        amounts = np.concatenate([[], *(row.amounts.astype(float) for row in listed)])
+        if most is None:
+            return cls(rows, row_of, classes, amounts)
+        alive = most[classes] > 0
+        return cls(rows, row_of[alive], classes[alive], amounts[alive])
+
+
+class Look:
+    """The rows of one question in one box.
+
+    ``known`` are rows that were written down before, for a box around this one: only rows that it
+    has not are written again.
+    """
+
+    def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
+        self.box = box
+        rows = question.rows(box).items()
+        self.rows: Mapping[str, Row] = {name: row for name, row in rows if _says_something(row)}
+        self.ranges = question.ranges(box)
+        part = Entries.of({}) if known is None else known
+        same = part.rows.items() if known is not None else ()
+        kept = {name for name, row in same if self.rows.get(name) is row}
+        new = Entries.of({name: row for name, row in self.rows.items() if name not in kept})
+        # A row of the known ones that does not hold here in just that form is left without entries.
+        self.names: Sequence[str] = [*part.rows, *new.rows]
+        stale = np.array([name not in kept for name in part.rows], dtype=np.bool_)
+        fresh = ~stale[part.row_of] if stale.any() else slice(None)
+        self.row_of = np.concatenate([part.row_of[fresh], new.row_of + len(part.rows)])
+        self.classes = np.concatenate([part.classes[fresh], new.classes])
+        self.amounts: Floats = np.concatenate([part.amounts[fresh], new.amounts])
+        listed = [*(self.rows[n] if n in kept else _NO_ROW for n in part.rows), *new.rows.values()]
+        self.least: Floats = np.array([float(row.least) for row in listed])
+        extra = [
+            (i, name, float(c)) for i, row in enumerate(listed) for name, c in row.extra.items()
+        ]
+        self.quantities = list(dict.fromkeys(name for _, name, _ in extra))
+        number = {name: q for q, name in enumerate(self.quantities)}
+        self.extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
+        self.extra_quantity = np.array([number[name] for _, name, _ in extra], dtype=np.int64)
+        self.extra_amount: Floats = np.array([c for _, _, c in extra], dtype=float)
+        ends = [self.ranges[name] for name in self.quantities]
+        self.extra_ends: Floats = np.array(ends, dtype=float).reshape(len(ends), 2)
+
+    @cached_property
+    def _reach(self) -> tuple[Floats, Floats, Floats]:
+        """What the left side of each row is at most and at least in the box, and its doubt."""
+        rows = len(self.names)
+        least = self.amounts * self.box.least[self.classes]
+        most = self.amounts * self.box.most[self.classes]
+        ends = self.extra_amount[:, None] * self.extra_ends[self.extra_quantity]
+        upper: Floats = np.bincount(self.row_of, np.maximum(least, most), rows).astype(float)
+        lower: Floats = np.bincount(self.row_of, np.minimum(least, most), rows).astype(float)
+        upper += np.bincount(self.extra_row, ends.max(axis=1, initial=-np.inf), rows)
+        lower += np.bincount(self.extra_row, ends.min(axis=1, initial=np.inf), rows)
+        doubt = _DOUBT * (np.abs(upper) + np.abs(lower) + np.abs(self.least) + 1.0)
+        return upper, lower, doubt
+
+    def closing_row(self) -> str | None:
+        """Return a row that nothing in the box satisfies, if there is one."""
+        upper, _, doubt = self._reach
+        for i in np.flatnonzero(upper < self.least + doubt).tolist():
+            if self.contradict({self.names[i]: 1}):
+                return self.names[i]
+        return None
+
+    @cached_property
+    def binding(self) -> Sequence[int]:
+        """The rows that something in the box may break, by their numbers."""
+        _, lower, doubt = self._reach
+        found: list[int] = np.flatnonzero(lower < self.least + doubt).tolist()
+        return found
+
+    def entries(self, row: int) -> tuple[NDArray[np.int64], Floats]:
+        """Return the classes of a row and their amounts, by its number."""
+        part = slice(*np.searchsorted(self.row_of, [row, row + 1]).tolist())
+        return self.classes[part], self.amounts[part]
+
+    def contradict(self, multipliers: Mapping[str, int]) -> bool:
+        """Say whether rows contradict one another with these multipliers, exactly."""
+        pairs = [(self.rows[name], m) for name, m in multipliers.items()]
+        return is_contradiction(pairs, self.box, self.ranges)
+
+
+def _says_something(row: Row) -> bool:
+    return bool(row.classes.size or row.extra) or row.least > 0
+
+
+GUIDE: Final = 1e-4
+"""What the measure counts beside a row that is missed: it only chooses among points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,).
+
+    ``least`` is what the program minimises: what is missed, and a little of the measure.
+    """
+
+    multipliers: Mapping[str, float]
+    missed: float
+    point: Floats
+    least: float = 0.0
+
+
+def suggest(look: Look, guide: str) -> Suggestion | None:
+    """Miss rows by as little as possible; ``None`` if the solver gives up.
+
+    ``guide`` names the row of the measure that leads to a good point.
+    """
+    program = _Program(look, guide)
+    if not program.rows:
+        return Suggestion({}, 0.0, look.box.least.astype(float))
+    return program.solve()
+
+
+class _Program:
+    """The program: columns are the classes left open, further quantities, and what is missed.
+
+    Each row is divided by its largest coefficient, each quantity by the largest it can be.
+    """
+
+    def __init__(self, look: Look, guide: str) -> None:
+        self.look, box, rows = look, look.box, len(look.names)
+        binding = np.zeros(rows, dtype=np.bool_)
+        binding[look.binding] = True
+        self.open = np.flatnonzero(box.least < box.most)
+        column = np.full(box.least.size, -1, dtype=np.int64)
+        column[self.open] = np.arange(self.open.size)
+        # The quantities of binding rows are the columns after the classes.
+        inside = binding[look.extra_row]
+        used = np.unique(look.extra_quantity[inside])
+        of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
+        of_quantity[used] = self.open.size + np.arange(used.size)
+        self.ends = look.extra_ends[used]
+        self.scale: Floats = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
+        free = column[look.classes] >= 0
+        fixed = look.amounts[~free] * box.least[look.classes[~free]]
+        least = look.least - np.bincount(look.row_of[~free], fixed, rows)
+        free &= binding[look.row_of]
+        row = np.concatenate([look.row_of[free], look.extra_row[inside]])
+        quantity = look.extra_quantity[inside]
+        columns = np.concatenate([column[look.classes[free]], of_quantity[quantity]])
+        scaled = look.extra_amount[inside] * self.scale[quantity]
+        values = np.concatenate([look.amounts[free], scaled])
+        self.scale = self.scale[used]
+        unit = np.zeros(rows)
+        np.maximum.at(unit, row, np.abs(values))
+        numbers = np.flatnonzero(unit > 0.0)
+        self.rows = [look.names[i] for i in numbers.tolist()]
+        self.units: Floats = unit[numbers]
+        self.least: Floats = least[numbers] / self.units
+        place = np.full(rows, -1, dtype=np.int64)
+        place[numbers] = np.arange(numbers.size)
+        order = np.lexsort((columns, row))
+        order = order[values[order] != 0.0]
+        self.row_of, self.columns = place[row[order]], columns[order]
+        self.values: Floats = values[order] / unit[row[order]]
+        self.guide = self.rows.index(guide) if guide in self.rows else -1
+
+    def solve(self) -> Suggestion | None:
+        """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
+        from ortools.math_opt.callback_pb2 import CallbackRegistrationProto  # noqa: PLC0415
+        from ortools.math_opt.core.python import solver  # noqa: PLC0415
+        from ortools.math_opt.model_parameters_pb2 import ModelSolveParametersProto  # noqa: PLC0415
+        from ortools.math_opt.parameters_pb2 import (  # noqa: PLC0415
+            SOLVER_TYPE_GLOP,
+            SolveParametersProto,
+            SolverInitializerProto,
+        )
+
+        result = solver.solve(
+            self._model(),
+            SOLVER_TYPE_GLOP,
+            SolverInitializerProto(),
+            SolveParametersProto(),
+            ModelSolveParametersProto(),
+            None,
+            CallbackRegistrationProto(),
+            None,
+            None,
+        )
+        best = result.solutions[0] if result.solutions else None
+        if best is None or not best.HasField("dual_solution"):
+            return None
+        return self._read(best)
+
+    def _read(self, best: SolutionProto) -> Suggestion:
+        classes, width = self.open.size, self.open.size + self.scale.size
+        primal, dual = best.primal_solution.variable_values, best.dual_solution.dual_values
+        values = np.zeros(width + len(self.rows))
+        values[list(primal.ids)] = list(primal.values)
+        duals = np.zeros(len(self.rows))
+        duals[list(dual.ids)] = list(dual.values)
+        if self.guide >= 0:
+            # The measure is in the objective, too: together they are its multiplier.
+            duals[self.guide] += GUIDE
+        point = self.look.box.least.astype(float)
+        point[self.open] = values[:classes]
+        told = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
+        multipliers = {name: value / unit for name, value, unit in told if value > 0}
+        objective = best.primal_solution.objective_value
+        return Suggestion(multipliers, float(values[width:].sum()), point, objective)
+
+    def _model(self) -> ModelProto:
+        from ortools.math_opt.model_pb2 import ModelProto  # noqa: PLC0415
+
+        model, height = ModelProto(), len(self.rows)
+        width = self.open.size + self.scale.size
+        ends = self.ends / self.scale[:, None]
+        least = np.concatenate([self.look.box.least[self.open], ends[:, 0], np.zeros(height)])
+        most = np.concatenate([self.look.box.most[self.open], ends[:, 1], np.full(height, inf)])
+        costs = np.zeros(width + height)
+        costs[width:] = 1.0
+        if self.guide >= 0:
+            mine = self.row_of == self.guide
+            costs[self.columns[mine]] -= GUIDE * self.values[mine]
+        model.variables.ids.extend(range(width + height))
+        model.variables.lower_bounds.extend(least.astype(float).tolist())
+        model.variables.upper_bounds.extend(most.astype(float).tolist())
+        model.variables.integers.extend([False] * (width + height))
+        nonzero = np.flatnonzero(costs)
+        model.objective.linear_coefficients.ids.extend(nonzero.tolist())
+        model.objective.linear_coefficients.values.extend(costs[nonzero].tolist())
+        model.linear_constraints.ids.extend(range(height))
+        model.linear_constraints.lower_bounds.extend(self.least.tolist())
+        model.linear_constraints.upper_bounds.extend([inf] * height)
+        # What a row is missed by is a column after all others, and so the last of its row.
+        ends_of_rows = np.searchsorted(self.row_of, np.arange(1, height + 1))
+        matrix, numbers = model.linear_constraint_matrix, np.arange(height)
+        matrix.row_ids.extend(np.insert(self.row_of, ends_of_rows, numbers).tolist())
+        matrix.column_ids.extend(np.insert(self.columns, ends_of_rows, width + numbers).tolist())
+        matrix.coefficients.extend(np.insert(self.values, ends_of_rows, 1.0).tolist())
+        return model
+
+
+def integers(multipliers: Sequence[float]) -> list[list[int]]:
+    """Return integers in about the proportions of doubles: readable ones, then exact ones."""
+    largest = max(multipliers, default=0.0)
+    if largest <= 0:
+        return []
+    parts = [Fraction(m / largest).limit_denominator(1000) for m in multipliers]
+    common = lcm(*(part.denominator for part in parts))
+    smallest = Fraction(min(m for m in multipliers if m > 0))
+    return [
+        [int(part * common) for part in parts],
+        [round(Fraction(m) / smallest * 2**30) for m in multipliers],
+    ]
+
+
+SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)
+"""How finely multipliers are rounded, beside the largest of them or beside the smallest."""
+
+
+def readable(look: Look, multipliers: Mapping[str, int]) -> dict[str, int]:
+    """Return multipliers by which rows contradict one another, as these do, as short as they go.
+
+    A linear program gives rows weight that the sum does without, and doubles are no round numbers.
+    """
+    kept = dict(multipliers)
+    for name in multipliers:
+        fewer = {other: m for other, m in kept.items() if other != name}
+        if look.contradict(fewer):
+            kept = fewer
+    shorter = (rounded for rounded in _rounded(kept) if _digits(rounded) < _digits(kept))
+    closing = (each for each in sorted(shorter, key=_digits) if look.contradict(each))
+    return next(closing, kept)
+
+
+def _rounded(multipliers: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Yield multipliers of about the same proportions, none of them 0, and plain guesses.
+
+    Often many multipliers would do, and a program returns a blend of them.
+    """
+    smallest, largest = min(multipliers.values()), max(multipliers.values())
+    for size in SIZES:
+        yield {name: size if name == BETTER else 1 for name in multipliers}
+        yield {name: 1 if name == BETTER else size for name in multipliers}
+        parts = {n: Fraction(m, largest).limit_denominator(size) for n, m in multipliers.items()}
+        common = lcm(*(part.denominator for part in parts.values()))
+        if all(parts.values()):
+            yield {name: int(part * common) for name, part in parts.items()}
+        yield {name: round(Fraction(m * size, smallest)) for name, m in multipliers.items()}
+
+
+def _digits(multipliers: Mapping[str, int]) -> int:
+    return sum(len(str(m)) for m in multipliers.values())

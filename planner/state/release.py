@@ -1,0 +1,432 @@
+"""Which rules a release of Kueue has: the defaults of its feature gates, and its rule switches.
+
+Source: docs/semantics/kueue-releases.md §2 to §4 and docs/semantics/kueue-features.md §9; kueue
+pkg/features/kube_features.go at the tags v0.15.0 to v0.19.2 and at ff69552e.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, NamedTuple
+
+MAIN: Final = "main"
+"""The pinned commit ff69552e of August 2026, the code that became 0.20."""
+
+_SERIES: Final = (15, 16, 17, 18, 19, 20)
+_LAST: Final = (8, 9, 8, 6, 2, 0)
+"""The last patch of each series that was looked at."""
+
+
+KnownBy = Literal["given", "recorded", "image", "labels", "gates", "assumed"]
+"""How a release was known: said by the user or by a recorded instance, the image of the manager,
+the labels of its chart, the feature gates that are set; or not at all, and the newest assumed."""
+
+
+class Switch(NamedTuple):
+    """A rule that not all releases have.
+
+    ``name`` is its field in ``Rules``; ``number`` and ``source`` are those of the page. ``since``
+    has, for each series from 0.15 to 0.20, the first patch with the rule; a dash for none.
+    """
+
+    name: str
+    number: str
+    since: str
+    source: str
+    title: str
+
+    def holds(self, minor: int, patch: int) -> bool:
+        """Say whether a release has the rule."""
+        first = self.since.split()[_column(minor)]
+        return first != "-" and patch >= int(first)
+
+
+SWITCHES: Final = (
+    Switch(
+        "preference_as_named",
+        "1",
+        "- 2 0 0 0 0",
+        "#9464",
+        "the two preferences of flavorFungibility mean what they are called, not the other one",
+    ),
+    Switch(
+        "borrowing_by_request",
+        "4",
+        "8 5 0 0 0 0",
+        "#10149",
+        "fair sharing orders entries by whether they borrow of what they ask for",
+    ),
+    Switch(
+        "prunes_by_borrowing",
+        "5",
+        "- - 0 0 0 0",
+        "#9738",
+        "fair sharing leaves out queues that do not borrow, not those whose share is 0",
+    ),
+    Switch(
+        "searches_without_cohort",
+        "6",
+        "- - - 0 0 0",
+        "#10891",
+        "fair sharing ends its search in a ClusterQueue without a cohort, instead of crashing",
+    ),
+    Switch(
+        "no_candidates_last",
+        "9",
+        "- - - 5 1 0",
+        "#13616",
+        "a flavor in which nobody can be preempted ranks below every other that is left",
+    ),
+    Switch(
+        "own_label_keys",
+        "10",
+        "- - 6 2 0 0",
+        "#12449",
+        "a selector is held against the label keys of the flavor itself, not of its whole group",
+    ),
+    Switch(
+        "skips_undeclared_zero",
+        "11",
+        "- 0 0 0 0 0",
+        "#8241",
+        "a request of 0 for a resource that the ClusterQueue does not cover is skipped",
+    ),
+    Switch(
+        "drops_zero_requests",
+        "11b",
+        "- - 0 0 0 0",
+        "#8863",
+        "requests of 0 play no part in the search for victims",
+    ),
+    Switch(
+        "pods_outside_search",
+        "12",
+        "- - - 5 1 0",
+        "#13300",
+        "the search for victims does not count pods, a quota on which is then starved for",
+    ),
+    Switch(
+        "saturates",
+        "14",
+        "- - - 0 0 0",
+        "#11156",
+        "a quota can be Unlimited, and sums stop at the largest number instead of wrapping around",
+    ),
+    Switch(
+        "clamps_reclaimable",
+        "27a",
+        "- - 7 3 0 0",
+        "#13178",
+        "no more pods are reclaimed than there are, so that nothing is used below 0",
+    ),
+    Switch(
+        "multiplies_transformed",
+        "26",
+        "- 0 0 0 0 0",
+        "#7599",
+        "multiplyBy of a resource transformation is obeyed",
+    ),
+    Switch(
+        "transforms_exactly",
+        "26",
+        "- - 7 3 0 0",
+        "#12953",
+        "resource transformations multiply exact amounts, not those rounded up to whole units",
+    ),
+    Switch(
+        "transforms_apart",
+        "26",
+        "- - - 5 1 0",
+        "#13986",
+        "what transformations make of a resource is added to what is asked for of it",
+    ),
+    Switch(
+        "waits_for_replacement",
+        "24",
+        "- - 7 3 0 0",
+        "#12768",
+        "a workload that waits for replacement pods stands in no queue",
+    ),
+    Switch(
+        "says_why_requeued",
+        "22",
+        "- - - 0 0 0",
+        "#9698",
+        "what goes back to its queue says that it does not fit, or that nobody can be preempted",
+    ),
+    Switch(
+        "says_why_unadmitted",
+        "3.1",
+        "- - - 5 0 0",
+        "pkg/cache/queue/cluster_queue.go",
+        "the condition QuotaReserved says for what a workload waits",
+    ),
+)
+"""All that decide something here, in the order of docs/semantics/kueue-releases.md §2.
+
+The others of that table are feature gates, or belong to what is not modelled.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which of ``SWITCHES`` hold, by name."""
+
+    preference_as_named: bool = True
+    borrowing_by_request: bool = True
+    prunes_by_borrowing: bool = True
+    searches_without_cohort: bool = True
+    no_candidates_last: bool = True
+    own_label_keys: bool = True
+    skips_undeclared_zero: bool = True
+    drops_zero_requests: bool = True
+    pods_outside_search: bool = True
+    saturates: bool = True
+    clamps_reclaimable: bool = True
+    multiplies_transformed: bool = True
+    transforms_exactly: bool = True
+    transforms_apart: bool = True
+    waits_for_replacement: bool = True
+    says_why_requeued: bool = True
+    says_why_unadmitted: bool = True
+
+
+class Gate(NamedTuple):
+    """A feature gate of a release: its default, whether that is locked, and its stage.
+
+    ``stage`` is the letter of alpha, beta, general availability or deprecated.
+    """
+
+    default: bool
+    stage: str
+    locked: bool
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of Kueue with its rules.
+
+    Attributes
+    ----------
+    name
+        Such as 0.18.6, or ``main`` for the newest rules that are known.
+    rules
+        Which rule switches hold.
+    gates
+        The feature gates that it knows.
+    known
+        Whether this very patch was looked at; else its rules are those of the last one before
+        that was.
+    """
+
+    name: str
+    rules: Rules
+    gates: Mapping[str, Gate]
+    known: bool = True
+
+    def default(self, gate: str, given: Mapping[str, bool]) -> bool:
+        """Return what a gate is that ``given`` does not name: by its group, or by its default.
+
+        One that the release does not know is off, unless it was locked to on before it was
+        dropped.
+        """
+        found = self.gates.get(gate)
+        if found is None:
+            return gate in _ALWAYS_ON
+        group = given.get({"a": "AllAlpha", "b": "AllBeta"}.get(found.stage, ""))
+        return found.default if group is None or found.locked else group
+
+    def refusal(self, gate: str, *, value: bool) -> str:
+        """Say why Kueue would not start with a gate at a value; nothing if it would."""
+        found = self.gates.get(gate)
+        if gate in _GROUPS:
+            return ""
+        if found is None:
+            return "is no feature gate there" if self.known else ""
+        if found.locked and found.default != value:
+            return f"is locked to {str(found.default).lower()}"
+        return ""
+
+    def refusals(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+        """Yield the gates with which Kueue would not start, each with the reason."""
+        for gate, value in given.items():
+            reason = self.refusal(gate, value=value)
+            if reason:
+                yield gate, reason
+
+
+_GROUPS: Final = frozenset({"AllAlpha", "AllBeta"})
+_ALWAYS_ON: Final = frozenset({"HierarchicalCohorts", "LendingLimit"})
+"""Gates that were locked to on before they were dropped, in 0.19 and later."""
+
+_VERSION: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
+_TAGGED: Final = re.compile(_VERSION.pattern + r"(?:[-+][A-Za-z0-9.+-]*)?")
+
+
+def read_version(text: str) -> str:
+    """Return the version in a tag or label such as v0.18.6 or 0.18.6-gke.1; nothing if none."""
+    match = _TAGGED.fullmatch(text)
+    return ".".join(str(int(number)) for number in match.groups()) if match else ""
+
+
+@cache
+def find_release(name: str) -> Release:
+    """Look up a release by its name, such as 0.18.6, v0.18.6 or main.
+
+    Raises
+    ------
+    ValueError
+        If it is no version, or older than the oldest whose rules are known.
+    """
+    if name == MAIN:
+        return Release(MAIN, Rules(), _gates(20, 0))
+    match = _VERSION.fullmatch(name)
+    if match is None:
+        message = f"{name!r} is not a release of Kueue such as 0.18.6"
+        raise ValueError(message)
+    major, minor, patch = (int(number) for number in match.groups())
+    if (major, minor) < (0, _SERIES[0]):
+        message = f"the rules of Kueue {name} are not known, only those from 0.15.0 on"
+        raise ValueError(message)
+    newer = (major, minor) > (0, _SERIES[-1])
+    own = (_SERIES[-1], _LAST[-1]) if newer else (minor, patch)
+    known = not newer and patch <= _LAST[_column(minor)]
+    rules = Rules(**{switch.name: switch.holds(*own) for switch in SWITCHES})
+    return Release(f"{major}.{minor}.{patch}", rules, _gates(*own), known)
+
+
+def newest_first() -> Iterator[Release]:
+    """Yield the newest rules, and those of the last known patch of each series before."""
+    yield find_release(MAIN)
+    for minor, patch in reversed([*zip(_SERIES, _LAST, strict=True)][:-1]):
+        yield find_release(f"0.{minor}.{patch}")
+
+
+def _column(minor: int) -> int:
+    return _SERIES.index(minor)
+
+
+def _gates(minor: int, patch: int) -> dict[str, Gate]:
+    """Read the column of a series in the table of gates, up to a patch."""
+    found = {}
+    for row in _GATES.strip().splitlines():
+        name, *cells = row.split()
+        steps = [_STEP.fullmatch(step) for step in cells[_column(minor)].split(",")]
+        for step in steps:
+            if step is not None and patch >= int(step["patch"] or 0):
+                found[name] = Gate(step["sign"] == "+", step["stage"], bool(step["locked"]))
+    return found
+
+
+_STEP: Final = re.compile(r"(?P<sign>[+-])(?P<stage>[abdg])(?P<locked>L?)(?P<patch>\d*)")
+
+# One row a gate, one column a series from 0.15 to 0.20: + on, - off, then the stage, L where it
+# is locked, and the first patch unless that is 0; a dot where it does not exist.
+_GATES: Final = """
+AdmissionFairSharing                              +b  +b  +b  +b  +b  +b
+AdmissionGatedBy                                  .   .   -a  -a  +b  +b
+AssignQueueLabelsForPods                          .   .   +b  +b  +b  +b
+CleanupProvisioningRequestsOnEviction             .   .   +b7 +b3 +b  +b
+ConcurrentAdmission                               .   .   .   -a  -a  -a
+ConfigurablePreemptions                           .   .   .   .   .   -a
+ConfigurableResourceTransformations               +gL .   .   .   .   .
+CustomMetricLabels                                .   .   -a  -a  -a  -a
+DRAExtendedResources                              .   .   -a  -dL .   .
+DeferRayServiceFinalizationForRedisCleanup        .   .   +b7 +b3 +b  +b
+DisableWaitForPodsReady                           .   .   .   .   -a  -a
+DynamicResourceAllocation                         -a  -a  -a  -dL .   .
+ElasticJobsViaWorkloadSlices                      -a  -a  -a  +b  +b  +b
+ElasticJobsViaWorkloadSlicesWithTAS               .   .   -a  -a  -a  -a
+FailureRecoveryPolicy                             -a  -a  -a  -a  -a  -a
+FairSharingPreemptWithinNominal                   +b6 +b3 +b  +b  +b  +b
+FairSharingPrioritizeNonBorrowing                 +b5 +b2 +b  +b  +b  +b
+FairSharingReevaluatePreemptionCandidates         .   .   .   -a7 -a3 -a
+FastQuotaReleaseInPodIntegration                  .   .   -a  -a  -a  -a
+FinishOrphanedWorkloads                           .   +b6,-a8 +b1,-a3 +b  +b  +b
+FlavorFungibility                                 +b  +b  +b  +b  +b  +b
+FlavorFungibilityImplicitPreferenceDefault        -d  -d4 .   .   .   .
+FlavorFungibilityPreserveScanProgress             .   .   .   +b5 +b1 +b
+HierarchicalCohorts                               +b  +b  +gL +gL +gL .
+KueueDRAIntegration                               .   .   .   +b  +b  +b
+KueueDRAIntegrationConsumableCapacity             .   .   .   .   -a  -a
+KueueDRAIntegrationExtendedResource               .   .   .   -a  +b  +b
+KueueDRAIntegrationPartitionableDevices           .   .   .   -a  +b  +b
+KueueDRARejectWorkloadsWhenDRADisabled            .   .   .   +b  +b  +b
+LWSImmutableGroupSize                             .   .   .   +b5 +b1 +b
+LendingLimit                                      +b  +b  +gL +gL .   .
+LocalQueueDefaulting                              +b  +b  +gL +gL .   .
+LocalQueueMetrics                                 -a  -a  +b  +b  +b  +b
+ManagedJobsNamespaceSelectorAlwaysRespected       +b  +b  +b  +b  +gL +gL
+MetricForWorkloadCreationLatency                  .   .   .   +b  +b  +b
+MetricsForCohorts                                 .   .   .   +b  +b  +b
+MultiKueue                                        +b  +b  +b  +b  +b  +b
+MultiKueueAdaptersForCustomJobs                   +b  +b  +b  +b  +b  +b
+MultiKueueAllowInsecureKubeconfigs                -a  -a  -d  -d  -dL .
+MultiKueueBatchJobWithManagedBy                   +b  +b  +gL +gL .   .
+MultiKueueClusterProfile                          -a  -a  -a  -a  -a  -a
+MultiKueueIncrementalDispatcherConfig             .   .   .   .   +b  +b
+MultiKueueIncrementalDispatcherRespectConfigOrder .   .   .   .   +b  +b
+MultiKueueKubeConfigPathValidation                .   .   .   .   -a  +b
+MultiKueueManagerQuotaAutomation                  .   .   .   -a  -a  -a
+MultiKueueOrchestratedPreemption                  .   .   -a  -a  -a  -a
+MultiKueueRedoAdmissionOnEvictionInWorker         .   +b  +b  +gL +gL .
+MultiKueueRemoteSpecSync                          .   .   .   +b5 +b1 +b
+MultiKueueWaitForWorkloadAdmitted                 +b3 +b  +b  +gL +gL .
+ObjectRetentionPolicies                           +b  +b  +gL +gL +gL .
+PartialAdmission                                  +b  +b  +b  +b  +b  +b
+PodIntegrationValidateGroupOwner                  .   .   .   +b6 +b2 +b
+PrioritizePreemptorWorkloads                      .   .   .   -a6 -a2 -a
+PriorityBoost                                     .   .   -a  -a  -a  -a
+PrioritySortingWithinCohort                       +b  +b  +b  +b  +b  +b
+PropagateBatchJobLabelsToWorkload                 +b  +b  +gL +gL +gL .
+QuotaCheckStrategy                                .   .   .   -a  +b  +b
+ReclaimablePods                                   +b  +b  +b  +b  +b  +b
+RecomputeAssignmentUponPreemptionTargetsOverlap   .   .   .   -a5 -a1 +b
+RejectUpdatesToCQWithInvalidOnFlavors             .   -a6 -a1 -a  -a  -a
+RemoveFinalizersWithStrictPatch                   +b4 +b1 +b  +b  +b  +b
+SanitizePodSets                                   +b  +b  +gL +gL .   .
+SchedulerLibraryIntegration                       .   .   .   .   -a  -a
+SchedulerLongRequeueInterval                      -a6 -a3 -a  -a  -a  .
+SchedulerTimestampPreemptionBuffer                -a6 -a3 -a  -a  -a  .
+SchedulingEquivalenceHashing                      +b6,-b7 +b3,-b4 -b  +b  +b  +b
+ShortWorkloadNames                                -a8 -a5 -a  -a  -a  -a
+SkipAncestorCheckForDeletedWorkloads              .   .   .   +b5 +b1 +b
+SkipFinalizersForPodsSuspendedByParent            +b3 +b  +b  +gL +gL .
+SkipReassignmentForPodOwnedWorkloads              .   .   -a8 -a4 +b  +b
+SparkApplicationIntegration                       .   .   -a  -a  -a  -a
+TASAssignmentsEncodingByHostnamePrefix            .   .   .   .   +b  +b
+TASBalancedPlacement                              -a  -a  -a  -a  -a  -a
+TASCacheNodeMatchResults                          .   .   +b8 +b4 +b  +b
+TASCacheTopologyTree                              .   .   .   -a6 -a2 +b
+TASCachingRemainingResources                      .   .   +b8 +b4 +b  +b
+TASFailedNodeReplacement                          +b  +b  +b  +b  +b  +b
+TASFailedNodeReplacementFailFast                  +b  +b  +b  +b  +b  +b
+TASHandleOverlappingFlavors                       .   -a9 -a4 +b  +b  +b
+TASMultiLayerTopology                             .   .   -a  -a  +b  +b
+TASProfileLeastFreeCapacity                       -d  -d  .   .   .   .
+TASProfileMixed                                   +b  +b  +b  +b  +b  +b
+TASRecomputeAssignmentWithinSchedulingCycle       .   .   +b6 +b2 +b  +b
+TASReplaceNodeDueToNotReadyOverFixedTime          .   .   +b8 +b4 -d  -d
+TASReplaceNodeOnNodeTaints                        -a5 -a2 +b  +b  +b  +b
+TASReplaceNodeOnPodTermination                    +b  +b  +b  +b  +b  +b
+TASRespectNodeAffinityPreferred                   .   .   .   -a  -a  -a
+TASValidateWorkloadSliceSize                      .   .   .   +b5 +b1 +b
+TLSOptions                                        .   +b  +b  +b  +b  +gL
+TopologyAwareScheduling                           +b  +b  +b  +b  +b  +b
+UnadmittedWorkloadsExplicitStatus                 .   .   .   -a5 -b  -b
+UnadmittedWorkloadsObservability                  .   .   .   -a5 -b  +b
+ValidateRayAndSparkJobUpdates                     .   .   .   +b6 +b2 +b
+VectorizedResourceRequests                        .   .   +b8 +b4 +b  +b
+VisibilityOnDemand                                +b  +b  +b  +b  +b  +b
+WorkloadIdentifierAnnotations                     .   .   -a4 +b  +b  +b
+WorkloadPriorityClassDefaulting                   .   .   .   -a  -a  +b
+WorkloadRequestUseMergePatch                      -a  -a  -a  -a  -a  -a
+WorkloadValidateResourcesAreNonNegative           .   .   .   +b5 +b1 +b
+WorkloadValidationForPodSetMetadata               .   .   .   +b5 +b1 +b
+"""
+
+NEWEST: Final = find_release(MAIN)
+"""The newest rules: those of a dump that does not tell its release."""

@@ -1,0 +1,91 @@
+"""What Kueue did between two dumps, against the replay of the first."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from planner.commands.replay.live import LiveReplay, replay_live
+from planner.errors import InputError
+from tests.cluster import PENDING, configuration, dump_of, pending, queue, running
+from tests.kueue_state import read_objects
+
+Object = dict[str, Any]
+BEFORE, AFTER = "2026-05-01T13:00:00Z", "2026-05-01T13:05:00Z"
+UID = "uid-pending"
+
+
+def objects() -> dict[str, Object]:
+    """Return a queue of 4, two workloads of 2, the later of lower priority; one of 2 waits."""
+    parts = [
+        queue("a", 4, within="LowerPriority"),
+        running("first", "a", 2, 5, minute=1),
+        running("second", "a", 2, 3, minute=2),
+        pending("a", 2),
+        configuration(),
+    ]
+    found = {}
+    for one in dump_of(*parts)["items"]:
+        name = one.get("metadata", {}).get("name", "")
+        found[name if one["kind"] in {"Workload", "ResourceFlavor"} else one["kind"]] = one
+    return found
+
+
+def preempted(victim: Object, uid: str, moment: str = "2026-05-01T13:02:00Z") -> None:
+    """Write into a workload that it was preempted for another."""
+    text = f"Preempted to accommodate a workload (UID: {uid}, JobUID: j) due to prioritization"
+    condition = {"type": "Preempted", "status": "True", "reason": "InClusterQueue"}
+    victim["status"]["conditions"].append(
+        {**condition, "message": text, "lastTransitionTime": moment}
+    )
+
+
+def replayed(before: dict[str, Object], after: dict[str, Object]) -> LiveReplay:
+    """Compare two dumps five minutes apart."""
+    states = [
+        read_objects(
+            {"apiVersion": "v1", "kind": "List", "items": list(each.values())}, where="t", now=now
+        )
+        for each, now in ((before, BEFORE), (after, AFTER))
+    ]
+    return replay_live(*states)
+
+
+def test_what_the_replay_says_was_done() -> None:
+    before, after = objects(), objects()
+    preempted(after["second"], UID)
+    found = replayed(before, after)
+    assert (found.equal, found.different, found.skipped) == (1, 0, 0)
+    (row,) = found.preemptors
+    assert (row.preemptor, row.evicted, row.replayed) == (PENDING, ("ns/second",), ("ns/second",))
+
+
+def test_another_victim_is_said_with_what_may_explain_it() -> None:
+    before, after = objects(), objects()
+    before["default"]["spec"] = {"topologyName": "racks"}
+    preempted(after["first"], UID)
+    found = replayed(before, after)
+    assert (found.equal, found.different) == (0, 1)
+    (row,) = found.preemptors
+    assert "Kueue evicted ns/first, the replay does not" in row.detail
+    assert "the replay evicts ns/second, Kueue did not" in row.detail
+    assert [one.feature for one in row.coverage] == ["topology"]
+
+
+def test_what_happened_before_or_for_somebody_new_is_not_compared() -> None:
+    before, after = objects(), objects()
+    preempted(before["first"], "uid-gone", "2026-05-01T12:50:00Z")
+    after["first"] = deepcopy(before["first"])
+    preempted(after["second"], "uid-new")
+    found = replayed(before, after)
+    assert (found.equal, found.different, found.skipped) == (0, 0, 1)
+    assert found.preemptors[0].detail == "the preemptor came after the dump before"
+
+
+def test_the_dumps_stand_in_order() -> None:
+    states = [
+        read_objects(dump_of(queue("a", 1), configuration()), where="t", now=now)
+        for now in (AFTER, BEFORE)
+    ]
+    with pytest.raises(InputError, match="older than the dump before"):
+        replay_live(*states)

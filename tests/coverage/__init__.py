@@ -1,0 +1,1 @@
+"""Tests of what answers leave out of a state."""
