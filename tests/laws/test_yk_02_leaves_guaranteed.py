@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
 
 A, B, C = frozenset({"a"}), frozenset({"b"}), frozenset({"c"})
@@ -24,10 +24,10 @@ def test_a_queue_keeps_its_guaranteed() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {B, C}}
-    assert admitted(problem, without={"YK-02"}) == {"n1": {A, B, C}}
-    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, C}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {B, C}}
+    assert court.admitted(without={"YK-02"}) == {"n1": {A, B, C}}
+    assert court.admitted("yunikorn-code") == {"n1": {A, B, C}}
 
 
 def test_the_ask_counts_for_the_queues_above_it() -> None:
@@ -42,9 +42,9 @@ def test_the_ask_counts_for_the_queues_above_it() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {B}}
-    assert admitted(problem, without={"YK-02"}) == {"n1": {A, B, A | B}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {B}}
+    assert court.admitted(without={"YK-02"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_queue_below_its_guaranteed_loses_nothing_of_that_type() -> None:
@@ -62,9 +62,9 @@ def test_a_queue_below_its_guaranteed_loses_nothing_of_that_type() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {A}}
-    assert B in admitted(problem, without={"YK-02"})["n1"]
+    court = Court(value)
+    assert court.admitted() == {"n1": {A}}
+    assert B in court.admitted(without={"YK-02"})["n1"]
 
 
 def test_what_is_being_preempted_is_not_used() -> None:
@@ -83,6 +83,6 @@ def test_what_is_being_preempted_is_not_used() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {B}}
-    assert admitted(problem, without={"YK-02"}) == {"n1": {A, B}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {B}}
+    assert court.admitted(without={"YK-02"}) == {"n1": {A, B}}

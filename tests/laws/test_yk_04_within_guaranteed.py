@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import (
     allocation,
     application,
@@ -19,9 +19,9 @@ A, B, C, D = (frozenset({key}) for key in "abcd")
 
 
 def test_a_queue_without_any_guaranteed_may_not_preempt() -> None:
-    problem = problem_of(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-04"}) == {"n1": {A}}
+    court = Court(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A}}
 
 
 @pytest.mark.parametrize(("guaranteed", "sets"), [(1, set()), (2, {A})])
@@ -29,16 +29,16 @@ def test_the_ask_must_fit_completely(guaranteed: int, sets: set[frozenset[str]])
     """One of two is left of the guaranteed; half of the ask would fit into one."""
     value = two_queues(allocation("a", {"gpu": 4}), guaranteed=guaranteed)
     value["applications"][1]["requests"][0]["resource"] = {"gpu": 2}
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": sets}
-    assert admitted(problem, without={"YK-04"}) == {"n1": {A}}
+    court = Court(value)
+    assert court.admitted() == {"n1": sets}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A}}
 
 
 def test_a_type_outside_the_guaranteed_is_free() -> None:
     value = two_queues(allocation("a", {"gpu": 4}), guaranteed=1)
     value["applications"][1]["requests"][0]["resource"] = {"gpu": 1, "mem": 50}
     value["nodes"][0]["nodesInfo"][0]["capacity"] = {"gpu": 4, "mem": 50}
-    assert admitted(problem_of(value)) == {"n1": {A}}
+    assert Court(value).admitted() == {"n1": {A}}
 
 
 def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
@@ -54,9 +54,9 @@ def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {A, A | D}}
-    assert admitted(problem, without={"YK-04"}) == {"n1": {A, C, D, A | D, C | D}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {A, A | D}}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A, C, D, A | D, C | D}}
 
 
 def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
@@ -73,4 +73,4 @@ def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    assert admitted(problem_of(value), "yunikorn-code") == {"n1": {B, D, B | D}}
+    assert Court(value).admitted("yunikorn-code") == {"n1": {B, D, B | D}}

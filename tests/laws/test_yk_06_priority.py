@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.problem.yunikorn import YuniKornProblem
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -24,13 +23,13 @@ A, B = frozenset({"a"}), frozenset({"b"})
 
 def test_equal_priority_may_go_and_higher_may_not() -> None:
     running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 2}, priority="1")
-    problem = problem_of(two_queues(*running))
-    assert admitted(problem) == {"n1": {A}}
-    assert admitted(problem, without={"YK-06"}) == {"n1": {A, B, A | B}}
+    court = Court(two_queues(*running))
+    assert court.admitted() == {"n1": {A}}
+    assert court.admitted(without={"YK-06"}) == {"n1": {A, B, A | B}}
 
 
-def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKornProblem:
-    """Build the problem of one victim, with properties for its queue and that of the ask."""
+def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> Court:
+    """Build a cluster with one victim, with properties for its queue and that of the ask."""
     value = cluster_value(
         [queue("low", **low), queue("high", guaranteed={"gpu": 2}, **high)],
         [node("n1", {"gpu": 1})],
@@ -41,7 +40,7 @@ def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKo
             ),
         ],
     )
-    return problem_of(value)
+    return Court(value)
 
 
 @pytest.mark.parametrize(
@@ -60,16 +59,16 @@ def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKo
 )
 def test_offsets_and_fences_adjust(low: Json, high: Json, priority: int, adjusted: int) -> None:
     """The ask has priority 0."""
-    problem = offsets(low, high, priority)
-    assert adjusted_priorities(problem) == [adjusted]
-    assert bool(eligible(problem)[0]) == (adjusted <= 0)
-    assert eligible(problem, {"YK-06"})[0]
+    court = offsets(low, high, priority)
+    assert adjusted_priorities(court.problem) == [adjusted]
+    assert bool(eligible(court.problem)[0]) == (adjusted <= 0)
+    assert eligible(court.problem, {"YK-06"})[0]
 
 
 def test_the_priority_of_the_ask_is_the_scale() -> None:
-    problem = offsets({"priority_offset": "1"}, {}, 6, ask_priority=7)
-    assert adjusted_priorities(problem) == [7]
-    assert eligible(problem).all()
+    court = offsets({"priority_offset": "1"}, {}, 6, ask_priority=7)
+    assert adjusted_priorities(court.problem) == [7]
+    assert eligible(court.problem).all()
 
 
 @pytest.mark.parametrize(("inner", "permitted"), [("0", True), ("1", False)])
@@ -86,9 +85,9 @@ def test_the_strictest_of_nested_fences_counts(inner: str, permitted: bool) -> N
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert bool(eligible(problem).all()) == permitted
-    assert adjusted_priorities(problem) == [int(inner)]
+    court = Court(value)
+    assert bool(eligible(court.problem).all()) == permitted
+    assert adjusted_priorities(court.problem) == [int(inner)]
 
 
 def test_offsets_above_the_common_queue_do_not_count() -> None:
@@ -106,9 +105,9 @@ def test_offsets_above_the_common_queue_do_not_count() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert adjusted_priorities(problem) == [0, 1]
-    assert admitted(problem) == {"n1": {A}}
+    court = Court(value)
+    assert adjusted_priorities(court.problem) == [0, 1]
+    assert court.admitted() == {"n1": {A}}
 
 
 def test_an_ask_with_a_required_node_is_compared_plainly() -> None:
@@ -117,7 +116,7 @@ def test_an_ask_with_a_required_node_is_compared_plainly() -> None:
     value["queues"]["partitions"][0]["queues"][0]["queues"][0]["properties"] = {
         "priority.offset": "5"
     }
-    problem = problem_of(value)
-    assert adjusted_priorities(problem) == [1, 0]
-    assert admitted(problem, "yunikorn-required-node") == {"n1": {B}}
-    assert np.array_equal(eligible(problem, {"YK-06"}), [True, True])
+    court = Court(value)
+    assert adjusted_priorities(court.problem) == [1, 0]
+    assert court.admitted("yunikorn-required-node") == {"n1": {B}}
+    assert np.array_equal(eligible(court.problem, {"YK-06"}), [True, True])

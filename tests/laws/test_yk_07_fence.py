@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.models.yunikorn.candidates import fence_root
-from planner.problem.yunikorn import YuniKornProblem
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
 
 A, B = frozenset({"a"}), frozenset({"b"})
@@ -14,7 +13,7 @@ A, B = frozenset({"a"}), frozenset({"b"})
 
 def inside_and_outside(
     p: dict[str, Any], low: dict[str, Any] | None = None, high: dict[str, Any] | None = None
-) -> YuniKornProblem:
+) -> Court:
     """Build a full node: a is in ``root.p.low``, b in ``root.other``; ``root.p.high`` asks."""
     value = cluster_value(
         [
@@ -33,50 +32,50 @@ def inside_and_outside(
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    return problem_of(value)
+    return Court(value)
 
 
-def root_of(problem: YuniKornProblem) -> str:
+def root_of(court: Court) -> str:
     """Return the path of the fence root."""
-    return problem.queues[fence_root(problem)].path
+    return court.problem.queues[fence_root(court.problem)].path
 
 
 def test_without_a_fence_everybody_may_go() -> None:
-    problem = inside_and_outside({})
-    assert root_of(problem) == "root"
-    assert admitted(problem) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({})
+    assert root_of(court) == "root"
+    assert court.admitted() == {"n1": {A, B, A | B}}
 
 
 def test_a_fence_keeps_preemption_inside() -> None:
-    problem = inside_and_outside({"preemption_policy": "fence"})
-    assert root_of(problem) == "root.p"
-    assert admitted(problem) == {"n1": {A}}
-    assert admitted(problem, without={"YK-07"}) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({"preemption_policy": "fence"})
+    assert root_of(court) == "root.p"
+    assert court.admitted() == {"n1": {A}}
+    assert court.admitted(without={"YK-07"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_queue_that_cannot_take_the_ask_is_a_fence() -> None:
     """The design's law on maxima would forbid b alone as well, so the code's rules are used."""
-    problem = inside_and_outside({"max": {"gpu": 2}})
-    assert root_of(problem) == "root.p"
-    assert admitted(problem, "yunikorn-code") == {"n1": {A}}
-    without = admitted(problem, "yunikorn-code", without={"YK-07"})
+    court = inside_and_outside({"max": {"gpu": 2}})
+    assert root_of(court) == "root.p"
+    assert court.admitted("yunikorn-code") == {"n1": {A}}
+    without = court.admitted("yunikorn-code", without={"YK-07"})
     assert without == {"n1": {A, B, A | B}}
     assert root_of(inside_and_outside({"max": {"gpu": 3}})) == "root"
 
 
 def test_the_queue_of_the_ask_can_be_its_own_fence() -> None:
-    problem = inside_and_outside({}, high={"preemption_policy": "fence"})
-    assert root_of(problem) == "root.p.high"
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-07"}) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({}, high={"preemption_policy": "fence"})
+    assert root_of(court) == "root.p.high"
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-07"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_disabled_queue_gives_nothing() -> None:
-    problem = inside_and_outside({}, low={"preemption_policy": "disabled"})
-    assert admitted(problem) == {"n1": {B}}
-    assert admitted(problem, without={"YK-07"}) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({}, low={"preemption_policy": "disabled"})
+    assert court.admitted() == {"n1": {B}}
+    assert court.admitted(without={"YK-07"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_disabled_queue_may_preempt_others() -> None:
-    problem = inside_and_outside({}, high={"preemption_policy": "disabled"})
-    assert admitted(problem) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({}, high={"preemption_policy": "disabled"})
+    assert court.admitted() == {"n1": {A, B, A | B}}

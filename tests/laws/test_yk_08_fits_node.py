@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -35,9 +35,9 @@ def test_victims_on_different_nodes_make_no_room() -> None:
         allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
     )
     nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 1})]
-    problem = problem_of(on_nodes(nodes, 2, *running))
-    assert admitted(problem) == {"n1": {A | B}}
-    without = admitted(problem, without={"YK-08"})
+    court = Court(on_nodes(nodes, 2, *running))
+    assert court.admitted() == {"n1": {A | B}}
+    without = court.admitted(without={"YK-08"})
     assert without == {"n1": {A | B, A | C, B | C, A | B | C}}
 
 
@@ -46,8 +46,8 @@ def test_each_node_has_its_own_victims() -> None:
         allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
     )
     nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 1})]
-    problem = problem_of(on_nodes(nodes, 1, *running))
-    assert admitted(problem) == {"n1": {A, B, A | B}, "n2": {C}}
+    court = Court(on_nodes(nodes, 1, *running))
+    assert court.admitted() == {"n1": {A, B, A | B}, "n2": {C}}
 
 
 def test_for_a_node_with_room_victims_are_anywhere() -> None:
@@ -56,26 +56,26 @@ def test_for_a_node_with_room_victims_are_anywhere() -> None:
         allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
     )
     nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 2})]
-    problem = problem_of(on_nodes(nodes, 1, *running))
+    court = Court(on_nodes(nodes, 1, *running))
     anything = {A, B, C, A | B, A | C, B | C, A | B | C}
-    assert admitted(problem) == {"n1": {A, B, A | B}, "n2": anything}
+    assert court.admitted() == {"n1": {A, B, A | B}, "n2": anything}
 
 
 def test_what_is_available_counts_also_below_zero() -> None:
     running = (allocation(k, {"gpu": 1}) for k in "ab")
-    problem = problem_of(on_nodes([node("n1", {"gpu": 4}, available={"gpu": -1})], 1, *running))
-    assert admitted(problem) == {"n1": {A | B}}
+    court = Court(on_nodes([node("n1", {"gpu": 4}, available={"gpu": -1})], 1, *running))
+    assert court.admitted() == {"n1": {A | B}}
 
 
 def test_a_node_that_is_not_schedulable_is_none() -> None:
     nodes = [node("n1", {"gpu": 2}, schedulable=False), node("n2", {"gpu": 1})]
     running = allocation("a", {"gpu": 2}), allocation("c", {"gpu": 1}, on="n2")
-    assert admitted(problem_of(on_nodes(nodes, 1, *running))) == {"n2": {C}}
+    assert Court(on_nodes(nodes, 1, *running)).admitted() == {"n2": {C}}
 
 
 def test_without_any_usable_node_nothing_is_legal() -> None:
     nodes = [node("n1", {"gpu": 2}, schedulable=False)]
-    assert admitted(problem_of(on_nodes(nodes, 1, allocation("a", {"gpu": 2})))) == {}
+    assert Court(on_nodes(nodes, 1, allocation("a", {"gpu": 2}))).admitted() == {}
 
 
 def test_a_required_node_gives_all_victims() -> None:
@@ -83,8 +83,8 @@ def test_a_required_node_gives_all_victims() -> None:
     running = allocation("a", {"gpu": 1}), allocation("b", {"gpu": 1}, on="n2")
     value = on_nodes(nodes, 1, *running)
     value["applications"][1]["requests"][0]["requiredNodeId"] = "n2"
-    assert admitted(problem_of(value), "yunikorn-required-node") == {"n2": {B}}
-    without = admitted(problem_of(value), "yunikorn-required-node", without={"YK-08"})
+    assert Court(value).admitted("yunikorn-required-node") == {"n2": {B}}
+    without = Court(value).admitted("yunikorn-required-node", without={"YK-08"})
     assert without == {"n2": {A, B, A | B}}
 
 
@@ -93,4 +93,4 @@ def test_on_a_required_node_no_other_type_may_stay_below_zero() -> None:
     running = allocation("a", {"gpu": 1}), allocation("b", {"gpu": 1, "mem": 1})
     value = two_queues(*running, requiredNodeId="n1")
     value["nodes"][0]["nodesInfo"][0]["available"] = {"mem": -1}
-    assert admitted(problem_of(value), "yunikorn-required-node") == {"n1": {B, A | B}}
+    assert Court(value).admitted("yunikorn-required-node") == {"n1": {B, A | B}}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.problem.yunikorn import YuniKornProblem
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -19,7 +18,7 @@ from tests.yunikorn.building import (
 A, B = frozenset({"a"}), frozenset({"b"})
 
 
-def department(limit: Json, high: Json | None = None, **more: Any) -> YuniKornProblem:
+def department(limit: Json, high: Json | None = None, **more: Any) -> Court:
     """Build a node with 1 of 4 available: below ``root.p``, low runs 2 and 1, high asks for 2."""
     value = cluster_value(
         [
@@ -39,30 +38,30 @@ def department(limit: Json, high: Json | None = None, **more: Any) -> YuniKornPr
         ],
         **more,
     )
-    return problem_of(value)
+    return Court(value)
 
 
 def test_the_maximum_above_the_ask_holds_afterwards() -> None:
     """The node has room once b is gone; queue p has room for 2 of 3 only once a is gone."""
-    problem = department({"gpu": 3})
-    assert admitted(problem) == {"n1": {A, A | B}}
-    assert admitted(problem, without={"YK-09"}) == {"n1": {A, B, A | B}}
-    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, A | B}}
+    court = department({"gpu": 3})
+    assert court.admitted() == {"n1": {A, A | B}}
+    assert court.admitted(without={"YK-09"}) == {"n1": {A, B, A | B}}
+    assert court.admitted("yunikorn-code") == {"n1": {A, B, A | B}}
 
 
 def test_a_type_that_the_maximum_lacks_is_not_limited() -> None:
-    assert admitted(department({"mem": 1})) == {"n1": {A, B, A | B}}
+    assert department({"mem": 1}).admitted() == {"n1": {A, B, A | B}}
 
 
 def test_at_the_root_such_a_type_counts_as_none() -> None:
     """The root of a real cluster has all types of its nodes; this one was told otherwise."""
-    problem = department({}, x={"rootMax": {"mem": 8}})
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-09"}) == {"n1": {A, B, A | B}}
+    court = department({}, x={"rootMax": {"mem": 8}})
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-09"}) == {"n1": {A, B, A | B}}
 
 
 def test_the_queue_of_the_ask_has_nobody_to_make_room() -> None:
     """YK-07 alone would forbid everything, too: the queue is a fence to itself."""
-    problem = department({}, high={"gpu": 1})
-    assert admitted(problem, without={"YK-07"}) == {"n1": set()}
-    assert admitted(problem, without={"YK-07", "YK-09"}) == {"n1": {A, B, A | B}}
+    court = department({}, high={"gpu": 1})
+    assert court.admitted(without={"YK-07"}) == {"n1": set()}
+    assert court.admitted(without={"YK-07", "YK-09"}) == {"n1": {A, B, A | B}}

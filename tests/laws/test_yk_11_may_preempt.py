@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
 from tests.yunikorn.building import Json, allocation, two_queues
 
 A = frozenset({"a"})
@@ -28,22 +28,22 @@ def state(*, enabled: bool = True, **of_ask: Any) -> Json:
     ],
 )
 def test_nobody_goes_for_an_ask_that_may_not_preempt(value: Json) -> None:
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-11"}) == {"n1": {A}}
+    court = Court(value)
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-11"}) == {"n1": {A}}
 
 
 def test_otherwise_somebody_may() -> None:
-    assert admitted(problem_of(state())) == {"n1": {A}}
+    assert Court(state()).admitted() == {"n1": {A}}
 
 
 def test_a_required_node_is_made_free_whatever_the_partition_says() -> None:
     value = state(enabled=False, requiredNodeId="n1", x={"allowPreemptOther": False})
-    assert admitted(problem_of(value), "yunikorn-required-node") == {"n1": {A}}
+    assert Court(value).admitted("yunikorn-required-node") == {"n1": {A}}
 
 
 def test_an_ask_with_a_required_node_does_so_once() -> None:
-    problem = problem_of(state(requiredNodeId="n1", triggeredPreemption=True))
-    assert admitted(problem, "yunikorn-required-node") == {"n1": set()}
-    without = admitted(problem, "yunikorn-required-node", without={"YK-11"})
+    court = Court(state(requiredNodeId="n1", triggeredPreemption=True))
+    assert court.admitted("yunikorn-required-node") == {"n1": set()}
+    without = court.admitted("yunikorn-required-node", without={"YK-11"})
     assert without == {"n1": {A}}
