@@ -137,7 +137,7 @@ def mutants() -> Mapping[str, Apply]:
 
 
 def tests_of(name: str) -> Sequence[str]:
-    """Return the tests of a mutant's law, or else all that name it; or those of the terms."""
+    """Return the tests of a mutant's law, those that name it; or those of the terms."""
     piece, subject = name.split()
     if piece == "term":
         return ["tests/objective/test_terms.py", "tests/solver/test_profiles_terms.py"]
@@ -146,7 +146,8 @@ def tests_of(name: str) -> Sequence[str]:
     files = [file for folder in folders for file in sorted(folder.rglob("test_*.py"))]
     own = [file for file in files if file.name.startswith(f"test_{slug}_")]
     whole = re.compile(rf"\b{subject}\b")
-    chosen = own or [file for file in files if whole.search(file.read_text("utf-8"))]
+    naming = [file for file in files if whole.search(file.read_text("utf-8"))]
+    chosen = dict.fromkeys([*own, *naming] if piece == "verifier" else own or naming)
     found = [str(file.relative_to(ROOT)) for file in chosen]
     return [*found, RECORDED] if piece == "replay" else found
 

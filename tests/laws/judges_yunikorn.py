@@ -14,7 +14,7 @@ from typing import Final
 from planner.laws import Spared
 from planner.problem.yunikorn import YuniKornProblem
 from planner.state.yunikorn import YuniKornState
-from tests.verifier.yunikorn.plans import broken, plan_of
+from tests.verifier.yunikorn.plans import broken, plan_of, verdicts
 from tests.yunikorn.admitted import NodeSets, admitted, problem_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import Json, asking_of, decided, state_of
@@ -75,6 +75,18 @@ class Court:
             or (core.node is not None and frozenset(core.victim_keys) in found[core.node])
         )
         return found
+
+    def forbids(self, law: str, *victims: str, rules: str = "yunikorn-design") -> bool:
+        """Say whether a law alone is in the way of these victims on node n1; else they may go."""
+        keys = frozenset(victims)
+        assert keys in self.admitted(rules, without={law})["n1"]
+        return keys not in self.admitted(rules)["n1"]
+
+    def told(self, law: str, *victims: str, rules: str = "yunikorn-design") -> str:
+        """Return what the verifier says of a law that these victims break."""
+        verdict = verdicts(self.state, plan_of(self.state, "n1", *victims, rules=rules))[law]
+        assert not verdict.holds
+        return verdict.detail
 
     def _broken(self, rules: str, node: str, victims: Collection[str]) -> Collection[str]:
         return broken(self.state, plan_of(self.state, node, *victims, rules=rules))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import guaranteed, one_node_value
 from tests.yunikorn.building import (
+    Json,
     allocation,
     application,
     ask,
@@ -74,3 +76,38 @@ def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
         ],
     )
     assert Court(value).admitted("yunikorn-code") == {"n1": {B, D, B | D}}
+
+
+@pytest.mark.parametrize(("count", "forbidden"), [(0, True), (1, True), (2, False)])
+def test_an_ask_of_two(count: int, *, forbidden: bool) -> None:
+    assert wants_two(guaranteed("high", count)).forbids("YK-04", "two") == forbidden
+
+
+def wants_two(high: Json) -> Court:
+    """Let queue low run a workload of 2, on a full node."""
+    held = {"root.low": [allocation("two", {"gpu": 2})]}
+    return Court(one_node_value(queue("low"), high, running=held, size=2, wanted={"gpu": 2}))
+
+
+def test_in_words() -> None:
+    assert wants_two(queue("high")).told("YK-04", "two") == (
+        "no guaranteed is set for queue root.high or any queue above it"
+    )
+    assert wants_two(guaranteed("high", 1)).told("YK-04", "two") == (
+        "queue root.high has 1 gpu left of its guaranteed, "
+        "-1 gpu with the ask counted and the victims gone"
+    )
+
+
+@pytest.mark.parametrize(("taken", "forbidden"), [("one", True), ("two", False)])
+def test_victims_may_make_room_in_the_guaranteed_of_an_ancestor(
+    taken: str, *, forbidden: bool
+) -> None:
+    """Queue p has 2 guaranteed and uses 3; with the ask 4, so 2 must go."""
+    value = one_node_value(
+        guaranteed("p", 2, queue("low"), queue("high")),
+        running={"root.p.low": [allocation("one", {"gpu": 1}), allocation("two", {"gpu": 2})]},
+        path="root.p.high",
+        size=3,
+    )
+    assert Court(value).forbids("YK-04", taken) == forbidden

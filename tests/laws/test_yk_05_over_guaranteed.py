@@ -9,6 +9,7 @@ import pytest
 
 from planner.models.yunikorn.candidates import eligible
 from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import guaranteed, one_node_value, plan_of, verdicts
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -119,3 +120,51 @@ def test_a_plain_prefix_of_the_path_loses_its_protection(
         ],
     )
     assert Court(value).admitted("yunikorn-code") == {"n1": sets}
+
+
+def low_uses_3(count: int) -> Court:
+    """Make queue low use 3 GPUs of its guaranteed."""
+    held = [allocation("two", {"gpu": 2}), allocation("one", {"gpu": 1})]
+    low, high = guaranteed("low", count), guaranteed("high", 2)
+    return Court(one_node_value(low, high, running={"root.low": held}, size=3))
+
+
+@pytest.mark.parametrize(
+    ("count", "taken", "orders"),
+    [
+        (0, ["one", "two"], {"one, two", "two, one"}),
+        (1, ["two", "one"], {"one, two"}),
+        (1, ["one", "two"], {"one, two"}),
+        (2, ["one"], {"one"}),
+        (2, ["one", "two"], set()),
+        (3, ["one"], set()),
+    ],
+)
+def test_at_every_turn_whatever_the_order_of_the_plan(
+    count: int, taken: list[str], orders: set[str]
+) -> None:
+    """Queue low uses 3: the second victim finds it over 1 only if the small one goes first."""
+    court = low_uses_3(count)
+    assert court.forbids("YK-05", *taken, rules="yunikorn-code") == (not orders)
+    found = verdicts(court.state, plan_of(court.state, "n1", *taken, rules="yunikorn-code"))
+    assert not orders or found["YK-05"].detail in {f"in the order {order}" for order in orders}
+
+
+def test_in_words() -> None:
+    assert low_uses_3(3).told("YK-05", "one", rules="yunikorn-code") == (
+        "the core would not take one: queue root.low has 0 gpu left of its guaranteed, "
+        "not less than nothing"
+    )
+    assert low_uses_3(2).told("YK-05", "one", "two", rules="yunikorn-code") == (
+        "the core would not take one, two: queue root.low has 1 gpu left of its guaranteed, not "
+        "less than nothing, with only one of them still there"
+    )
+
+
+@pytest.mark.parametrize(("low", "forbidden"), [({}, False), ({"disk": 1}, True)])
+def test_a_guaranteed_in_other_types_protects(low: Json, *, forbidden: bool) -> None:
+    """Nothing of the ask's types is left or missing there, and yet it is not nothing at all."""
+    low_queue = queue("low", guaranteed=low)
+    held = {"root.low": [allocation("a", {"gpu": 1})]}
+    value = one_node_value(low_queue, guaranteed("high", 2), running=held, size=1)
+    assert Court(value).forbids("YK-05", "a") == forbidden

@@ -33,15 +33,15 @@ CODE = "yunikorn-code"
 REQUIRED = "yunikorn-required-node"
 
 
-def one_node(
+def one_node_value(
     *queues: Json,
     running: dict[str, list[Json]],
     path: str = "root.high",
     size: int = 9,
     wanted: Json | None = None,
     **of_ask: Any,
-) -> YuniKornState:
-    """Build a state with node n1 of some GPUs; ``running`` has the allocations of each queue.
+) -> Json:
+    """Build a cluster with node n1 of some GPUs; ``running`` has the allocations of each queue.
 
     The ask ``ask`` of queue ``path`` wants one GPU, or what is ``wanted``.
     """
@@ -50,12 +50,16 @@ def one_node(
     capacity = {
         t: size for allocations in running.values() for a in allocations for t in a["resource"]
     }
-    value = cluster_value(
+    return cluster_value(
         list(queues),
         [node("n1", {"gpu": size} | capacity)],
         [*apps, application("asks", path, asks=(waiting,))],
     )
-    return state_of(value)
+
+
+def one_node(*queues: Json, **more: Any) -> YuniKornState:
+    """Return the state of such a cluster."""
+    return state_of(one_node_value(*queues, **more))
 
 
 def guaranteed(name: str, gpus: int, *below: Json, **more: Any) -> Json:
