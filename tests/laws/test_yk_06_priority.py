@@ -7,7 +7,13 @@ import pytest
 
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from tests.laws.judges_yunikorn import Court
-from tests.verifier.yunikorn.plans import one_node_value
+from tests.verifier.yunikorn.plans import (
+    GPU,
+    broken,
+    one_node,
+    one_node_value,
+    plan_of,
+)
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -196,3 +202,15 @@ def test_in_words() -> None:
     assert one_victim(0, queue("low", priority_offset="5", **FENCED)).told("YK-06", "a") == (
         "a is behind a priority fence that counts as 5, the ask has 4"
     )
+
+
+@pytest.mark.parametrize(("priority", "law"), [("0", []), ("1", ["YK-06"])])
+def test_with_a_required_node_priorities_are_plain(priority: str, law: list[str]) -> None:
+    state = one_node(
+        queue("low", priority_offset="-9"),
+        queue("high"),
+        running={"root.low": [allocation("a", GPU, priority=priority)]},
+        size=1,
+        requiredNodeId="n1",
+    )
+    assert broken(state, plan_of(state, "n1", "a")) == law

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import (
+    CODE,
+    GPU,
+    broken,
+    guaranteed,
+    one_node,
+    plan_of,
+    two_nodes,
+    verdicts,
+)
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -65,3 +77,63 @@ def test_the_queue_of_the_ask_has_nobody_to_make_room() -> None:
     court = department({}, high={"gpu": 1})
     assert court.admitted(without={"YK-07"}) == {"n1": set()}
     assert court.admitted(without={"YK-07", "YK-09"}) == {"n1": {A, B, A | B}}
+
+
+@pytest.mark.parametrize(
+    ("most", "taken", "law"),
+    [
+        ({"gpu": 2}, ["a"], ["YK-09"]),
+        ({"gpu": 2}, ["a", "b"], []),
+        ({"gpu": 3}, ["a"], []),
+        ({"gpu": 3, "disk": 1}, ["a"], []),
+        ({"disk": 1}, ["a"], []),
+    ],
+)
+def test_within_limits(most: Json, taken: list[str], law: list[str]) -> None:
+    """Queue p uses 3 of its maximum; the ask takes one more."""
+    held = [allocation(key, GPU) for key in "abc"]
+    state = one_node(
+        queue("p", queue("low"), guaranteed("high", 9), max=most),
+        running={"root.p.low": held},
+        path="root.p.high",
+        size=3,
+    )
+    plan = plan_of(state, "n1", *taken)
+    assert broken(state, plan) == law
+    assert broken(state, plan.model_copy(update={"rules": CODE})) == []
+
+
+@pytest.mark.parametrize(
+    ("x", "law"),
+    [
+        ({}, []),
+        ({"rootMax": {"gpu": 3}}, []),
+        ({"rootMax": {"gpu": 2}}, ["YK-09"]),
+        ({"rootMax": {"disk": 9}}, ["YK-09"]),
+        ({"noRootMax": True}, ["YK-09"]),
+    ],
+)
+def test_the_root_has_what_the_nodes_have(x: Json, law: list[str]) -> None:
+    """All three GPUs are in use; a type that is not in the maximum of the root is nowhere."""
+    state = two_nodes({}, {}, x=x)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+def test_what_is_being_preempted_counts_for_limits() -> None:
+    """Queue p uses 3, of which one is going: its maximum is 2 all the same."""
+    held = [allocation("a", GPU), allocation("b", GPU), allocation("gone", GPU, preempted=True)]
+    state = one_node(
+        queue("p", queue("low"), guaranteed("high", 9), max={"gpu": 2}),
+        running={"root.p.low": held},
+        path="root.p.high",
+        size=3,
+    )
+    assert broken(state, plan_of(state, "n1", "a")) == ["YK-09"]
+    assert broken(state, plan_of(state, "n1", "a", "b")) == []
+
+
+def test_limits_in_words() -> None:
+    state = two_nodes({}, {}, x={"rootMax": {"gpu": 2}})
+    assert verdicts(state, plan_of(state, "n1", "a"))["YK-09"].detail == (
+        "queue root would have 3 gpu, its maximum is 2 gpu"
+    )

@@ -7,7 +7,27 @@ from typing import Any
 import pytest
 
 from tests.laws.judges_yunikorn import Court
-from tests.yunikorn.building import Json, allocation, two_queues
+from tests.verifier.yunikorn.plans import (
+    CODE,
+    DESIGN,
+    GPU,
+    REQUIRED,
+    broken,
+    full_node,
+    guaranteed,
+    plan_of,
+)
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+    two_queues,
+)
 
 A = frozenset({"a"})
 
@@ -47,3 +67,76 @@ def test_an_ask_with_a_required_node_does_so_once() -> None:
     assert court.admitted("yunikorn-required-node") == {"n1": set()}
     without = court.admitted("yunikorn-required-node", without={"YK-11"})
     assert without == {"n1": {A}}
+
+
+@pytest.mark.parametrize(
+    ("of_ask", "enabled", "law"),
+    [
+        ({}, True, []),
+        ({"age": 0}, True, []),
+        ({"x": {"preemptCheckTime": 1_800_000_000 * 10**9}}, True, []),
+        ({"triggeredPreemption": True}, True, ["YK-11"]),
+        ({"x": {"allowPreemptOther": False}}, True, ["YK-11"]),
+        ({}, False, ["YK-11"]),
+    ],
+)
+def test_may_preempt(of_ask: Json, enabled: bool, law: list[str]) -> None:  # noqa: FBT001
+    value = cluster_value(
+        [queue("low"), guaranteed("high", 9)],
+        [node("n1", GPU)],
+        [
+            application("runs", "root.low", allocation("a", GPU)),
+            application("asks", "root.high", asks=(ask("ask", GPU, **of_ask),)),
+        ],
+        preemption={"enabled": enabled},
+    )
+    state = state_of(value)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+@pytest.mark.parametrize(
+    ("of_ask", "law"),
+    [
+        ({}, []),
+        ({"x": {"allowPreemptOther": False}}, []),
+        ({"triggeredPreemption": True}, ["YK-11"]),
+    ],
+)
+def test_with_a_required_node_only_an_earlier_attempt_forbids_it(
+    of_ask: Json, law: list[str]
+) -> None:
+    """No guaranteed is needed, and the own queue may give victims."""
+    value = cluster_value(
+        [queue("high", guaranteed={"gpu": 9}, preemption_policy="disabled")],
+        [node("n1", GPU)],
+        [
+            application("runs", "root.high", allocation("a", GPU)),
+            application(
+                "asks", "root.high", asks=(ask("ask", GPU, requiredNodeId="n1", **of_ask),)
+            ),
+        ],
+        preemption={"enabled": False},
+    )
+    state = state_of(value)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+@pytest.mark.parametrize(
+    ("of_ask", "rules", "law"),
+    [
+        ({}, DESIGN, []),
+        ({}, CODE, []),
+        ({}, REQUIRED, ["YK-08", "YK-11"]),
+        ({"requiredNodeId": "n1"}, DESIGN, ["YK-11"]),
+        ({"requiredNodeId": "n1"}, CODE, ["YK-11"]),
+        ({"requiredNodeId": "n1"}, REQUIRED, []),
+    ],
+)
+def test_an_ask_with_a_required_node_has_rules_of_its_own(
+    of_ask: Json, rules: str, law: list[str]
+) -> None:
+    state = full_node(**of_ask)
+    assert broken(state, plan_of(state, "n1", "plain", rules=rules)) == law
+    for status in ("infeasible", "unknown"):
+        nothing = plan_of(state, None, rules=rules, status=status)
+        assert broken(state, nothing) == (["YK-11"] if law else [])
