@@ -29,9 +29,7 @@ Line = dict[str, Any]
 CONFORMANCE = recorded_root()
 KUEUE = CONFORMANCE / "kueue" if CONFORMANCE else ROOT / "instances" / "recorded"
 FEATURES = (
-    CONFORMANCE / "kueue-features"
-    if CONFORMANCE
-    else ROOT / "instances" / "recorded" / "features"
+    CONFORMANCE / "kueue-features" if CONFORMANCE else ROOT / "instances" / "recorded" / "features"
 )
 RECORDED = sorted(
     path.relative_to(KUEUE).as_posix()
