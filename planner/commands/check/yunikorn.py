@@ -12,7 +12,7 @@ from planner.commands.check.facts import VICTIMS, Facts
 from planner.commands.check.record import Check, CheckedClaim, conclude
 from planner.commands.check.trees import check_infeasible, check_levels
 from planner.laws import Spared
-from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
@@ -83,7 +83,7 @@ class _Checking:
                 worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
         table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
         own = [self.position[key] for key in self._decision.victim_keys]
-        return adopt(
+        return apply_profile(
             self.profile,
             table,
             lambda: known_yunikorn_groups(self.state),

@@ -52,7 +52,7 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
     ) -> None:
         self.planning = start(state, given, costs)
         self._plan = solve(self.planning, profile, deadline)
-        super().__init__(self.planning.adopt(profile), deadline)
+        super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
         self._trial = YuniKornTrial(self.planning, named, costs, profile, deadline)
