@@ -191,7 +191,7 @@ def _is_best(
     planning: AnyPlanning, profile: Profile, plan: AnyPlan, of_greedy: Mapping[str, int]
 ) -> bool | None:
     """Say whether the scheduler's own plan keeps to the wishes and is as good in every level."""
-    profile = planning.adopt(profile)
+    profile = planning.set_objective(profile)
     if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
         return False
     ours, theirs = (

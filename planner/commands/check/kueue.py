@@ -12,8 +12,8 @@ from planner.assignment import Assignment, flavor_resources
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
-from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.annotation import read_disruption
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
@@ -96,7 +96,7 @@ class _Checking:
         going[[self.position[one.key] for one in self.setting.candidates]] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         own = [self.position[key] for key in self._own if key in self.position]
-        return adopt(
+        return apply_profile(
             self.profile,
             table,
             lambda: known_groups(self.state),

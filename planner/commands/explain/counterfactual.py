@@ -120,12 +120,12 @@ def _solved(
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
     if condition == "sparing":
-        search.alive = [other for other in search.alive if other != k]
-    elif k is None or k not in search.alive:
+        search.active = [other for other in search.active if other != k]
+    elif k is None or k not in search.active:
         search.incumbent = None
         return asked, "infeasible"
     else:
-        search.forced[k] = 1
+        search.lower[k] = 1
     if taken != (condition == "taking"):
         search.incumbent = None
     return asked, solve_levels(search, inquiry.profile.levels).outcome

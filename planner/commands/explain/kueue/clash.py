@@ -268,7 +268,7 @@ class KueueTrial(Trial):
             return answer[0] == "optimal"
         bare = replace(self.profile, levels=(), caps=())
         search = prepare(planning, bare, self.deadline, planning.greedy_plan()).search
-        return search.incumbent is not None or find_any(search, search.alive) == "optimal"
+        return search.incumbent is not None or find_any(search, search.active) == "optimal"
 
     def proved(self, one: Edit) -> Change | None:
         """Solve the changed state; ``None`` if that finds no plan in time."""

@@ -257,7 +257,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         self.state = state
         self.planning = start(state, given, costs)
         self._plan = solve_planning(self.planning, profile, deadline)
-        super().__init__(self.planning.adopt(profile), deadline)
+        super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
         self._trial = KueueTrial(self.planning, named, costs, profile, deadline)
