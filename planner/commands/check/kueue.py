@@ -191,7 +191,7 @@ class _Checking:
         return {position: place for place, position in enumerate(listed, start=1)}
 
     def _is_outside(self) -> bool:
-        """Say whether the scheduler's own plan breaks its laws: under fair sharing it may."""
+        """Say whether the scheduler's own plan breaks its laws, where it may."""
         greedy = self.plan.greedy
         if greedy is None or self._keeps_its_laws:
             return False
@@ -200,8 +200,9 @@ class _Checking:
 
     @property
     def _keeps_its_laws(self) -> bool:
-        """Whether the scheduler always keeps its own laws: it does but for fair sharing."""
-        return not isinstance(self.setting, FairSetting)
+        """Whether the scheduler always keeps its own laws: but for fair sharing, and for pods."""
+        setting = self.setting
+        return not isinstance(setting, FairSetting) and setting.request == setting.searched
 
     @cached_property
     def _decision(self) -> Decision:
