@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from planner.quota.activity import Activity
+from planner.quota.snapshot import take_snapshot
 from tests.cluster import KUEUE, Object, cohort, queue, state_of
 
 MULTI = "kueue.x-k8s.io/multikueue"
@@ -51,6 +52,14 @@ def test_a_plain_queue_is_active() -> None:
     assert codes() == []
     assert codes(check("c"), **rules("c")) == []
     assert codes(check("m", MULTI), **rules("m")) == []
+
+
+def test_a_dump_of_multikueue_is_one_cluster() -> None:
+    (cluster_queue, local) = queue("a", 4)
+    asking = {**cluster_queue, "spec": {**cluster_queue["spec"], **rules("m")}}
+    for controller, said in ((MULTI, True), (PROVISIONING, False)):
+        notes = take_snapshot(state_of([asking, local], check("m", controller))).notes
+        assert any("one cluster" in note for note in notes) == said
 
 
 def test_a_deletion_beats_all() -> None:

@@ -16,8 +16,9 @@ from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.solver.engine import Deadline
 from planner.solver.given import Given
+from planner.solver.kueue.explanation import hold_in_words
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
-from planner.solver.kueue.turn import held_back, hold_in_words, in_words, who_is_in_the_way
+from planner.solver.kueue.turn import in_words, who_is_in_the_way
 from planner.solver.search import Counts
 from planner.solver.start import start
 from planner.state import State
@@ -148,7 +149,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
         plan, said = self._plan, answer.text
         found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
-        reason = held_back(self.planning)
+        reason = self.planning.held_back
         if found is not None:
             said = f"{said}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
         elif reason is not None:
