@@ -52,7 +52,6 @@ def test_calls(kubectl: StandIn) -> None:
 def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) -> None:
     take(namespace="ns", without=["configmaps"])
     options = {call[1]: call[2:] for call in kubectl.calls()}
-    assert options.pop("localqueues.kueue.x-k8s.io") == IN_NS
     assert options.pop("limitranges") == IN_NS
     assert options
     assert all(words == ALL for words in options.values())
