@@ -74,7 +74,7 @@ class Question(NamedTuple):
 # Workloads first: what they refer to was there before them, and is read after them.
 RESOURCES: Final = (
     Resource("workloads"),
-    Resource("localqueues"),
+    Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
     Resource("clusterqueues"),
     Resource("cohorts", missing="cohorts have no quota of their own and no parent"),
     Resource("resourceflavors"),

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Final, Literal
 from weakref import ReferenceType, ref
 
+from planner.assignment import whole_request
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.processing import is_gated, not_ready
@@ -117,12 +118,12 @@ def why_held_back(
 
 
 def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) -> bool:
-    """Say whether all that was assigned is available without the targets, pods included."""
+    """Say whether all that is asked for is available without the targets, pods included."""
     usage = snapshot.usage.copy()
     for target in decision.search.targets:
         usage.remove(target.workload.queue, target.workload.usage)
-    assigned = decision.assigned.usage
-    return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in assigned.items())
+    asked = whole_request(decision.assignment, preemptor, snapshot)
+    return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in asked.items())
 
 
 class _Heads:
