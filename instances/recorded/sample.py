@@ -4,12 +4,14 @@
 
 FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. The samples are
 written next to this script under the same names; the same recordings give the same lines. Of
-large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz.
+large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
+kueue-features/ the examples of what decides who is nominated, and 40 lines of two other files.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -19,21 +21,22 @@ HERE: Final = Path(__file__).resolve().parent
 LINES: Final = 40
 PATTERNS: Final = ("classical-*", "cycle-*", "edge", "fair-*", "flavors", "small-*")
 LARGE: Final = "large-units"
-FEATURES: Final = "features"
-ADDED: Final = ("afs", "dra", "elastic")
-"""Features beyond quota, which stand in a folder of their own."""
 TENTH: Final = "public.jsonl.gz"
+
+
+FEATURES: Final = "kueue-features"
+EXAMPLES: Final = ("ac", "ca", "mk", "ok", "pr", "q", "rs", "ver02", "wf")
+"""How the ids of the examples of nomination, quota for pods and requests begin."""
 
 
 def main(folder: Path, target: Path = HERE) -> None:
     """Sample every file of a folder that one of the patterns names."""
+    if folder.name == FEATURES:
+        sample_features(folder, target / "features")
+        return
     if folder.name == LARGE:
         sample_large(folder, target / LARGE)
         return
-    for name in ADDED:
-        for path in sorted(folder.glob(f"{name}.jsonl.gz")):
-            (target / FEATURES).mkdir(exist_ok=True)
-            write(target / FEATURES / path.name, sample(path))
     for pattern in PATTERNS:
         for path in sorted(folder.glob(f"{pattern}.jsonl.gz")):
             write(target / path.name, sample(path))
@@ -48,6 +51,16 @@ def sample_large(folder: Path, target: Path) -> None:
                 write(target / path.name, file.readlines()[::10])
         else:
             shutil.copyfile(path, target / path.name)
+
+
+def sample_features(folder: Path, target: Path) -> None:
+    """Take the examples of nomination, and an even sample of other files."""
+    target.mkdir(exist_ok=True)
+    with gzip.open(folder / "features.jsonl.gz", "rt", encoding="utf-8") as file:
+        lines = [line for line in file if json.loads(line)["id"].startswith(EXAMPLES)]
+    write(target / "examples.jsonl.gz", lines)
+    for name in ("queues-and-checks", "pods-quota", "elastic", "afs", "dra"):
+        write(target / f"{name}.jsonl.gz", sample(folder / f"{name}.jsonl.gz"))
 
 
 def sample(path: Path) -> list[str]:

@@ -140,6 +140,31 @@ class FlavorChoices(Record):
     kueue: KueueFlavors
 
 
+class HeldBack(Record):
+    """Why Kueue does nothing for a pending workload in its next cycle.
+
+    It is not nominated (``notQueued``, ``backOff``, ``clusterQueueInactive``, ``notHead``,
+    ``inadmissible``), or may not act on what is decided for it: ``preemptionGated`` by a closed
+    gate, ``waitsForPodsReady`` of another workload, ``tooFewPods`` freed by its own victims.
+    ``message`` has Kueue's own words, where it has any; ``text`` says it in ours. ``head`` is the
+    workload of the same ClusterQueue that is looked at instead, if there is one.
+    """
+
+    why: Literal[
+        "notQueued",
+        "backOff",
+        "clusterQueueInactive",
+        "notHead",
+        "inadmissible",
+        "preemptionGated",
+        "waitsForPodsReady",
+        "tooFewPods",
+    ]
+    message: str = ""
+    text: str
+    head: str | None = None
+
+
 class Plan(Covered):
     """The answer for one pending workload.
 
@@ -157,6 +182,8 @@ class Plan(Covered):
     permitted flavors, here, in ``greedy`` and in ``flavors``.
     ``in_the_way`` stands in the scheduler's own plan: the workloads because of which it would never
     come to the preemptor, as long as nothing changes. Looked for in small states.
+    ``held_back`` says why Kueue does nothing for the preemptor in its next cycle: the plan, and
+    Kueue's own beside it, are then what would be if it did.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
     ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
@@ -193,6 +220,7 @@ class Plan(Covered):
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
     in_the_way: tuple[str, ...] = ()
+    held_back: HeldBack | None = None
     kep83: Kep83 | None = None
     strict: bool = False
     notes: tuple[str, ...] = ()
@@ -214,8 +242,8 @@ class Plan(Covered):
 
     @property
     def never_comes(self) -> bool:
-        """Whether the scheduler would never come to the preemptor, as long as nothing changes."""
-        return bool(self.in_the_way)
+        """Whether the scheduler does not come to the preemptor in the next cycle, or never."""
+        return bool(self.in_the_way) or self.held_back is not None
 
     @property
     def requested(self) -> dict[tuple[str, str], int]:

@@ -26,6 +26,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
@@ -150,6 +151,15 @@ class _Checking:
         search = self._decision.search
         if greedy.strict != self.plan.strict:
             yield "documented precedence is a law for one of the two only"
+        if greedy.held_back != self.plan.held_back:
+            yield "it is held back otherwise than the plan"
+        told = greedy.held_back
+        if told is not None:
+            preemptor = find_preemptor(self.state, self.snapshot, self.plan.preemptor)
+            found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
+            facts = (found.why, found.message, found.text, found.head or None) if found else ()
+            claim = told.why, told.message, told.text, told.head
+            yield from compare("what holds it back", claim, facts)
         if greedy.in_the_way:
             yield from compare("who is in the way", greedy.in_the_way, self._in_the_way())
         if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:

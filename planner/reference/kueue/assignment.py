@@ -403,7 +403,7 @@ class FlavorAssigner:
                     yield more_needed(resource, flavor, subtract(value, available))
 
     def allows(self, flavor: str) -> bool:
-        """Say whether a variant may have a flavor (docs/semantics/kueue-features.md §7)."""
+        """Say whether a workload may have a flavor: a variant has only some."""
         allowed = self.preemptor.workload.allowed_flavors
         gate_on = self.snapshot.configuration.gate("ConcurrentAdmission")
         return allowed is None or not gate_on or flavor in allowed

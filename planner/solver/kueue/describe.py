@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, contested, total_request, whole_request
 from planner.objective.terms import TermTable
 from planner.plan import (
     Amount,
@@ -135,7 +135,7 @@ class Subject:
     ) -> Plan:
         """Return a plan of this preemptor."""
         snapshot, preemptor = self.snapshot, self.preemptor
-        after = self._after(victims)
+        after = self._after(victims, self._request)
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
             rules=self._rules,
@@ -152,7 +152,7 @@ class Subject:
             borrowing=borrowing,
             victims=tuple(victims),
             terms=dict(terms or {}),
-            shares=self._shares(after, touched),
+            shares=self._shares(self._after(victims, self._searched), touched),
             tree=self._tree(after, touched),
             certificate=certificate,
             greedy=greedy,
@@ -169,13 +169,18 @@ class Subject:
 
     @cached_property
     def _request(self) -> Mapping[int, int]:
+        by_rules = total_request if self.kep83 else whole_request
+        return by_rules(self.assignment, self.preemptor, self.snapshot)
+
+    @cached_property
+    def _searched(self) -> Mapping[int, int]:
         return total_request(self.assignment, self.preemptor, self.snapshot)
 
-    def _after(self, victims: Iterable[Victim]) -> Usage:
-        """Return the usage with the request counted and the victims gone."""
+    def _after(self, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
+        """Return the usage with a request counted and the victims gone."""
         snapshot = self.snapshot
         after = snapshot.usage.copy()
-        after.add(self.preemptor.queue, self._request)
+        after.add(self.preemptor.queue, request)
         for victim in victims:
             held = {snapshot.fr(one.flavor, one.resource): one.units for one in victim.usage}
             after.remove(snapshot.node_of[victim.cluster_queue], held)
@@ -196,7 +201,7 @@ class Subject:
             return ()
         tree, shares = snapshot.tree, Shares(snapshot.tree)
         with_preemptor = snapshot.usage.copy()
-        with_preemptor.add(preemptor.queue, self._request)
+        with_preemptor.add(preemptor.queue, self._searched)
         nodes = [node for queue in (preemptor.queue, *touched) for node in tree.path(queue)]
         return tuple(
             NodeShare(

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, contested, whole_request
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.candidates import eligible
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
@@ -389,7 +389,7 @@ def _borrow_level(planning: Planning, plan: Plan) -> int:
         for workload in workloads:
             if workload.key in gone:
                 usage.remove(queue, workload.usage)
-    request = total_request(plan.assignment, preemptor, snapshot)
+    request = whole_request(plan.assignment, preemptor, snapshot)
     levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
     return max(levels, default=0)
 
@@ -434,7 +434,7 @@ def choices_of(planning: Planning) -> Choices:
 def _asked(planning: Planning, assignment: Assignment) -> _Asked:
     """Return what an assignment asks for and contests: all that the laws look at."""
     snapshot = planning.snapshot
-    request = total_request(assignment, planning.preemptor, snapshot)
+    request = whole_request(assignment, planning.preemptor, snapshot)
     return frozenset(request.items()), contested(assignment, snapshot)
 
 

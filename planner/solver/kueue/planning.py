@@ -376,8 +376,9 @@ class Planning:
         if not positions:
             return plan
         verification = self._verify(plan)
-        if self.problem.fair is not None:
-            # Fill-back looks at no share: Kueue's own answer can be outside its own rules.
+        if self.problem.fair is not None or self.starves(positions):
+            # Fill-back looks at no share, and the search at no pods: Kueue's own answer can be
+            # outside its own rules.
             return plan.model_copy(update={"outside_rules": broken(verification.verdicts)})
         refuse_illegal(plan, verification)
         return plan
@@ -493,6 +494,18 @@ class Planning:
             "(flavorFungibility.preference PreemptionOverBorrowing)"
         )
 
+    def starves(self, positions: Sequence[int]) -> bool:
+        """Say whether victims leave too few pods, which Kueue's search does not look at."""
+        problem, usage = self.problem, self.snapshot.usage.copy()
+        for position in positions:
+            usage.remove(problem.workloads[position].queue, problem.workloads[position].usage)
+        short = (fr for fr, n in enumerate(problem.request) if n > problem.searched[fr])
+        return any(
+            problem.request[fr]
+            > max(0, usage.available(self.preemptor.queue, self.snapshot.fr(*problem.frs[fr])))
+            for fr in short
+        )
+
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         if self.decision.assignment.mode == "Fit" and self.fits_at_once:
             return "feasible", f"{self.NAME} admits it without preemption"
@@ -501,6 +514,10 @@ class Planning:
             return "unknown", taken
         if self.decision.assignment.mode == "NoFit":
             return "infeasible", self.why_no_flavor()
+        if victims and self.starves(self.greedy_positions()):
+            return "feasible", (
+                "Kueue's own victims do not free enough pods: it evicts nobody, and waits for ever"
+            )
         if victims:
             return "feasible", f"{self.NAME} preempts {victims_in_words(victims)}"
         return "unknown", f"{self.NAME} finds no victims that would make room"

@@ -9,10 +9,11 @@ from planner.assignment import flavor_resources, parse_assignment, read_assignme
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan import HeldBack, Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.engine import Deadline
 from planner.solver.kueue.flavors import solve_flavors
@@ -30,18 +31,63 @@ SMALL: Final = 300
 
 
 def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
-    """Return a plan, and Kueue's own beside it, with who keeps Kueue from the preemptor.
+    """Return a plan, and Kueue's own beside it, with what keeps Kueue from the preemptor.
 
-    A plan of a large state stays as it is, and so does one for which Kueue evicts nobody.
+    Who is in the way in every cycle is not looked for in a large state, and where Kueue evicts
+    nobody anyhow.
     """
-    if plan.greedy is None or not plan.greedy.victims:
+    if plan.greedy is None:
         return plan
-    found = who_is_in_the_way(planning, deadline)
+    reason = held_back(planning)
+    found = None
+    if plan.greedy.victims and (reason is None or reason.why == "notHead"):
+        found = who_is_in_the_way(planning, deadline)
+    if found is not None:
+        said = in_words(plan.preemptor, plan.cluster_queue, found)
+    elif reason is not None:
+        said = hold_in_words(plan.preemptor, reason)
+    else:
+        return plan
+    told: dict[str, object] = {"held_back": reason}
+    theirs = {"explanation": said, "in_the_way": found.workloads if found else ()}
+    greedy = plan.greedy.model_copy(update=told | theirs)
+    return plan.model_copy(update=told | {"greedy": greedy, "notes": (*plan.notes, said)})
+
+
+def held_back(planning: Planning) -> HeldBack | None:
+    """Return why Kueue does nothing for the preemptor in its next cycle; ``None`` if it does."""
+    found = why_held_back(planning.state, planning.snapshot, planning.preemptor, planning.decision)
     if found is None:
-        return plan
-    said = in_words(plan.preemptor, plan.cluster_queue, found)
-    greedy = plan.greedy.model_copy(update={"explanation": said, "in_the_way": found.workloads})
-    return plan.model_copy(update={"greedy": greedy, "notes": (*plan.notes, said)})
+        return None
+    return HeldBack(why=found.why, message=found.message, text=found.text, head=found.head or None)
+
+
+def hold_in_words(preemptor: str, reason: HeldBack) -> str:
+    """Say why Kueue does nothing for a preemptor, and what the plan for it then is."""
+    kueue = f' (Kueue: "{reason.message}")' if reason.message not in reason.text else ""
+    text = f"{reason.text}{kueue}"
+    match reason.why:
+        case "notHead":
+            return (
+                f"Kueue does not come to {preemptor} in its next cycle: {text}; the plan is what "
+                "would be if it were the head"
+            )
+        case "clusterQueueInactive":
+            return f"Kueue does not even look at {preemptor}: {text}"
+        case "preemptionGated":
+            return (
+                f"Kueue evicts nobody for {preemptor}: {text}; the plan is what would be if all "
+                "its gates were open"
+            )
+        case "waitsForPodsReady":
+            return f"Kueue does not admit {preemptor} for now, although it fits: {text}"
+        case "tooFewPods":
+            return f"Kueue evicts nobody for {preemptor}, which will wait for ever: {text}"
+        case _:
+            return (
+                f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
+                "it did"
+            )
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:

@@ -41,7 +41,13 @@ from planner.quota.snapshot import Snapshot
 from planner.solver.engine import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
-from planner.solver.kueue.start import in_words, start, who_is_in_the_way
+from planner.solver.kueue.start import (
+    held_back,
+    hold_in_words,
+    in_words,
+    start,
+    who_is_in_the_way,
+)
 from planner.solver.search import Counts
 from planner.solver.start import Given
 from planner.state import State
@@ -371,8 +377,11 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
         plan, said = self._plan, answer.text
         found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
+        reason = held_back(self.planning)
         if found is not None:
             said = f"{said}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
+        elif reason is not None:
+            said = f"{hold_in_words(plan.preemptor, reason)}. {said}"
         return Explanation(
             rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
             question=answer.question,
