@@ -5,7 +5,7 @@
 FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. The samples are
 written next to this script under the same names; the same recordings give the same lines. Of
 large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
-kueue-features/ the examples of what decides who is nominated, and 40 lines of two other files.
+kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ LINES: Final = 40
 PATTERNS: Final = ("classical-*", "cycle-*", "edge", "fair-*", "flavors", "small-*")
 LARGE: Final = "large-units"
 TENTH: Final = "public.jsonl.gz"
-
-
 FEATURES: Final = "kueue-features"
 EXAMPLES: Final = ("ac", "ca", "mk", "ok", "pr", "q", "rs", "ver02", "wf")
 """How the ids of the examples of nomination, quota for pods and requests begin."""

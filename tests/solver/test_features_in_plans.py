@@ -66,14 +66,31 @@ def test_a_slice_that_the_rules_permit_as_a_victim_is_named() -> None:
     assert any("permit ns/old as a victim, too; once it is evicted" in note for note in notes)
 
 
-def test_pods_that_only_grow_cannot_be_planned_for() -> None:
-    """Kueue looks for room for additional pods, of which there are none, and evicts in vain."""
-    state = growing(Pods(4, 2), running("one", "q", 1), running("other", "q", 1))
-    plan = solved(state)
-    assert plan.status == "infeasible"
-    assert plan.explanation.startswith("its pods ask for more each than those of ns/old")
+def test_room_for_pods_that_grow_is_looked_for() -> None:
+    """Four pods of 2 instead of 1 need four more of eight; Kueue looks for none, and takes one."""
+    others = [running(f"w{n}", "q", 1, minute=n) for n in range(4)]
+    plan = solved(growing(Pods(4, 2), *others, quota=8))
+    assert plan.status == "optimal"
+    assert len(plan.victims) == 4
     assert plan.greedy is not None
-    assert len(plan.greedy.victims) == 1
+    assert plan.greedy.keys == ("ns/w3",)
+    assert [law.partition(" ")[0] for law in plan.greedy.outside_rules] == ["KQ-01"]
+    assert "larger pods take" in plan.greedy.explanation
+    assert any("ask for more each than those of ns/old" in note for note in plan.notes)
+
+
+def test_pods_of_a_slice_count_beyond_those_of_the_old_one() -> None:
+    """The queue covers pods: four of five are the old slice's, so two more need one victim."""
+    state = state_of(
+        queue("q", {"gpu": 20, "pods": 6}, within="LowerPriority"),
+        old("old", "q", Pods(4, {"gpu": 1, "pods": 1}), priority=5),
+        running("one", "q", {"gpu": 1, "pods": 1}),
+        running("two", "q", {"gpu": 1, "pods": 1}),
+        new("q", Pods(5), priority=5),
+    )
+    plan = solved(state)
+    assert plan.status == "optimal"
+    assert len(plan.victims) == 1
 
 
 def test_what_comes_after_a_plan_counts_a_slice_once() -> None:
