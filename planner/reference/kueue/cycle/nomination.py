@@ -117,10 +117,13 @@ def why_held_back(
 
 
 def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) -> bool:
-    """Say whether all that was assigned is available without the targets, pods included."""
+    """Say whether all that was assigned is available without the targets, pods included.
+
+    A slice that is replaced is a target too, and goes with all it holds.
+    """
     usage = snapshot.usage.copy()
-    for target in decision.search.targets:
-        usage.remove(target.workload.queue, target.workload.usage)
+    for workload in {one.workload.key: one.workload for one in decision.targets}.values():
+        usage.remove(workload.queue, workload.usage)
     assigned = decision.assigned.usage
     return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in assigned.items())
 
