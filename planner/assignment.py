@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field, ValidationError
 from planner.errors import SchemaError
 from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
-from planner.quota.slices import replaced_by
+from planner.quota.slices import Replaced, replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import FlavorResource
 from planner.state.base import Count, Schema
@@ -178,9 +178,13 @@ def whole_request(
     """Return what must be available in the end: REQ, and the pods where the queue covers those.
 
     The search for victims does not look at pods, but the cycle that would admit does
-    (docs/semantics/kueue-features.md §5).
+    (docs/semantics/kueue-features.md §5). Nor does it look at what the pods of a slice ask for
+    more than those of the slice that it replaces; flavor assignment tests the totals (§2).
     """
     total = total_request(assignment, preemptor, snapshot)
+    replaced = replaced_by(snapshot, preemptor)
+    if replaced is not None:
+        return _with_totals(total, replaced, assignment, preemptor, snapshot)
     if not snapshot.configuration.rules.pods_outside_search:
         return total  # of older releases, whose search counts them
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
@@ -189,6 +193,30 @@ def whole_request(
         fr = None if choice is None else snapshot.fr_or_none(choice.flavor, PODS)
         if count and fr is not None:
             total[fr] = add(total.get(fr, 0), count)
+    return total
+
+
+def _with_totals(
+    total: dict[int, int],
+    replaced: Replaced,
+    assignment: Assignment,
+    preemptor: Preemptor,
+    snapshot: Snapshot,
+) -> dict[int, int]:
+    """Return a request raised to what a slice asks for in total beyond what the old one holds."""
+    tested: dict[int, int] = {}
+    pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
+    for place, (request, pods) in enumerate(pairs):
+        count = request.count if pods.count is None else pods.count
+        totals = {**request.scaled(count).totals, PODS: count}
+        for resource, choice in pods.flavors.items():
+            fr = snapshot.fr_or_none(choice.flavor, resource)
+            if fr is not None:
+                amount = replaced.beyond([place], resource, totals.get(resource, 0))
+                tested[fr] = add(tested.get(fr, 0), amount)
+    for fr, amount in tested.items():
+        if amount > total.get(fr, 0):
+            total[fr] = amount
     return total
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, contested, total_request, whole_request
 from planner.quota.amount import add, subtract
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 
@@ -30,6 +30,7 @@ class Simulation:
         self.queue = preemptor.queue
         self.policy = snapshot.queues[preemptor.queue].spec.preemption
         self.request = total_request(assignment, preemptor, snapshot)
+        self.needed = whole_request(assignment, preemptor, snapshot)
         self.contested = contested(assignment, snapshot)
         self.workloads = {w.key: w for held in snapshot.admitted.values() for w in held}
         self._usage: dict[tuple[int, int, Gone], int] = {}
@@ -89,9 +90,10 @@ class Simulation:
             used = self.usage(self.queue, fr, gone)
             if not borrowing and add(used, asked) > self.tree.nominal(self.queue, fr):
                 return False
-            if asked > max(0, self.available(self.queue, fr, gone)):
-                return False
-        return True
+        return all(
+            asked <= max(0, self.available(self.queue, fr, gone))
+            for fr, asked in self.needed.items()
+        )
 
     # §5.2 and §5.3: candidates, as collected before the first removal.
 

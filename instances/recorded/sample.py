@@ -57,7 +57,7 @@ def sample_large(folder: Path, target: Path) -> None:
 
 
 def sample_features(folder: Path, target: Path) -> None:
-    """Take the examples of nomination, and an even sample of the other files."""
+    """Take the examples of nomination, and an even sample of other files."""
     target.mkdir(exist_ok=True)
     lines = read(folder / "features.jsonl.gz")
     write(

@@ -116,13 +116,6 @@ class Devices:
             return replace(NOTHING, rejection=_CLAIM)
         return self._charged(workload)
 
-    def are_looked_for(self, workload: Workload) -> bool:
-        """Say whether Kueue looks for devices before it queues a workload."""
-        if not self.configuration.gate("KueueDRAIntegration"):
-            return False
-        claims = any(_claims(pods) for pods in workload.spec.pod_sets)
-        return claims or self._asks_extended(workload)
-
     def _asks_extended(self, workload: Workload) -> bool:
         """Say whether a container asks for a resource that a class of devices stands for."""
         if not self.configuration.gate("KueueDRAIntegrationExtendedResource"):

@@ -51,7 +51,7 @@ from planner.solver.kueue.describe import (
     hold_in_words,
     victims_in_words,
 )
-from planner.solver.kueue.remarks import lacking_room, remarks
+from planner.solver.kueue.remarks import remarks
 from planner.solver.proving.settle import Proved
 from planner.state import State
 from planner.verifier.kueue.certificate import check_certificate
@@ -496,18 +496,6 @@ class Planning:
         """Say in words why no legal victim set exists."""
         return explain_infeasible(self.problem, self.eligible)
 
-    def why_in_vain(self) -> str:
-        """Say why evictions for a slice of larger pods do not help; empty if they do."""
-        replaced = replaced_by(self.snapshot, self.preemptor)
-        short = lacking_room(self) if replaced and self.decision.assignment.mode != "Fit" else []
-        if replaced is None or not short:
-            return ""
-        return (
-            f"its pods ask for more each than those of {replaced.slice.key}, which it replaces: "
-            f"{', '.join(short)} more would have to be free, and Kueue looks for room for "
-            "additional pods only, of which there are none"
-        )
-
     def why_never_looked(self) -> str:
         """Say why nobody looks for victims of a preemptor that does not fit."""
         return (
@@ -516,7 +504,10 @@ class Planning:
         )
 
     def starves(self, positions: Sequence[int]) -> bool:
-        """Say whether victims leave too few pods, which Kueue's search does not look at."""
+        """Say whether victims leave too little of what Kueue's search does not look at.
+
+        That is pods, and what pods of a slice ask for more than those of the one it replaces.
+        """
         problem, usage = self.problem, self.snapshot.usage.copy()
         for position in positions:
             usage.remove(problem.workloads[position].queue, problem.workloads[position].usage)
@@ -537,7 +528,10 @@ class Planning:
             return "infeasible", self.why_no_flavor()
         if victims and self.starves(self.greedy_positions()):
             return "feasible", (
-                "Kueue's own victims do not free enough pods: it evicts nobody, and waits for ever"
+                "Kueue's own victims do not free what its larger pods take: it evicts others later"
+                if replaced_by(self.snapshot, self.preemptor)
+                else "Kueue's own victims do not free enough pods: it evicts nobody, and waits "
+                "for ever"
             )
         if victims:
             return "feasible", f"{self.NAME} preempts {victims_in_words(victims)}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from planner.assignment import total_request
 from planner.quantity import format_units
 from planner.quota.slices import Replaced, names_replaced, replaced_by
 from planner.reference.kueue.decision import Decision, outcomes
@@ -45,27 +44,17 @@ def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
             f"the rules permit {old} as a victim, too; once it is evicted, {key} asks for all of "
             "its pods"
         )
-    short = lacking_room(planning) if planning.decision.assignment.mode == "Preempt" else []
-    if short:
-        yield (
-            f"pods of {key} ask for more each than those of {old}: it is admitted when "
-            f"{', '.join(short)} more are free, but Kueue looks for room for additional pods only"
-        )
-
-
-def lacking_room(planning: Planning) -> list[str]:
-    """Return what must be free beyond what the search for victims looks for, in words.
-
-    Kueue tests the difference of the totals, and searches for the difference in pods.
-    """
-    snapshot, preemptor = planning.snapshot, planning.preemptor
-    searched = total_request(planning.decision.assignment, preemptor, snapshot)
-    return [
-        f"{format_units(amount - searched.get(fr, 0), snapshot.tree.frs[fr].resource)} "
-        f"{snapshot.tree.frs[fr]}"
-        for fr, amount in planning.decision.assigned.usage.items()
-        if amount > max(0, searched.get(fr, 0)) and snapshot.tree.frs[fr].resource != "pods"
+    problem = planning.problem
+    beyond = [
+        f"{format_units(asked - problem.searched[fr], problem.frs[fr].resource)} {problem.frs[fr]}"
+        for fr, asked in enumerate(problem.request)
+        if asked > max(0, problem.searched[fr]) and problem.frs[fr].resource != "pods"
     ]
+    if beyond and planning.decision.assignment.mode == "Preempt":
+        yield (
+            f"pods of {key} ask for more each than those of {old}: Kueue's own search looks for "
+            f"room for additional pods only, and not for {', '.join(beyond)} more that it needs"
+        )
 
 
 def _of_a_name(planning: Planning) -> Iterator[str]:

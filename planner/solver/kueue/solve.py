@@ -217,9 +217,6 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
             "Kueue stops assigning flavors there and cannot go on"
         )
     if planning.fits_at_once:
-        in_vain = planning.why_in_vain()
-        if in_vain:
-            return "infeasible", in_vain
         return "optimal", "it fits as it is: no eviction needed"
     if assignment.mode == "Fit":
         return "infeasible", planning.why_never_looked()

@@ -42,7 +42,9 @@ class FairCase(Case):
 
 def fair_setting_of(setting: Setting) -> FairSetting:
     """Return the same preemptor and state, under fair sharing."""
-    return FairSetting(setting.snapshot, setting.preemptor, setting.request, setting.contested)
+    return FairSetting(
+        setting.snapshot, setting.preemptor, setting.request, setting.contested, setting.searched
+    )
 
 
 def fair_case_of(setting: FairSetting, plan: Plan) -> FairCase:

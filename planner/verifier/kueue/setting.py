@@ -49,12 +49,7 @@ class Setting:
     preemptor: Preemptor
     request: Mapping[int, int]
     contested: frozenset[int]
-
-    @cached_property
-    def searched(self) -> Mapping[int, int]:
-        """REQ, what the search for victims counts: the request but for pods (§5.1)."""
-        frs = self.snapshot.tree.frs
-        return {fr: n for fr, n in self.request.items() if frs[fr].resource != "pods"}
+    searched: Mapping[int, int]
 
     @property
     def queue(self) -> int:

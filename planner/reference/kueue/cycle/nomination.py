@@ -118,11 +118,15 @@ def why_held_back(
 
 
 def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) -> bool:
-    """Say whether all that is asked for is available without the targets, pods included."""
+    """Say whether all that is asked for is available without the targets, pods included.
+
+    A slice that is replaced is a target too, and goes with all it holds.
+    """
     usage = snapshot.usage.copy()
-    for target in decision.search.targets:
-        usage.remove(target.workload.queue, target.workload.usage)
-    asked = whole_request(decision.assignment, preemptor, snapshot)
+    for workload in {one.workload.key: one.workload for one in decision.targets}.values():
+        usage.remove(workload.queue, workload.usage)
+    # Flavors that were given, and not assigned, come without their usage.
+    asked = decision.assigned.usage or whole_request(decision.assignment, preemptor, snapshot)
     return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in asked.items())
 
 
