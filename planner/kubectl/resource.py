@@ -78,17 +78,17 @@ RESOURCES: Final = (
     Resource("limitranges", "", "pods have no default requests and limits", of_preemptor=True),
     Resource("poddisruptionbudgets", "policy", "no PodDisruptionBudget is looked at", forgone=True),
     Resource(
-        "configmaps",
-        "",
-        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
-        single=True,
-    ),
-    Resource(
         "deployments",
         "apps",
         "the release of Kueue is told by other signs, or the newest rules are taken",
         single=True,
         forgone=True,
+    ),
+    Resource(
+        "configmaps",
+        "",
+        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
+        single=True,
     ),
 )
 """Everything that is asked for, in this order."""
