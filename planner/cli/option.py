@@ -129,7 +129,7 @@ def release(text: str) -> str:
     try:
         return find_release(text).name
     except ValueError as error:
-        raise click.BadParameter(f"{error}, or {AUTO}") from None
+        raise click.BadParameter(f"{error}; {AUTO} takes the one that STATE tells") from None
 
 
 def front_measures(name: str) -> tuple[str, str] | None:

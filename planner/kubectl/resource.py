@@ -95,17 +95,17 @@ RESOURCES: Final = (
     ),
     Resource("resourceslices", DEVICES, "no device is known", forgone=True),
     Resource(
-        "configmaps",
-        "",
-        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
-        single=True,
-    ),
-    Resource(
         "deployments",
         "apps",
         "the release of Kueue is told by other signs, or the newest rules are taken",
         single=True,
         forgone=True,
+    ),
+    Resource(
+        "configmaps",
+        "",
+        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
+        single=True,
     ),
 )
 """Everything that is asked for, in this order."""

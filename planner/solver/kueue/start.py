@@ -139,7 +139,7 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
-        snapshot = under_release(snapshot, preemptor)
+        snapshot = under_release(state, snapshot, preemptor)
     if options is not None:
         return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
     kind = StrictPlanning if strict else Planning
