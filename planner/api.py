@@ -26,7 +26,6 @@ from planner.solver.start import (
     start,
 )
 from planner.solver.start import solve as solve_started
-from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ def greedy(
     pending: str | None = ...,
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
-    *,
     rules: RulesInput | None = ...,
 ) -> Plan: ...
 @overload
@@ -63,7 +61,7 @@ def greedy(
     pending: str | None = ...,
     *,
     now: datetime | str | None = ...,
-    laws: Laws = ...,
+    rules: RulesInput | None = ...,
 ) -> YuniKornPlan: ...
 @overload
 def greedy(
@@ -71,17 +69,13 @@ def greedy(
     pending: str | None = ...,
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
-    laws: Laws | None = ...,
-    *,
     rules: RulesInput | None = ...,
 ) -> AnyPlan: ...
-def greedy(  # noqa: PLR0913 - the public signature
+def greedy(
     state: AnyState,
     pending: str | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
-    laws: Laws | None = None,
-    *,
     rules: RulesInput | None = None,
 ) -> AnyPlan:
     """Return what the scheduler itself would do for a pending workload, verified.
@@ -98,13 +92,12 @@ def greedy(  # noqa: PLR0913 - the public signature
         ``assignment``, or ``{podset: {resource: {"flavor": ..., "mode": ...}}}``.
     now
         The clock; the state's own when left out.
-    laws
-        YuniKorn: ``design``, ``written`` or ``code``, by which its answer is judged; ``design``
-        when left out.
     rules
-        Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or the options as ``planner.state.kep83.Kep83``
-        for what KEP-83's algorithm of 2022 would do instead; fair sharing is then not looked at.
-        ``strict`` for Kueue's own rules with its documented precedence, laws ST-01 to ST-05.
+        YuniKorn: ``design``, ``written`` or ``code``, the side to take where its written laws and
+        its code differ; ``design`` when left out. Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or
+        the options as ``planner.state.kep83.Kep83`` for what KEP-83's algorithm of 2022 would do
+        instead; fair sharing is then not looked at. ``strict`` for Kueue's own rules with its
+        documented precedence, laws ST-01 to ST-05.
 
     Raises
     ------
@@ -112,7 +105,7 @@ def greedy(  # noqa: PLR0913 - the public signature
         If the workload cannot be planned for, the assignment does not suit it, or there are no
         such rules.
     """
-    return start(state, Given(pending, assignment, now, laws, rules)).greedy_plan()
+    return start(state, Given(pending, assignment, now, rules)).greedy_plan()
 
 
 @overload
@@ -140,7 +133,7 @@ def solve(
     *,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     certify: bool | None = ...,
 ) -> YuniKornPlan: ...
 @overload
@@ -152,12 +145,11 @@ def solve(
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     flavors: Flavors = ...,
     *,
     stability: bool | None = ...,
     stable: bool = ...,
-    rules: RulesInput | None = ...,
     certify: bool | None = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
@@ -168,12 +160,11 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: Laws | None = None,
+    rules: RulesInput | None = None,
     flavors: Flavors = "kueue",
     *,
     stability: bool | None = False,
     stable: bool = False,
-    rules: RulesInput | None = None,
     certify: bool | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
@@ -191,9 +182,6 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         ``min-cost``; what is not named costs 1.
     time_limit
         Seconds, building the model included; the best plan found by then is returned.
-    laws
-        YuniKorn: the side to take where its written laws and its code differ: ``design``, also
-        when left out, ``written``, which takes law 4 by its words, or ``code``.
     flavors
         Kueue: with ``optimal`` the flavors, too, are chosen for least disruption, among all that
         the rules permit; with ``kueue`` they are those that Kueue assigns.
@@ -206,8 +194,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         where it is proved that there is none; the explanation then says who would preempt whom,
         and which policies at Never would leave a stable plan.
     rules
-        Kueue: as for ``planner.greedy``. Flavors are then those of KEP-83's algorithm, or with
-        ``strict`` Kueue's own; nothing is said of stability, and ``strict`` has no trees.
+        As for ``planner.greedy``; of YuniKorn's, ``written`` takes law 4 by its words. Flavors of
+        Kueue are those of KEP-83's algorithm, or with ``strict`` its own; nothing is said of
+        stability, and ``strict`` has no trees.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
@@ -216,7 +205,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     Raises
     ------
     InputError
-        If the workload, the objective, a cost, the laws, the assignment, the flavors or the rules
+        If the workload, the objective, a cost, the assignment, the flavors or the rules
         cannot be used, or a victim's LocalQueue, where stability is asked for, is not in the dump.
     InternalError
         If a plan fails its own verification; it is then never returned.
@@ -225,7 +214,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
     given, wanted = (
-        Given(pending, assignment, now, laws, rules, certify),
+        Given(pending, assignment, now, rules, certify),
         Wanted(flavors, stability, stable),
     )
     planner = PLANNER.of(state)
@@ -243,8 +232,6 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: Laws | None = None,
-    *,
     rules: RulesInput | None = None,
 ) -> Front:
     """Return the Pareto front of two measures: what less of the one costs in the other.
@@ -254,7 +241,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
 
     Parameters
     ----------
-    state, pending, costs, assignment, now, laws, rules
+    state, pending, costs, assignment, now, rules
         As for ``planner.solve``.
     first, second
         The measures: terms, or sums of terms of one unit such as ``D4+D5``.
@@ -264,13 +251,13 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     Raises
     ------
     InputError
-        If the workload, a measure, a cost, the laws, the assignment or the rules cannot be used.
+        If the workload, a measure, a cost, the assignment or the rules cannot be used.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
     measures = parse_front(f"{FRONT}{first},{second}")
     deadline = deadline_after(time_limit)
-    given = Given(pending, assignment, now, laws, rules)
+    given = Given(pending, assignment, now, rules)
     planning = start(state, given, _checked_costs(costs))
     return sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
 
@@ -298,7 +285,7 @@ def explain(
     *,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     limit: int = ...,
 ) -> YuniKornExplanation: ...
 @overload
@@ -311,7 +298,7 @@ def explain(
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     limit: int = ...,
 ) -> Explanation | YuniKornExplanation: ...
 def explain(  # noqa: PLR0913, PLR0917 - the public signature
@@ -323,7 +310,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: Laws | None = None,
+    rules: RulesInput | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> Explanation | YuniKornExplanation:
     """Explain the least disruptive plan for a pending workload, or why there is none.
@@ -335,7 +322,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 
     Parameters
     ----------
-    state, pending, objective, costs, assignment, now, laws
+    state, pending, objective, costs, assignment, now, rules
         As for ``planner.solve``.
     victim
         What to ask about: a running workload of Kueue as ``namespace/name``, or an allocation of
@@ -357,7 +344,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)
-    given = Given(pending, assignment, now, laws)
+    given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
     return found

@@ -126,7 +126,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     if message is not None:
         return _take_apart(message, state, now, max_size, target)
     read_state = read(state, now=now, max_bytes=max_size or MAX_BYTES)
-    more = {"costs": read_optional(costs), "assignment": read_optional(assignment), "laws": laws}
+    more = {"costs": read_optional(costs), "assignment": read_optional(assignment), "rules": laws}
     with file_named({"costs": costs, "assignment": assignment}):
         answer = api.explain(
             read_state, pending, victim, profile, time_limit=time_limit, limit=limit, **more

@@ -126,7 +126,7 @@ def command(  # noqa: PLR0913 - one parameter an option
             shapes=shapes or "all",
             limit=limit,
             time_limit=time_limit,
-            laws=laws,
+            rules=laws,
             progress=lambda done, total, key: progress.update(done / total, key),
         )
     warn(_remarks(answer))

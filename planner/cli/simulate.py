@@ -211,7 +211,7 @@ def command(  # noqa: PLR0913 - one parameter an option
             storm=storm,
             objective=profile,
             time_limit=time_limit,
-            laws=laws,
+            rules=laws,
             report=lambda at_s, done: progress.update(
                 max(at_s / max(1, until), done / cycles), f"{at_s:,} s, {done:,} cycles"
             ),

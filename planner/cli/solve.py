@@ -183,7 +183,7 @@ def solve(  # noqa: PLR0913 - one parameter an option
 
     target = Target.choose(style, output)
     known: dict[str, Any] = {"costs": read_optional(costs), "time_limit": time_limit}
-    given = {**known, "assignment": read_optional(assignment), "laws": laws, "rules": rules}
+    given = {**known, "assignment": read_optional(assignment), "rules": rules or laws}
     wanted = {**given, "flavors": flavors, "stability": stability, "stable": stable}
     read_state = _read(reading, now, verbose=verbose)
     # What was read stays until the end. Otherwise each later full collection walks it all, and

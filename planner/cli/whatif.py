@@ -143,10 +143,10 @@ def command(  # noqa: PLR0913 - one parameter an option
     if workload is not None:
         known, added = _with_workload(found, workload, queue)
     wanted = pending or next(iter(added), None)
-    after = api.solve(edit(known, edits), wanted, profile, time_limit=time_limit, laws=laws)
+    after = api.solve(edit(known, edits), wanted, profile, time_limit=time_limit, rules=laws)
     before = None
     if edits or after.preemptor not in added:
-        before = api.solve(known, wanted, profile, time_limit=time_limit, laws=laws)
+        before = api.solve(known, wanted, profile, time_limit=time_limit, rules=laws)
     warn(note for plan in (before, after) if plan is not None for note in plan.notes)
     answer = compare(edits, before, after, added)
     target.emit(render(answer, target.style, width=target.width, color=target.color))

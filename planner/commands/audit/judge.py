@@ -38,7 +38,7 @@ PRECEDENCE: Final = Part[
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
+    """What is asked of every state: objectives, seconds for each optimum, the clock, the rules.
 
     ``pending`` is the only one asked about, if it is given.
     """
@@ -46,7 +46,7 @@ class Question:
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
     time_limit: float | None = None
     now: datetime | None = None
-    laws: str | None = None
+    rules: str | None = None
     pending: str | None = None
 
     @property
@@ -70,7 +70,7 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
     cases, failures = [], []
     wanted = (question.pending,) if question.pending else instance.pending
     for pending in wanted:
-        given = Given(pending, instance.assignment, question.now, question.laws)
+        given = Given(pending, instance.assignment, question.now, question.rules)
         try:
             cases.append(_case(instance, given, question))
         except InternalError:

@@ -28,7 +28,7 @@ def audit(  # noqa: PLR0913 - the public signature
     *,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: str | None = None,
+    rules: str | None = None,
 ) -> Audit:
     """Judge the scheduler's own answer for every pending workload of a state.
 
@@ -38,7 +38,7 @@ def audit(  # noqa: PLR0913 - the public signature
         The only one to judge; every one when left out.
     objectives
         What the optimum minimises: names, TOML files or profiles. ``min-count`` is always added.
-    now, laws
+    now, rules
         As for ``planner.solve``.
     time_limit
         Seconds for each optimum.
@@ -52,7 +52,7 @@ def audit(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification.
     """
     profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
-    question = Question(profiles, time_limit, clock_of(now), laws, pending)
+    question = Question(profiles, time_limit, clock_of(now), rules, pending)
     instance = Instance(state.source, state, pending_workloads(state))
     return summarise(question, [audit_instance(instance, question)])
 
@@ -115,6 +115,6 @@ def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[st
         objectives=[repr(profile) for profile in question.asked],
         time_limit=question.time_limit,
         limits=asdict(limits),
-        laws=question.laws,
+        rules=question.rules,
         pending=question.pending,
     )

@@ -67,7 +67,7 @@ class Exposing(Protocol):
         """Yield everything that runs, in the order of the dump."""
         ...
 
-    def planner(self, state: AnyState, laws: str | None) -> Callable[[str], AnyPlanning]:
+    def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
         """Return what makes a preemptor, named by its key, ready for planning."""
         ...
 

@@ -11,7 +11,7 @@ from planner.commands.explain.kueue.candidacy import excluded_by, standing
 from planner.commands.explain.kueue.change import KueueTrial, smallest_changes
 from planner.commands.explain.kueue.clash import clash_in_words, minimal_clash, shortfalls
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
-from planner.errors import LookupFailed
+from planner.errors import InputError, LookupFailed
 from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.solver.engine import Deadline
@@ -39,6 +39,8 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
     ) -> None:
         self.state = state
         self.planning = start(state, given, costs)
+        if given.rules is not None:
+            raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         self._plan = solve_planning(self.planning, profile, deadline)
         super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
