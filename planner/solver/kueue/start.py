@@ -27,6 +27,9 @@ from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
 
+SIDES: Final = ("design", "written", "code")
+"""Rules that are sides to take where YuniKorn's written laws and its code differ."""
+
 SMALL: Final = 300
 """Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
 
@@ -117,9 +120,9 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     InputError
         If it cannot be planned for, or something given means nothing here.
     """
-    if given.laws is not None:
+    if given.rules in SIDES:
         expected = "leave it out: only YuniKorn's written laws and code differ"
-        raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
+        raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
     with without_garbage_collection():
         planning = _start(state, given, costs)
     planning.certify = given.certify

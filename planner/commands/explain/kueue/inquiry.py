@@ -18,7 +18,7 @@ from planner.commands.explain.kueue.clash import (
 )
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
-from planner.errors import InternalError, LookupFailed
+from planner.errors import InputError, InternalError, LookupFailed
 from planner.laws import Law, Register, law_behind
 from planner.objective.profiles import Profile
 from planner.plan import Plan
@@ -251,6 +251,8 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
     ) -> None:
         self.state = state
         self.planning = start(state, given, costs)
+        if given.rules is not None:
+            raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         self._plan = solve_planning(self.planning, profile, deadline)
         super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
