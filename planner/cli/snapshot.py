@@ -51,7 +51,7 @@ Exit code 0 means that the dump is written; nothing is written otherwise.
     "-n",
     "--namespace",
     metavar="NAME",
-    help="The namespace of the pending workload: LocalQueues and LimitRanges are read there only. "
+    help="The namespace of the pending workload: LimitRanges are read there only. "
     "Workloads are always read in all namespaces, for all of them use quota.",
 )
 @click.option(
