@@ -270,7 +270,7 @@ def test_only_variants_hold_quota_where_variants_compete() -> None:
 
 
 def test_a_policy_that_is_empty_is_not_never_under_fair_sharing() -> None:
-    """§4.4: only an empty reclaimWithinCohort lets a queue preempt its own while borrowing."""
+    """Only an empty one lets it preempt its own while borrowing: docs/semantics/kueue.md §4.4."""
     fair = configuration(fairSharing={})
     modes = []
     for policy in ("Never", ""):
