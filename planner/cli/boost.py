@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
+from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
     kueue_release_option,
@@ -80,6 +80,6 @@ def command(given: Given) -> int:
 def _exit_code(answer: Boosts) -> int:
     """Return the code of the answer; boosts for a plan that is not proved best prove nothing."""
     if answer.status == "smallest" and answer.plan.status != "optimal":
-        return NOT_PROVED
+        return CONDITIONAL if answer.plan.claim == "optimal" else NOT_PROVED
     codes = {"smallest": OPTIMAL, "found": NOT_PROVED, "impossible": INFEASIBLE}
     return codes.get(answer.status, NO_PLAN)

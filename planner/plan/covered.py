@@ -75,7 +75,10 @@ class Covered(Record):
         return self
 
 
+CONDITION: Final = "If what is not modelled decides nothing"
 _PROVED: Final = frozenset(get_args(Proved))
+_SAID: Final = frozenset({"explanation", "answer"})
+"""Fields in which an answer is put in words."""
 CoveredT = TypeVar("CoveredT", bound=Covered)
 
 
@@ -92,4 +95,6 @@ def qualified(
     update: dict[str, object] = {"coverage": coverage, "assume": assume}
     if assume is None and known.status in _PROVED:
         update |= {"status": "conditional", "proved": known.status}
+        said = _SAID & type(answer).model_fields.keys()
+        update |= {name: f"{CONDITION}, {getattr(known, name)}" for name in said}
     return answer.model_copy(update=update)

@@ -147,7 +147,7 @@ def _lines(audit: Audit) -> Iterator[str]:
     summary = audit.summary
     if summary.precedence.judged:
         yield line("precedence", **summary.precedence.model_dump())
-    names = "states cases with_victims infeasible clean unproved failures"
+    names = "states cases conditional with_victims infeasible clean unproved failures"
     yield line("total", **fields(summary, names))
 
 
@@ -175,6 +175,7 @@ def _case_lines(case: Case) -> Iterator[str]:
     if (kept := case.precedence) is not None:
         found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
         yield line("in_turn", *where, **found, fewest=kept.victims or "none")
+    yield from (line("uncovered", *where, one.feature, one.kind) for one in case.coverage)
     if case.needless:
         yield line("needless", *where, *case.needless)
     yield from each("outside_rules", map(Said, case.outside_rules), *where)
@@ -223,10 +224,15 @@ def _head(audit: Audit) -> Iterator[Fact]:
     summary = audit.summary
     counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
     yield Fact("Audited", Cell(counted), "title")
-    faulty = summary.cases - summary.clean
+    faulty = summary.covered - summary.clean
     badge = f"{plural(faulty, 'case')} with findings" if faulty else CLEAN
     yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
     yield Fact("Evicting", Cell(_answer(audit)), "answer")
+    if summary.conditional:
+        missing = Counter(one.title for case in audit.cases for one in case.coverage)
+        names = ", ".join(f"{title} ({count:,})" for title, count in sorted(missing.items()))
+        said = f"{plural(summary.conditional, 'case')} not counted: {names}"
+        yield Fact("Not modelled", Cell(said, tone="warn"))
     yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
     for one in summary.verdicts:
         judged = f"{one.best:,} of {one.judged:,} of its answers are best, {one.not_best:,} are not"
@@ -244,7 +250,7 @@ def _head(audit: Audit) -> Iterator[Fact]:
 
 def _answer(audit: Audit) -> str:
     summary = audit.summary
-    said = [f"the scheduler itself evicts in {summary.with_victims:,} of {summary.cases:,}"]
+    said = [f"the scheduler itself evicts in {summary.with_victims:,} of {summary.covered:,}"]
     if summary.unproved:
         said.append(f"{summary.unproved:,} not proved within the time limit")
     if summary.failures:
@@ -273,7 +279,7 @@ def _findings(audit: Audit) -> Iterator[Block]:
     rows: list[tuple[FindingCode, int]] = [
         (code, count) for code, count in audit.summary.findings.items() if count
     ]
-    cases = max(1, audit.summary.cases)
+    cases = max(1, audit.summary.covered)
     columns: list[Column[tuple[FindingCode, int]]] = [
         Column("Finding", lambda row: row[0]),
         Column("Cases", lambda row: f"{row[1]:,}", number=True),
@@ -282,7 +288,7 @@ def _findings(audit: Audit) -> Iterator[Block]:
     ]
     if rows:
         yield table("What is wrong with the scheduler's own answers", columns, rows)
-    elif audit.summary.cases:
+    elif audit.summary.covered:
         yield Paragraph("Nothing to find fault with.", "good")
 
 

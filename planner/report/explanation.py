@@ -14,6 +14,7 @@ from planner.commands.explain.record import (
     Optima,
     TermDifference,
 )
+from planner.report.covered import answer_in_words, assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,
     Block,
@@ -85,13 +86,14 @@ def document(answer: AnyExplanation) -> Document:
 
 def _head(answer: AnyExplanation) -> Iterator[Fact]:
     called = scheduler_of(answer).words
+    yield from assumed(answer.coverage, answer.assume)
     yield Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer")
     yield Fact("Preemptor", name(answer.preemptor_name), "title")
     yield Fact("Priority", Cell(str(answer.priority)))
     yield Fact(called.queue, name(answer.preemptor_queue))
     yield Fact("Scheduler", Cell(f"{called.name}, {called.rules[answer.rules]}"))
     yield Fact("Objective", Cell(answer.objective))
-    said, tone = ANSWERS[answer.status]
+    said, tone = answer_in_words(answer.status, answer.claim, ANSWERS)
     yield Fact("Plan", Cell(said, tone=tone), "verdict")
     yield Fact("Victims", Cell(f"{len(answer.victims):,}"))
     yield from facts(EXPLAINED.of(answer).about(answer))
@@ -176,6 +178,7 @@ def _lines(answer: AnyExplanation) -> Iterator[str]:
     yield line("preemptor", answer.preemptor)
     yield from EXPLAINED.of(answer).asking(answer)
     yield from field_lines(answer, "priority rules objective status victims")
+    yield from uncovered_lines(answer.coverage, answer.assume)
     for one, start in EXPLAINED.of(answer).standings(answer):
         facts = words(
             Said(one.law.text),

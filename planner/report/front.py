@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from planner.plan import SCHEMA_VERSION, Front, FrontMeasure, FrontPoint, GreedyPoint, Record
+from planner.report.covered import answer_in_words, uncovered_lines
 from planner.report.document import (
     Cell,
     Column,
@@ -83,8 +84,9 @@ def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, colo
 def document(front: Front) -> Document:
     """Return everything there is to say: the points, and where the scheduler's own plan is."""
     greedy = front.greedy.plan
-    badge, tone = ANSWERS[front.status]
+    badge, tone = answer_in_words(front.status, front.claim, ANSWERS)
     head = (
+        *assumed(front.coverage, front.assume),
         Fact("Preemptor", name(greedy.preemptor_name), "title"),
         *facts(PAGE.of(greedy)(greedy).asking),
         Fact("Priority", Cell(f"{greedy.priority:,}")),
@@ -166,6 +168,7 @@ def _lines(front: Front) -> Iterator[str]:
     yield line("preemptor", front.preemptor)
     yield from LINES.of(greedy.plan).asking(greedy.plan)
     yield line("status", front.status)
+    yield from uncovered_lines(front.coverage, front.assume)
     yield free("explanation", front.explanation)
     yield line("scheduler", front.scheduler)
     yield line("rules", greedy.plan.rules)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 from pydantic import ConfigDict, Field
 
 from planner.plan import AnyPlan, Certificate, Record, Verdict
+from planner.report.covered import answer_in_words, assumed, effects, uncovered_lines
 from planner.report.document import (
     NONE,
     Block,
@@ -158,6 +159,7 @@ def document(plan: AnyPlan) -> Document:
         Section("Disruption", tuple(_disruption(plan))),
         Section("Shares", own.shares),
         Section("Certificate", tuple(_certificate(plan))),
+        Section("Not modelled", (Only("page", tuple(effects(plan.coverage))),)),
         Section("Notes", (Only("page", tuple(_notes(plan))),)),
     )
     return Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))
@@ -165,7 +167,8 @@ def document(plan: AnyPlan) -> Document:
 
 def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
     """Yield the facts of a plan; what is to be remarked on stands in `_notes`."""
-    badge, tone = ANSWERS[plan.status]
+    badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
+    yield from assumed(plan.coverage, plan.assume)
     asks = Cell(plan.preemptor_name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
     yield Fact(own.asks, asks, "title")
     yield from facts(own.asking)
@@ -193,7 +196,7 @@ def scheduler_at(plan: AnyPlan) -> str:
 
 def has_plan(plan: AnyPlan) -> bool:
     """Say whether there is a plan, after which anything may be."""
-    return plan.status in {"optimal", "feasible"}
+    return plan.claim in {"optimal", "feasible"}
 
 
 def _tiles(plan: AnyPlan) -> Iterator[Tile]:
@@ -436,7 +439,7 @@ def _claimed(
     laws = f"laws {held}/{checked} hold" if checked else ""
     parts = (plan.status, proved, plan.attempt, laws, seconds)
     yield "screen", "CERTIFICATE", Cell("   ".join(part for part in parts if part))
-    answer, tone = ANSWERS[plan.status]
+    answer, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
     yield "page", "Status", Cell(answer, tone=tone)
     if proved:
         yield "page", "Optimality", Cell(proved, tone="good" if closed == count else "warn")
@@ -455,6 +458,7 @@ def heading_lines(plan: AnyPlan) -> Iterator[str]:
     """Yield the answer and what was asked."""
     yield from field_lines(plan, "preemptor status")
     yield free("explanation", plan.explanation)
+    yield from uncovered_lines(plan.coverage, plan.assume)
     yield from LINES.of(plan).asking(plan)
     yield from field_lines(plan, "priority scheduler rules objective")
     yield line("now", moment(plan.now))

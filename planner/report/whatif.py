@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from planner.commands.whatif.comparison import WhatIf
 from planner.plan import AnyPlan
+from planner.report.covered import answer_in_words
 from planner.report.document import (
     NOTHING,
     Block,
@@ -106,7 +107,7 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
 
 def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
     """Yield the status of a plan, and what is said of it and of the scheduler's own."""
-    status, tone = ANSWERS[plan.status]
+    status, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
     yield Fact(when, Cell(status, tone=tone), "verdict")
     yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
 

@@ -197,6 +197,11 @@ class Summary(Record):
     verdicts: tuple[Verdicts, ...]
     gaps: tuple[Gap, ...]
 
+    @property
+    def covered(self) -> int:
+        """How many cases the other totals are of."""
+        return self.cases - self.conditional
+
 
 class Audit(Record):
     """An audit of one or many states."""

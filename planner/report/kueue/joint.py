@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from planner.plan import JointPending, JointPlan, Victim
+from planner.report.covered import answer_in_words, assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,
     Block,
@@ -73,7 +74,8 @@ def document(answer: JointPlan) -> Document:
 
 
 def _head(answer: JointPlan) -> Iterator[Fact]:
-    said, tone = ANSWERS[answer.status]
+    said, tone = answer_in_words(answer.status, answer.claim, ANSWERS)
+    yield from assumed(answer.coverage, answer.assume)
     called = scheduler_of(answer).words
     rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
     yield Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title")
@@ -216,6 +218,7 @@ def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
 
 def _lines(answer: JointPlan) -> Iterator[str]:
     yield line("status", answer.status)
+    yield from uncovered_lines(answer.coverage, answer.assume)
     yield free("explanation", answer.explanation)
     yield from field_lines(answer, "scheduler rules objective")
     yield line("now", moment(answer.now))
