@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from planner.plan import SCHEMA_VERSION, Front, FrontMeasure, FrontPoint, GreedyPoint, Record
-from planner.report.covered import answer_in_words, uncovered_lines
+from planner.report.covered import answer_in_words, assumed, uncovered_lines
 from planner.report.document import (
     Cell,
     Column,

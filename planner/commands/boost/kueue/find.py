@@ -120,7 +120,7 @@ def find_boosts(
             }
         )
 
-    if plan.status in {"infeasible", "unknown"}:
+    if plan.claim in {"infeasible", "unknown"}:
         impossible = plan.status == "infeasible"
         why = NO_PLAN.format(why=plan.explanation)
         return answer("impossible" if impossible else "unknown", why)
