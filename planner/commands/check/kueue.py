@@ -154,7 +154,8 @@ class _Checking:
         search = self._decision.search
         if greedy.strict != self.plan.strict:
             yield "documented precedence is a law for one of the two only"
-        if self.plan.held_back not in {None, greedy.held_back}:
+        said = self.plan.held_back
+        if said is not None and said != greedy.held_back:
             yield "it is held back otherwise than the plan"
         told = greedy.held_back
         if told is not None:
