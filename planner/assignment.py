@@ -7,7 +7,7 @@ flavor-resources of the preemption search).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, Field, ValidationError
 
@@ -20,6 +20,8 @@ from planner.quota.tree import FlavorResource
 from planner.state.base import Count, Schema
 
 Mode = Literal["NoFit", "Preempt", "Fit"]
+PODS: Final = "pods"
+"""The resource of which a podset asks for as much as it has pods, where its queue covers it."""
 MODES: tuple[Mode, ...] = ("NoFit", "Preempt", "Fit")
 """From worst to best."""
 
@@ -150,7 +152,7 @@ def total_request(
     The request for ``pods`` that flavor assignment adds is not part of it
     (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for what its additional
     pods take: less than nothing where it has fewer than the slice that it replaces. Older releases
-    count pods, and zeros, too (docs/semantics/kueue-releases.md §2.1, 11b and 12).
+    count pods, and zeros, too (switches 11b and 12 of planner/state/release.py).
     """
     total: dict[int, int] = {}
     rules = snapshot.configuration.rules
@@ -167,6 +169,26 @@ def total_request(
             if choice is not None and (amount or not rules.drops_zero_requests):
                 fr = snapshot.fr(choice.flavor, resource)
                 total[fr] = add(total.get(fr, 0), amount)
+    return total
+
+
+def whole_request(
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
+) -> dict[int, int]:
+    """Return what must be available in the end: REQ, and the pods where the queue covers those.
+
+    The search for victims does not look at pods, but the cycle that would admit does
+    (docs/semantics/kueue-features.md §5).
+    """
+    total = total_request(assignment, preemptor, snapshot)
+    if not snapshot.configuration.rules.pods_outside_search:
+        return total  # of older releases, whose search counts them
+    for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
+        choice = pods.flavors.get(PODS)
+        count = request.count if pods.count is None else pods.count
+        fr = None if choice is None else snapshot.fr_or_none(choice.flavor, PODS)
+        if count and fr is not None:
+            total[fr] = add(total.get(fr, 0), count)
     return total
 
 

@@ -56,7 +56,7 @@ class Formulation:
     @cached_property
     def usage_with_request(self) -> TreeUsage:
         """The same with the preemptor's request counted at its queue."""
-        request = self.problem.request
+        request = self.problem.searched
         return TreeUsage(self.builder, self.problem, self.columns, self.take, request)
 
     @property

@@ -85,7 +85,7 @@ class Step:
         if problem.fair is not None and problem.fair.within_nominal:
             for fr in problem.contested:
                 if problem.quota[queue][fr] != UNLIMITED:
-                    used = before.after(queue, fr).shifted(problem.request[fr])
+                    used = before.after(queue, fr).shifted(problem.searched[fr])
                     self.builder.at_most(used, problem.quota[queue][fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
@@ -105,7 +105,7 @@ class Step:
         """
         problem, before, node = self.problem, self.before, self.problem.path[position]
         for fr in problem.within_nominal:
-            rest = constant(problem.request[fr])
+            rest = constant(problem.searched[fr])
             for below in problem.path[:position]:
                 if problem.kept[below][fr] == UNLIMITED:
                     rest = ZERO
@@ -161,7 +161,7 @@ class StateUsage(TreeUsage):
         super().__init__(step.joint.builder, problem, columns, ())
         self._step = step
         self._last = step.step + after
-        self._own = problem.request if with_request else [0] * len(problem.frs)
+        self._own = problem.searched if with_request else [0] * len(problem.frs)
 
     def _after(self, node: int, fr: int) -> Linear:
         problem = self._problem

@@ -83,7 +83,7 @@ def without_borrowing(formulation: Formulation) -> None:
         nominal = problem.quota[queue][fr]
         if nominal != UNLIMITED:
             formulation.builder.at_most(
-                usage.after(queue, fr).shifted(problem.request[fr]),
+                usage.after(queue, fr).shifted(problem.searched[fr]),
                 nominal,
                 when=[negation(formulation.borrowing)],
             )

@@ -14,6 +14,7 @@ from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
 from planner.state.kep83 import Kep83
+from planner.state.release import KnownBy
 
 
 class Amount(Record):
@@ -26,6 +27,18 @@ class Amount(Record):
     resource: str
     units: int
     quantity: str
+
+
+class KueueRelease(Record):
+    """The release of Kueue whose rules hold, and how it was known.
+
+    ``release`` is such as 0.18.6, or ``main`` for the newest rules that are known. ``known_by`` is
+    given or recorded, image or labels of the manager, or gates, the feature gates that are set;
+    where nothing told it the newest is assumed.
+    """
+
+    release: str
+    known_by: KnownBy
 
 
 class Demand(Record):
@@ -140,6 +153,31 @@ class FlavorChoices(Record):
     kueue: KueueFlavors
 
 
+class HeldBack(Record):
+    """Why Kueue does nothing for a pending workload in its next cycle.
+
+    It is not nominated (``notQueued``, ``backOff``, ``clusterQueueInactive``, ``notHead``,
+    ``inadmissible``), or may not act on what is decided for it: ``preemptionGated`` by a closed
+    gate, ``waitsForPodsReady`` of another workload, ``tooFewPods`` freed by its own victims.
+    ``message`` has Kueue's own words, where it has any; ``text`` says it in ours. ``head`` is the
+    workload of the same ClusterQueue that is looked at instead, if there is one.
+    """
+
+    why: Literal[
+        "notQueued",
+        "backOff",
+        "clusterQueueInactive",
+        "notHead",
+        "inadmissible",
+        "preemptionGated",
+        "waitsForPodsReady",
+        "tooFewPods",
+    ]
+    message: str = ""
+    text: str
+    head: str | None = None
+
+
 class Plan(Covered):
     """The answer for one pending workload.
 
@@ -157,6 +195,8 @@ class Plan(Covered):
     permitted flavors, here, in ``greedy`` and in ``flavors``.
     ``in_the_way`` stands in the scheduler's own plan: the workloads because of which it would never
     come to the preemptor, as long as nothing changes. Looked for in small states.
+    ``held_back`` says why Kueue does nothing for the preemptor in its next cycle: the plan, and
+    Kueue's own beside it, are then what would be if it did.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
     ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
@@ -164,6 +204,7 @@ class Plan(Covered):
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
     of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
     this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
+    ``kueue`` is the release of Kueue by whose rules the plan was made.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -193,8 +234,10 @@ class Plan(Covered):
     flavors: FlavorChoices | None = None
     stability: tuple[Cascade, ...] | None = None
     in_the_way: tuple[str, ...] = ()
+    held_back: HeldBack | None = None
     kep83: Kep83 | None = None
     strict: bool = False
+    kueue: KueueRelease | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -214,8 +257,8 @@ class Plan(Covered):
 
     @property
     def never_comes(self) -> bool:
-        """Whether the scheduler would never come to the preemptor, as long as nothing changes."""
-        return bool(self.in_the_way)
+        """Whether the scheduler does not come to the preemptor in the next cycle, or never."""
+        return bool(self.in_the_way) or self.held_back is not None
 
     @property
     def requested(self) -> dict[tuple[str, str], int]:

@@ -61,7 +61,7 @@ def build_kep83(
     UnsupportedError
         If usage has saturated 64 bits: removals would no longer lower it.
     """
-    base = build_problem(snapshot, preemptor, assignment)
+    base = build_problem(snapshot, preemptor, assignment, pods=False)
     policy = snapshot.queues[preemptor.queue].spec.preemption
     return Kep83Problem(
         base=replace(base, order=_order(base, options, cost)),

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, contested, total_request, whole_request
 from planner.errors import UnsupportedError
-from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
+from planner.problem.holding import one_of_each_holding
 from planner.quantity import UNLIMITED
 from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Shares
@@ -65,7 +65,8 @@ class Problem:
     frs
         (F,) the flavor-resources; every other table is in this order.
     request
-        (F,) REQ in integer units, 0 where only contested.
+        (F,) what must be available in the end, in integer units, 0 where only contested: REQ, and
+        the pods where the queue covers those.
     contested
         Positions of FRS: the fr whose assigned mode is Preempt.
     parent, children, quota, kept, limit, usage, available
@@ -85,6 +86,8 @@ class Problem:
         evicted; their rank in the scheduler's candidate order, from 0.
     fair
         The rules of fair sharing where it is on, ``None`` under classical preemption.
+    searched
+        (F,) REQ, what the search for victims counts: ``request``, but pods only in older releases.
     zeros
         Positions of the fr of which REQ asks for 0, which only older releases let count.
     """
@@ -113,6 +116,7 @@ class Problem:
     queued_later: BoolArray
     evicted: BoolArray
     order: IntArray
+    searched: Sequence[int]
     fair: FairRules | None = None
     zeros: Sequence[int] = ()
 
@@ -142,7 +146,7 @@ class Problem:
     @property
     def within_nominal(self) -> tuple[int, ...]:
         """Positions of the fr in which quota has to be kept: all of REQ, zeros included."""
-        return (*self.requested, *self.zeros)
+        return (*(fr for fr, amount in enumerate(self.searched) if amount), *self.zeros)
 
     @property
     def from_own_queue(self) -> BoolArray:
@@ -161,8 +165,12 @@ class Problem:
         return shared
 
 
-def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Problem:
+def build_problem(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, *, pods: bool = True
+) -> Problem:
     """Build the problem of one preemptor with its flavors assigned.
+
+    ``pods`` says whether those that it asks for must be available in the end.
 
     Raises
     ------
@@ -171,7 +179,8 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         elastic workload gives back quota of its cohort under fair sharing.
     """
     tree, usage = snapshot.tree, snapshot.usage
-    request = total_request(assignment, preemptor, snapshot)
+    searched = total_request(assignment, preemptor, snapshot)
+    request = whole_request(assignment, preemptor, snapshot) if pods else searched
     _refuse_given_back(snapshot, preemptor, request)
     wanted = contested(assignment, snapshot)
     frs = _relevant(snapshot, preemptor, {*request, *wanted})
@@ -180,7 +189,7 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
     lca = _lowest_common_ancestors(parent, path)
-    advantage = _advantage(snapshot, preemptor, request)
+    advantage = _advantage(snapshot, preemptor, searched)
     workloads, queue = _workloads(snapshot, nodes)
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
@@ -211,8 +220,9 @@ def build_problem(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignme
         ),
         evicted=np.array([w.evicted for w in workloads], dtype=bool),
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
-        fair=_fair_rules(snapshot, preemptor, request, wanted, nodes, frs),
-        zeros=[i for i, fr in enumerate(frs) if fr in request and not request[fr]],
+        fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
+        searched=[searched.get(fr, 0) for fr in frs],
+        zeros=[i for i, fr in enumerate(frs) if fr in searched and not searched[fr]],
     )
 
 
@@ -298,7 +308,7 @@ def _held(
     workloads: Sequence[Admitted], frs: Sequence[int], wanted: frozenset[int]
 ) -> tuple[IntArray, BoolArray]:
     """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
-    first, which = alike(workloads)
+    first, which = one_of_each_holding(workloads)
     usages = [workload.usage for workload in first]
     named = [not wanted.isdisjoint(workload.names) for workload in first]
     holding = np.empty((len(first), len(frs)), dtype=np.int64)
@@ -366,7 +376,7 @@ def _candidate_order(
     Where ClusterQueues look at the past use of LocalQueues, that comes before priority; among
     workloads that it puts in a circle, whoever precedes more others comes first.
 
-    Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md, section 3.4.
+    Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
     places = _scheduler_order(workloads, queue, lca, advantage)
     if all(one.past is None for one in workloads):

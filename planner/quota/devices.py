@@ -4,7 +4,7 @@ A claim template counts by the classes of its requests, an extended resource by 
 stands behind it; the Configuration says under which names. What a dump does not hold is taken from
 what Kueue itself recorded, where it did.
 
-Source: docs/semantics/kueue-features.md, section 4; kueue ff69552e pkg/dra/claims.go
+Source: docs/semantics/kueue-features.md §4; kueue ff69552e pkg/dra/claims.go
 ``countDevicesPerClass``, extended_resources.go ``ResolveExtendedResourceQuota``, counters.go
 ``GetCounterResourcesForWorkload``, mapper.go, and pkg/controller/core/workload_controller.go
 ``handleDRA``.

@@ -3,7 +3,7 @@
 The numbers are doubles, as in Kueue, and those of the last sample: Kueue does not let them decay to
 the present, and what it adds for workloads admitted since then is in its memory only.
 
-Source: docs/semantics/kueue-features.md, section 3; kueue ff69552e
+Source: docs/semantics/kueue-features.md §3; kueue ff69552e
 pkg/util/admissionfairsharing/admission_fair_sharing.go ``CalculateUsage`` and
 pkg/scheduler/preemption/common/ordering.go ``CandidatesOrdering``.
 """

@@ -1,6 +1,6 @@
 """The old slice that a slice of an elastic workload replaces: what the new one need not ask for.
 
-Source: docs/semantics/kueue-features.md, section 2; kueue ff69552e
+Source: docs/semantics/kueue-features.md §2; kueue ff69552e
 pkg/workloadslicing/workloadslicing.go ``ReplacedWorkloadSlice``, ``FindReplacedSliceTarget`` and
 pkg/scheduler/flavorassigner/flavorassigner.go ``TotalRequestsFor``, ``append``.
 """

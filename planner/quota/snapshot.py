@@ -229,7 +229,6 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     shapes, past_use = Shapes(configuration), PastUse(state)
-    by_past_use = {node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)}
     waiting: dict[str, Workload] = {}
     variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
     for workload in state.workloads:
@@ -242,10 +241,9 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         node = node_of.get(workload.admitted_by)
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
-            one = _admitted(configuration, clock, node, workload, shape)
-            if node in by_past_use:
-                one = one._replace(past=past_use.of(workload))
-            admitted[node].append(one)
+            admitted[node].append(_admitted(configuration, clock, node, workload, shape))
+    for node in [node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)]:
+        admitted[node] = [one._replace(past=past_use.of(one.workload)) for one in admitted[node]]
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])

@@ -222,7 +222,7 @@ def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
 
 def if_ever(greedy: AnyPlan) -> str:
     """Return words to begin with where the scheduler would never come to the preemptor."""
-    return "If the turn came, " if greedy.never_comes else ""
+    return "If it came to that, " if greedy.never_comes else ""
 
 
 def cautions(plan: AnyPlan) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Devices that claims ask for: classes of them, templates of claims, and what drivers publish.
 
-Only what decides how much quota a claim takes (docs/semantics/kueue-features.md, section 4).
+Only what decides how much quota a claim takes (docs/semantics/kueue-features.md §4).
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ VERSIONS = {
     "scheduling.k8s.io": "v1",
     "node.k8s.io": "v1",
     "policy": "v1",
+    "resource.k8s.io": "v1",
     "": "v1",
 }
 

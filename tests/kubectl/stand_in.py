@@ -77,6 +77,9 @@ RESOURCES = {
     "Namespace": "namespaces",
     "LimitRange": "limitranges",
     "PodDisruptionBudget": "poddisruptionbudgets.policy",
+    "DeviceClass": "deviceclasses.resource.k8s.io",
+    "ResourceClaimTemplate": "resourceclaimtemplates.resource.k8s.io",
+    "ResourceSlice": "resourceslices.resource.k8s.io",
     "ConfigMap": "configmaps",
 }
 """What the API server calls the kinds (kueue ff69552e, config/components/crd/bases; the

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from planner.errors import InputError, ParseError, SchemaError
-from planner.kubectl.call import OPTIONAL, RESOURCES, Kubectl
+from planner.kubectl.call import Kubectl
 from planner.kubectl.dump import Dump, present, take_dump
+from planner.kubectl.resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written
@@ -51,8 +52,8 @@ def test_calls(kubectl: StandIn) -> None:
 def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) -> None:
     take(namespace="ns", without=["configmaps"])
     options = {call[1]: call[2:] for call in kubectl.calls()}
-    assert options.pop("localqueues.kueue.x-k8s.io") == IN_NS
     assert options.pop("limitranges") == IN_NS
+    assert options.pop("resourceclaimtemplates.resource.k8s.io") == IN_NS
     assert options
     assert all(words == ALL for words in options.values())
 
@@ -91,6 +92,7 @@ def test_objects_and_counts(kubectl: StandIn) -> None:
         **dict.fromkeys(("workloadpriorityclasses", "admissionchecks"), 0),
         **dict.fromkeys(("priorityclasses", "runtimeclasses"), 0),
         **dict.fromkeys(("namespaces", "limitranges", "poddisruptionbudgets"), 0),
+        **dict.fromkeys(("deviceclasses", "resourceclaimtemplates", "resourceslices"), 0),
         "configmaps": 1,
     }
     expected = [*cluster()["items"], CONFIGURATION]

@@ -52,7 +52,10 @@ def test_secrets_and_bookkeeping_go() -> None:
                 }
             ]
         },
-        "status": {"admission": {"clusterQueue": "q", "token": "hunter2"}, "resourceRequests": []},
+        "status": {
+            "admission": {"clusterQueue": "q", "token": "hunter2"},
+            "nominatedClusterNames": [],
+        },
     }
     kept = {"name": "main", "resources": {"requests": {"cpu": "1"}}}
     pod_kept = {

@@ -98,8 +98,7 @@ def test_a_policy_of_the_victims_queue(policy: str, *, forbidden: bool) -> None:
 
 @pytest.mark.parametrize(("own", "forbidden"), [("", True), ("default", False), ("fence", False)])
 def test_disabled_reaches_down_until_a_queue_says_otherwise(own: str, *, forbidden: bool) -> None:
-    said: Json = {"preemption_policy": own} if own else {}
-    low = queue("low", **said)
+    low = queue("low", preemption_policy=own) if own else queue("low")
     court = one_victim(queue("p", low, preemption_policy="disabled"), "root.p.low")
     assert court.forbids("YK-07", "a") == forbidden
 

@@ -110,7 +110,7 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
     """KQ-02, K83-02: without borrowing the queue ends within its nominal quota."""
     queue = frame.setting.queue
     own = np.flatnonzero(frame.queue == queue)
-    for fr, asked in sorted(frame.setting.request.items()):
+    for fr, asked in sorted(frame.setting.searched.items()):
         nominal = frame.tree.nominal(queue, fr)
         missing = frame.before.amount[queue][fr] + asked - nominal
         involved = frame.kep83 is None or fr in frame.setting.contested

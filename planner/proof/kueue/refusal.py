@@ -113,7 +113,7 @@ def _over_nominal(frame: Frame, box: Box, *, borrowing: bool) -> str:
     """KQ-02, K83-02: say which fr is over the nominal quota of the queue at the end."""
     queue = frame.setting.queue
     used = frame.usage_after(box.most).amount[queue]
-    for fr, asked in () if borrowing else sorted(frame.setting.request.items()):
+    for fr, asked in () if borrowing else sorted(frame.setting.searched.items()):
         involved = frame.kep83 is None or fr in frame.setting.contested
         if involved and add(used[fr], asked) > frame.tree.nominal(queue, fr):
             return f"{frame.tree.frs[fr]} would be above the nominal quota"

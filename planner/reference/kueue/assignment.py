@@ -403,7 +403,7 @@ class FlavorAssigner:
                     yield more_needed(resource, flavor, subtract(value, available))
 
     def allows(self, flavor: str) -> bool:
-        """Say whether a variant may have a flavor (docs/semantics/kueue-features.md §7)."""
+        """Say whether a workload may have a flavor: a variant has only some."""
         allowed = self.preemptor.workload.allowed_flavors
         gate_on = self.snapshot.configuration.gate("ConcurrentAdmission")
         return allowed is None or not gate_on or flavor in allowed
@@ -412,7 +412,7 @@ class FlavorAssigner:
         """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
 
         ``covering`` is the resource group that lists it: older releases look at the label keys
-        of all its flavors (docs/semantics/kueue-releases.md §2.1, 10).
+        of all its flavors (switch 10 of planner/state/release.py).
 
         Raises
         ------

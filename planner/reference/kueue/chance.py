@@ -1,6 +1,6 @@
 """What Kueue leaves to chance: the order of candidates where past use makes circles.
 
-Source: docs/semantics/kueue-features.md, section 3.4: sorted by a relation that is not transitive,
+Source: docs/semantics/kueue-features.md §3.4: sorted by a relation that is not transitive,
 what comes out depends on the order in which a map of Go is walked, which is random.
 """
 

@@ -106,11 +106,17 @@ def outcomes(
     Where its order of candidates is determined that is one.
     """
     first = decide(snapshot, preemptor, assignment)
-    found = {(first.assignment, first.search.targets): first}
+    found = {_told(first): first}
     for seed in range(TRIES if first.undetermined else 0):
         other = ByChance(seed)(snapshot, preemptor, assignment)
-        found.setdefault((other.assignment, other.search.targets), other)
+        found.setdefault(_told(other), other)
     return tuple(found.values())
+
+
+def _told(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return what makes one decision differ from another."""
+    targets = tuple((one.workload.key, one.reason) for one in decision.targets)
+    return decision.assignment.model_dump_json(), targets
 
 
 def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on

@@ -44,7 +44,7 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     """Return candidates in Kueue's order, in which past use comes before priority.
 
     Past use is compared within a ClusterQueue that is told to, among those that are evicted and
-    among the others (docs/semantics/kueue-features.md, section 3.4).
+    among the others (docs/semantics/kueue-features.md §3.4).
     """
     key = candidate_order(context)
     ordered = sorted(candidates, key=key)

@@ -9,12 +9,14 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, contested, total_request, whole_request
 from planner.objective.terms import TermTable
 from planner.plan import (
     Amount,
     Certificate,
     Demand,
+    HeldBack,
+    KueueRelease,
     NodeShare,
     Plan,
     QuotaNode,
@@ -135,7 +137,7 @@ class Subject:
     ) -> Plan:
         """Return a plan of this preemptor."""
         snapshot, preemptor = self.snapshot, self.preemptor
-        after = self._after(victims)
+        after = self._after(victims, self._request)
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
             rules=self._rules,
@@ -152,11 +154,15 @@ class Subject:
             borrowing=borrowing,
             victims=tuple(victims),
             terms=dict(terms or {}),
-            shares=self._shares(after, touched),
+            shares=self._shares(self._after(victims, self._searched), touched),
             tree=self._tree(after, touched),
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
+            kueue=KueueRelease(
+                release=snapshot.configuration.release.name,
+                known_by=snapshot.configuration.release_known_by,
+            ),
             notes=(*snapshot.notes, *self.notes),
         )
 
@@ -169,13 +175,18 @@ class Subject:
 
     @cached_property
     def _request(self) -> Mapping[int, int]:
+        by_rules = total_request if self.kep83 else whole_request
+        return by_rules(self.assignment, self.preemptor, self.snapshot)
+
+    @cached_property
+    def _searched(self) -> Mapping[int, int]:
         return total_request(self.assignment, self.preemptor, self.snapshot)
 
-    def _after(self, victims: Iterable[Victim]) -> Usage:
-        """Return the usage with the request counted and the victims gone."""
+    def _after(self, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
+        """Return the usage with a request counted and the victims gone."""
         snapshot = self.snapshot
         after = snapshot.usage.copy()
-        after.add(self.preemptor.queue, self._request)
+        after.add(self.preemptor.queue, request)
         for victim in victims:
             held = {snapshot.fr(one.flavor, one.resource): one.units for one in victim.usage}
             after.remove(snapshot.node_of[victim.cluster_queue], held)
@@ -196,7 +207,7 @@ class Subject:
             return ()
         tree, shares = snapshot.tree, Shares(snapshot.tree)
         with_preemptor = snapshot.usage.copy()
-        with_preemptor.add(preemptor.queue, self._request)
+        with_preemptor.add(preemptor.queue, self._searched)
         nodes = [node for queue in (preemptor.queue, *touched) for node in tree.path(queue)]
         return tuple(
             NodeShare(
@@ -408,3 +419,31 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
         "way, or because the preemptor's side would then be the more unfair one"
     )
     return f"no set of the {count} candidates is legal: {reason}"
+
+
+def hold_in_words(preemptor: str, reason: HeldBack) -> str:
+    """Say why Kueue does nothing for a preemptor, and what the plan for it then is."""
+    kueue = f' (Kueue: "{reason.message}")' if reason.message not in reason.text else ""
+    text = f"{reason.text}{kueue}"
+    match reason.why:
+        case "notHead":
+            return (
+                f"Kueue does not come to {preemptor} in its next cycle: {text}; the plan is what "
+                "would be if it were the head"
+            )
+        case "clusterQueueInactive":
+            return f"Kueue does not even look at {preemptor}: {text}"
+        case "preemptionGated":
+            return (
+                f"Kueue evicts nobody for {preemptor}: {text}; the plan is what would be if all "
+                "its gates were open"
+            )
+        case "waitsForPodsReady":
+            return f"Kueue does not admit {preemptor} for now, although it fits: {text}"
+        case "tooFewPods":
+            return f"Kueue evicts nobody for {preemptor}, which will wait for ever: {text}"
+        case _:
+            return (
+                f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
+                "it did"
+            )

@@ -25,11 +25,11 @@ from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.relaxation import cover_rows, relax
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
-from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
-from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
+from planner.plan import Cascade, HeldBack, Plan, Status, Verdict, Verification, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
@@ -37,16 +37,18 @@ from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
 from planner.quota.slices import replaced_by
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.answer import accept, broken, refuse_illegal
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.engine import Deadline, complete
-from planner.solver.kueue.aftermath import Relapses
+from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
     describe_victims,
     explain_infeasible,
     explain_no_flavor,
+    hold_in_words,
     victims_in_words,
 )
 from planner.solver.kueue.remarks import lacking_room, remarks
@@ -258,7 +260,7 @@ class Planning:
         """Whether to grow proof trees: ``None`` where that is quick."""
         return self.certify
 
-    def adopt(self, profile: Profile) -> Profile:
+    def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
@@ -268,8 +270,8 @@ class Planning:
         """
         told = self._told
         if profile.counts("D11"):
-            told = replace(told, cascades=self.relapses)
-        self.table = adopt(
+            told = replace(told, cascades=self.cascade_replay)
+        self.table = apply_profile(
             profile, told, lambda: known_groups(self.state), lambda: self.own_priorities
         )
         return spelled_out(profile, self.table)
@@ -280,9 +282,9 @@ class Planning:
         return own_priorities(self._told, self.greedy_positions())
 
     @cached_property
-    def relapses(self) -> Relapses:
+    def cascade_replay(self) -> CascadeReplay:
         """What is known of victims that would preempt again."""
-        return Relapses(
+        return CascadeReplay(
             self.state,
             self.snapshot,
             self.preemptor,
@@ -373,14 +375,34 @@ class Planning:
             borrowing=self.decision.search.borrowing,
             terms=self.table.evaluate(positions),
         )
+        plan = self._with_hold(plan)
         if not positions:
             return plan
         verification = self._verify(plan)
-        if self.problem.fair is not None:
-            # Fill-back looks at no share: Kueue's own answer can be outside its own rules.
+        if self.problem.fair is not None or self.starves(positions):
+            # Fill-back looks at no share, and the search at no pods: Kueue's own answer can be
+            # outside its own rules.
             return plan.model_copy(update={"outside_rules": broken(verification.verdicts)})
         refuse_illegal(plan, verification)
         return plan
+
+    @cached_property
+    def held_back(self) -> HeldBack | None:
+        """Why Kueue does nothing for the preemptor in its next cycle, if that is known."""
+        if not self.by_own_rules:
+            return None
+        found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
+        if found is None:
+            return None
+        told = {"why": found.why, "message": found.message, "text": found.text}
+        return HeldBack.model_validate({**told, "head": found.head or None})
+
+    def _with_hold(self, plan: Plan) -> Plan:
+        reason = self.held_back
+        if reason is None:
+            return plan
+        said = hold_in_words(plan.preemptor, reason)
+        return plan.model_copy(update={"held_back": reason, "explanation": said})
 
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
         """Return which of some victims would preempt again under these flavors, in their order.
@@ -392,7 +414,7 @@ class Planning:
         OutOfTime
             If time is up before everybody was asked.
         """
-        found = self.relapses.cascades([self._position[key] for key in victims])
+        found = self.cascade_replay.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
 
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:
@@ -493,6 +515,18 @@ class Planning:
             "(flavorFungibility.preference PreemptionOverBorrowing)"
         )
 
+    def starves(self, positions: Sequence[int]) -> bool:
+        """Say whether victims leave too few pods, which Kueue's search does not look at."""
+        problem, usage = self.problem, self.snapshot.usage.copy()
+        for position in positions:
+            usage.remove(problem.workloads[position].queue, problem.workloads[position].usage)
+        short = (fr for fr, n in enumerate(problem.request) if n > problem.searched[fr])
+        return any(
+            problem.request[fr]
+            > max(0, usage.available(self.preemptor.queue, self.snapshot.fr(*problem.frs[fr])))
+            for fr in short
+        )
+
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         if self.decision.assignment.mode == "Fit" and self.fits_at_once:
             return "feasible", f"{self.NAME} admits it without preemption"
@@ -501,6 +535,10 @@ class Planning:
             return "unknown", taken
         if self.decision.assignment.mode == "NoFit":
             return "infeasible", self.why_no_flavor()
+        if victims and self.starves(self.greedy_positions()):
+            return "feasible", (
+                "Kueue's own victims do not free enough pods: it evicts nobody, and waits for ever"
+            )
         if victims:
             return "feasible", f"{self.NAME} preempts {victims_in_words(victims)}"
         return "unknown", f"{self.NAME} finds no victims that would make room"

@@ -1,6 +1,6 @@
 """What is said next to every plan of a workload: what is counted of it, and by what order.
 
-Source: docs/semantics/kueue-features.md, sections 2 to 4.
+Source: docs/semantics/kueue-features.md §2 to §4.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
             f"the rules permit {old} as a victim, too; once it is evicted, {key} asks for all of "
             "its pods"
         )
-    short = lacking_room(planning)
+    short = lacking_room(planning) if planning.decision.assignment.mode == "Preempt" else []
     if short:
         yield (
             f"pods of {key} ask for more each than those of {old}: it is admitted when "

@@ -15,9 +15,11 @@ from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.engine import Deadline
+from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.flavors import solve_flavors
 from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.strict import STRICT, StrictPlanning
@@ -30,18 +32,27 @@ SMALL: Final = 300
 
 
 def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
-    """Return a plan, and Kueue's own beside it, with who keeps Kueue from the preemptor.
+    """Return a plan, and Kueue's own beside it, with what keeps Kueue from the preemptor.
 
-    A plan of a large state stays as it is, and so does one for which Kueue evicts nobody.
+    Who is in the way in every cycle is not looked for in a large state, and where Kueue evicts
+    nobody anyhow.
     """
-    if plan.greedy is None or not plan.greedy.victims:
+    if plan.greedy is None:
         return plan
-    found = who_is_in_the_way(planning, deadline)
-    if found is None:
+    reason = planning.held_back
+    found = None
+    if plan.greedy.victims and (reason is None or reason.why == "notHead"):
+        found = who_is_in_the_way(planning, deadline)
+    if found is not None:
+        said = in_words(plan.preemptor, plan.cluster_queue, found)
+    elif reason is not None:
+        said = hold_in_words(plan.preemptor, reason)
+    else:
         return plan
-    said = in_words(plan.preemptor, plan.cluster_queue, found)
-    greedy = plan.greedy.model_copy(update={"explanation": said, "in_the_way": found.workloads})
-    return plan.model_copy(update={"greedy": greedy, "notes": (*plan.notes, said)})
+    told: dict[str, object] = {"held_back": reason}
+    theirs = {"explanation": said, "in_the_way": found.workloads if found else ()}
+    greedy = plan.greedy.model_copy(update=told | theirs)
+    return plan.model_copy(update=told | {"greedy": greedy, "notes": (*plan.notes, said)})
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
@@ -127,6 +138,8 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     wanted = given.pending or only_pending(state, waiting)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
+    if options is None:
+        snapshot = under_release(snapshot, preemptor)
     if options is not None:
         return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
     kind = StrictPlanning if strict else Planning
@@ -151,7 +164,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
     plan = solved(planning, profile, deadline)
     if planning.by_own_rules:
-        plan = with_turn(planning, plan, deadline)
+        plan = with_turn(planning, with_release(planning, plan, deadline), deadline)
     asked = wanted.stability or profile.counts("D11")
     if asked or (planning.by_own_rules and wanted.stability is None):
         return with_stability(planning, plan, deadline, cheaply=not asked)

@@ -82,5 +82,5 @@ class Kep83Setting(Setting):
 def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:
     """Return the same preemptor and state, by KEP-83's rules."""
     return Kep83Setting(
-        setting.snapshot, setting.preemptor, setting.request, setting.contested, options
+        setting.snapshot, setting.preemptor, setting.searched, setting.contested, options
     )

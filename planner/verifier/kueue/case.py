@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from planner.assignment import Assignment, PodSetFlavors, contested, total_request
+from planner.assignment import Assignment, PodSetFlavors, contested, whole_request
 from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
 from planner.plan import Plan
 from planner.quota.request import PodSetRequest
@@ -96,7 +96,7 @@ def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment)
     return Setting(
         snapshot=snapshot,
         preemptor=preemptor,
-        request=total_request(assignment, preemptor, snapshot),
+        request=whole_request(assignment, preemptor, snapshot),
         contested=contested(assignment, snapshot),
     )
 

@@ -62,7 +62,7 @@ def without_borrowing(case: Case) -> Verdict:
         return judge(KQ_WITHOUT_BORROWING, (), "does not apply: the attempt permits borrowing")
     queue, usage = case.setting.queue, case.removal.usage
     findings = []
-    for fr, asked in sorted(case.setting.request.items()):
+    for fr, asked in sorted(case.setting.searched.items()):
         nominal = case.snapshot.tree.nominal(queue, fr)
         total = add(usage.amount[queue][fr], asked)
         if total > nominal:

@@ -93,7 +93,9 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
     tree, shares = snapshot.tree, Shares(snapshot.tree)
     nodes = _nodes(case)
     before = snapshot.usage
-    counted, after = _with_request(case, before), _with_request(case, case.removal.usage)
+    searched = case.setting.searched
+    counted = _with_request(case, before, searched)
+    after = _with_request(case, case.removal.usage, searched)
     for stated in plan.shares:
         name = f"{stated.kind} {stated.name}"
         node = nodes.get((stated.name, stated.kind == "ClusterQueue"))
@@ -113,7 +115,7 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
 def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
     """Compare the tree: quotas, limits, and usage today and with REQ counted, the victims gone."""
     nodes, before = _nodes(case), case.snapshot.usage
-    after = _with_request(case, case.removal.usage)
+    after = _with_request(case, case.removal.usage, case.setting.request)
     for stated in plan.tree:
         name = f"{stated.kind} {stated.name}"
         node = nodes.get((stated.name, stated.kind == "ClusterQueue"))
@@ -154,7 +156,7 @@ def _nodes(case: Case) -> dict[tuple[str, bool], int]:
     return {(node.name, node.is_queue): index for index, node in enumerate(nodes)}
 
 
-def _with_request(case: Case, usage: Usage) -> Usage:
+def _with_request(case: Case, usage: Usage, request: Mapping[int, int]) -> Usage:
     counted = usage.copy()
-    counted.add(case.setting.queue, case.setting.request)
+    counted.add(case.setting.queue, request)
     return counted

@@ -42,7 +42,7 @@ class FairSetting(Setting):
     def with_request(self, usage: Usage) -> Usage:
         """Return a copy of some usage in which REQ counts at the preemptor's queue (§6.3)."""
         counted = usage.copy()
-        counted.add(self.queue, self.request)
+        counted.add(self.queue, self.searched)
         return counted
 
     @cached_property

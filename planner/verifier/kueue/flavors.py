@@ -168,6 +168,11 @@ def _eligibility(
     if flavor not in listed:
         yield f"flavor {flavor} of {group.name} is not one of its resource group: {listed}"
         return
+    allowed = setting.preemptor.workload.allowed_flavors
+    if allowed is not None and setting.snapshot.configuration.gate("ConcurrentAdmission"):
+        if flavor not in allowed:
+            yield f"{group.name} may not have flavor {flavor}: its variant has {sorted(allowed)}"
+        listed = [name for name in listed if name in allowed or name == flavor]
     flavors = setting.snapshot.flavors
     others = [flavors[name] for name in listed if name in flavors]
     if setting.snapshot.configuration.rules.own_label_keys:

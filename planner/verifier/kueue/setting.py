@@ -41,14 +41,20 @@ _REASON = {
 class Setting:
     """A preemptor with its flavors assigned, on the snapshot as it was.
 
-    ``request`` is REQ, per fr in integer units; ``contested`` is FRS
-    (docs/semantics/kueue.md §5.1).
+    ``request`` is what must be available in the end, per fr in integer units: REQ, and the pods
+    where the queue covers those; ``contested`` is FRS (docs/semantics/kueue.md §5.1).
     """
 
     snapshot: Snapshot
     preemptor: Preemptor
     request: Mapping[int, int]
     contested: frozenset[int]
+
+    @cached_property
+    def searched(self) -> Mapping[int, int]:
+        """REQ, what the search for victims counts: the request but for pods (§5.1)."""
+        frs = self.snapshot.tree.frs
+        return {fr: n for fr, n in self.request.items() if frs[fr].resource != "pods"}
 
     @property
     def queue(self) -> int:
@@ -104,7 +110,7 @@ class Setting:
         It has, once the request fits in the quota of its queue or of a cohort further down.
         """
         usage = self.snapshot.usage
-        fits, remaining = usage.fits_in_quota(self.queue, self.request)
+        fits, remaining = usage.fits_in_quota(self.queue, self.searched)
         advantage = {}
         for cohort in self.path[1:]:
             advantage[cohort] = fits

@@ -92,7 +92,7 @@ class Ledger:
 def fits(setting: Setting, usage: Usage, *, borrowing: bool) -> bool:
     """Say whether the preemptor fits (docs/semantics/kueue.md §5.1 ``workloadFits``)."""
     queue, tree = setting.queue, setting.snapshot.tree
-    for fr, asked in setting.request.items():
+    for fr, asked in setting.searched.items():
         within = add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr)
         if not (borrowing or within) or asked > max(0, usage.available(queue, fr)):
             return False

@@ -1,28 +1,35 @@
-"""Why the scheduler computes no flavors and no victims for a pending workload.
+"""Why the scheduler does nothing for a pending workload in its next cycle.
 
 A decision for one workload says what Kueue does when it is nominated. These are the filters that
-come before, in Kueue's order; none of them looks at quota.
+come before, in Kueue's order, none of which looks at quota; and what keeps a decision from being
+carried out.
 
-Source: docs/semantics/kueue-features.md §1.1 to §1.5.
+Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+from weakref import ReferenceType, ref
 
-from planner.quota.snapshot import Snapshot
+from planner.assignment import whole_request
+from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
+from planner.reference.kueue.cycle.processing import is_gated, not_ready
 from planner.reference.kueue.cycle.waiting import (
     INADMISSIBLE,
-    LeadingTo,
+    NO_LOCAL_QUEUE,
+    PARENT,
     backoff_expired,
     is_queued,
     leading_to,
     not_queued,
     queue_order,
 )
+from planner.reference.kueue.decision import Decision
 from planner.state import State, Workload
 
 Why = Literal["notQueued", "backOff", "clusterQueueInactive", "notHead", "inadmissible"]
@@ -35,6 +42,14 @@ notHead               another workload of its ClusterQueue is before it
 inadmissible          it is a head, but its checks, its namespace or its pods are turned down
 """
 
+Hold = Literal[Why, "preemptionGated", "waitsForPodsReady", "tooFewPods"]
+"""What keeps Kueue from acting on a workload: it is not nominated, or
+
+preemptionGated    it would preempt, but has a closed gate
+waitsForPodsReady  it fits, but nobody is admitted while the pods of another are not ready
+tooFewPods         its victims would not free enough pods, and so none of them is evicted, ever
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class NotNominated:
@@ -43,7 +58,7 @@ class NotNominated:
     ``head`` is the workload that is looked at instead; only if another one is before it.
     """
 
-    why: Why
+    why: Hold
     message: str
     text: str
     head: str = ""
@@ -58,42 +73,94 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
     leading = leading_to(state)
     message = not_queued(workload, snapshot, leading)
     if message:
-        why = _why_not_queued(workload) if message == INADMISSIBLE else message
-        return NotNominated("notQueued", message, f"it stands in no queue: {why}")
+        why = _why_not_queued(state, workload, message)
+        kueue = "" if message == PARENT else message
+        return NotNominated("notQueued", kueue, f"it stands in no queue: {why}")
     if not backoff_expired(workload, snapshot.now):
-        return NotNominated("backOff", "", _backing_off(workload))
+        return NotNominated("backOff", "", _backing_off(workload, snapshot.now))
     name = leading[workload.metadata.namespace, workload.spec.queue_name]
     node = snapshot.node_of[name]
     queue = snapshot.queues[node]
     if not snapshot.is_active(node):
         text = f"ClusterQueue {queue.name} is inactive: {snapshot.inactive[queue.name]}"
         return NotNominated("clusterQueueInactive", "", text)
-    head = _head(state, snapshot, node, leading)
-    if head.key != workload.key:
-        text = f"it is not the head of ClusterQueue {queue.name}: {head.key} is before it"
-        return NotNominated("notHead", "", text, head.key)
+    head = _HEADS.of(state, snapshot).get(name, workload.key)
+    if head != workload.key:
+        text = f"it is not the head of ClusterQueue {queue.name}: {head} is before it"
+        return NotNominated("notHead", "", text, head)
     refusal = refusal_of(state, workload, queue)
     if refusal is None:
         return None
     return NotNominated("inadmissible", refusal.message, refusal.message)
 
 
-def _head(state: State, snapshot: Snapshot, node: int, leading: LeadingTo) -> Workload:
-    """Return the first workload of a ClusterQueue in which at least one competes."""
-    queue = snapshot.queues[node].name
-    competing = (
-        workload
-        for workload in state.workloads
-        if leading.get((workload.metadata.namespace, workload.spec.queue_name)) == queue
-        and is_queued(workload, snapshot, node)
-        and backoff_expired(workload, snapshot.now)
-    )
+def why_held_back(
+    state: State, snapshot: Snapshot, preemptor: Preemptor, decision: Decision
+) -> NotNominated | None:
+    """Say what keeps Kueue from acting on a decision; ``None`` if nothing is known to.
 
-    def place(workload: Workload) -> tuple[float, tuple[int, datetime, str]]:
-        past = snapshot.past_of(node, workload)
-        return past or 0.0, queue_order(workload, snapshot.configuration)
+    Other heads, which may come first in the cycle, are not looked at.
+    """
+    found = why_not_nominated(state, snapshot, preemptor.workload)
+    if found is not None:
+        return found
+    targets = decision.search.targets
+    if targets and is_gated(preemptor.workload, snapshot.configuration):
+        return NotNominated("preemptionGated", "", "it has a closed preemption gate")
+    if targets and not _fits_without(snapshot, preemptor, decision):
+        text = "its own victims do not free enough pods, so that Kueue evicts none of them"
+        return NotNominated("tooFewPods", "", text)
+    unready = next(not_ready(snapshot), None) if decision.assignment.mode == "Fit" else None
+    if unready is not None:
+        text = f"the pods of {unready.key} are not ready (waitForPodsReady.blockAdmission)"
+        return NotNominated("waitsForPodsReady", "", text)
+    return None
 
-    return min(competing, key=place)
+
+def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) -> bool:
+    """Say whether all that is asked for is available without the targets, pods included."""
+    usage = snapshot.usage.copy()
+    for target in decision.search.targets:
+        usage.remove(target.workload.queue, target.workload.usage)
+    asked = whole_request(decision.assignment, preemptor, snapshot)
+    return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in asked.items())
+
+
+class _Heads:
+    """The heads of a state, as long as it lives: it is planned for again and again."""
+
+    def __init__(self) -> None:
+        # One pair, replaced as a whole: other threads may plan for other states.
+        self._kept: tuple[ReferenceType[State], datetime, Mapping[str, str]] | None = None
+
+    def of(self, state: State, snapshot: Snapshot) -> Mapping[str, str]:
+        """Return the key of the first workload that competes in each ClusterQueue, by name."""
+        kept = self._kept
+        if kept is not None and kept[0]() is state and kept[1] == snapshot.now:
+            return kept[2]
+        found = _heads(state, snapshot)
+        self._kept = ref(state), snapshot.now, found
+        return found
+
+
+_HEADS: Final = _Heads()
+
+
+def _heads(state: State, snapshot: Snapshot) -> dict[str, str]:
+    leading, configuration = leading_to(state), snapshot.configuration
+    first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
+    for workload in snapshot.waiting.values():
+        name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
+        node = snapshot.node_of.get(name)
+        if node is None or not is_queued(workload, snapshot, node):
+            continue
+        if backoff_expired(workload, snapshot.now):
+            past = snapshot.past_of(node, workload) or 0.0
+            order = past, queue_order(workload, configuration)
+            known = first.get(name)
+            if known is None or order < known[0]:
+                first[name] = order, workload.key
+    return {name: key for name, (_, key) in first.items()}
 
 
 _FLAGS: Final = {
@@ -103,22 +170,32 @@ _FLAGS: Final = {
 }
 
 
-def _why_not_queued(workload: Workload) -> str:
-    """Say which part of a workload keeps it out of every queue."""
-    for kind, text in _FLAGS.items():
-        if workload.is_true(kind):
-            return text
+def _why_not_queued(state: State, workload: Workload, message: str) -> str:
+    """Say what keeps a workload out of every queue."""
+    if message == NO_LOCAL_QUEUE:
+        wanted = workload.metadata.namespace, workload.spec.queue_name
+        there = [
+            local.spec.stop_policy
+            for local in state.local_queues
+            if (local.metadata.namespace, local.metadata.name) == wanted
+        ]
+        what = f"has stopPolicy {there[0]}" if there else "does not exist"
+        return f"its LocalQueue {'/'.join(wanted)} {what}"
+    if message != INADMISSIBLE:
+        return message
+    flags = [text for kind, text in _FLAGS.items() if workload.is_true(kind)]
     if not workload.spec.active:
-        return "it is deactivated (spec.active is false)"
+        flags.append("it is deactivated (spec.active is false)")
     if workload.is_on_hold:
-        return "it is on hold (QuotaReserved is False, OnHold)"
-    return f"its admission is gated by {workload.gated_by}"
+        flags.append("it is on hold (QuotaReserved is False, OnHold)")
+    return flags[0] if flags else f"its admission is gated by {workload.gated_by}"
 
 
-def _backing_off(workload: Workload) -> str:
-    requeued = workload.condition("Requeued")
-    if requeued is not None and requeued.status == "False":
-        return f"it is parked until somebody sets Requeued ({requeued.reason or 'no reason given'})"
+def _backing_off(workload: Workload, now: datetime) -> str:
     requeue = workload.status.requeue_state
     until = requeue.requeue_at if requeue else None
-    return f"it backs off until {until:%Y-%m-%dT%H:%M:%SZ}; a restart of the manager forgets that"
+    if until is not None and until > now:
+        return f"it backs off until {until:%Y-%m-%dT%H:%M:%SZ}; a restart of the manager forgets it"
+    requeued = workload.condition("Requeued")
+    reason = requeued.reason if requeued else ""
+    return f"it is parked until somebody sets its condition Requeued{reason and f' ({reason})'}"

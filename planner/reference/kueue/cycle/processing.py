@@ -1,12 +1,13 @@
 """One entry after the other: overlap, fit, preemption, admission, reserved capacity.
 
 Source: docs/semantics/kueue.md §7.4 and docs/semantics/kueue-features.md §1.6, §7; kueue ff69552e
-pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``, ``quotaResourcesToReserve``.
+pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``,
+``quotaResourcesToReserve``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from planner.quota.amount import add, subtract
@@ -17,7 +18,7 @@ from planner.quota.tree import Usage
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Search, Target
-from planner.state import ClusterQueue, Workload
+from planner.state import ClusterQueue, Configuration, Workload
 from planner.state.queues import ConcurrentAdmissionPolicy
 
 _WAITING = "WaitingForQuota"
@@ -44,11 +45,7 @@ class Processing:
     unready: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.unready = self.snapshot.configuration.blocks_admission and any(
-            not one.workload.is_true("PodsReady")
-            for some in self.snapshot.admitted.values()
-            for one in some
-        )
+        self.unready = any(True for _ in not_ready(self.snapshot))
 
     def process(self, nominee: Nominee) -> Entry:
         """Decide what becomes of a nominee, and let it take what it takes."""
@@ -70,7 +67,7 @@ class Processing:
         if mode == "Preempt" and not targets:
             self._reserve(nominee, decision)
             return Entry(preemptor, "noCandidates", decision, "PreemptionNoCandidates", _WAITING)
-        if mode == "Preempt" and self._is_gated(preemptor.workload):
+        if mode == "Preempt" and is_gated(preemptor.workload, self.snapshot.configuration):
             reasons = "PreemptionGated", "AdmissionGated"
             return Entry(preemptor, "preemptionGated", decision, *reasons)
         if mode == "Fit" and recomputed:
@@ -103,13 +100,8 @@ class Processing:
     def _overlaps(self, decision: Decision) -> bool:
         return any(target.workload.key in self.chosen for target in decision.targets)
 
-    def _is_gated(self, workload: Workload) -> bool:
-        gate = self.snapshot.configuration.gate
-        on = gate("MultiKueueOrchestratedPreemption") or gate("ConcurrentAdmission")
-        return on and workload.has_closed_gate
-
     def _siblings(self, preemptor: Preemptor, *, better: bool) -> list[Admitted]:
-        """Return the admitted siblings of a variant whose flavor is listed before its own; or after.
+        """Return the admitted siblings of a variant with flavors listed before its own, or after.
 
         Only a queue in which variants compete has any.
         """
@@ -196,6 +188,20 @@ class Processing:
             else:
                 reserved[fr] = min(amount, subtract(add(nominal, limit), used))
         self.usage.add(queue, reserved)
+
+
+def is_gated(workload: Workload, configuration: Configuration) -> bool:
+    """Say whether a closed gate keeps a workload from preempting."""
+    gate = configuration.gate
+    on = gate("MultiKueueOrchestratedPreemption") or gate("ConcurrentAdmission")
+    return on and workload.has_closed_gate
+
+
+def not_ready(snapshot: Snapshot) -> Iterator[Admitted]:
+    """Yield who holds quota with pods that are not ready, where that keeps others out."""
+    if snapshot.configuration.blocks_admission:
+        for some in snapshot.admitted.values():
+            yield from (one for one in some if not one.workload.is_true("PodsReady"))
 
 
 def _place(queue: ClusterQueue, flavors: Iterable[str]) -> int | None:

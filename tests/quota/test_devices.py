@@ -1,0 +1,240 @@
+"""What pods take for devices: docs/semantics/kueue-features.md §4, rule by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Preemptor, take_snapshot
+from planner.reference.kueue.cycle.run import run_cycle
+from tests.cluster import PENDING, Object, configuration, pending, queue, state_of
+from tests.reference.cycles import with_pod
+
+MAPPED: Object = {
+    "resources": {
+        "deviceClassMappings": [
+            {"name": "gpus", "deviceClassNames": ["big", "small"]},
+            {"name": "never", "deviceClassNames": ["big"]},
+        ]
+    }
+}
+API = "resource.k8s.io/v1"
+
+
+def exactly(name: str = "big", count: int = 1, mode: str = "ExactCount", **more: Any) -> Object:
+    request = {"deviceClassName": name, "count": count, "allocationMode": mode, **more}
+    return {"name": "r", "exactly": request}
+
+
+def template(*requests: Object, name: str = "t", namespace: str = "ns") -> list[Object]:
+    metadata = {"name": name, "namespace": namespace}
+    spec = {"spec": {"devices": {"requests": list(requests)}}}
+    return [
+        {"apiVersion": API, "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": spec}
+    ]
+
+
+def device_class(
+    name: str, extended: str = "", created: str = "2026-01-01T00:00:00Z", **spec: Any
+) -> list[Object]:
+    spec |= {"extendedResourceName": extended} if extended else {}
+    metadata = {"name": name, "creationTimestamp": created}
+    return [{"apiVersion": API, "kind": "DeviceClass", "metadata": metadata, "spec": spec}]
+
+
+def claims(*templates: str) -> list[Object]:
+    return [{"name": one, "resourceClaimTemplateName": one} for one in templates]
+
+
+def preemptor(*parts: Iterable[Object], pods: Object | None = None, **more: Any) -> Preemptor:
+    """Return the pending workload of 4 pods that ask for one CPU each, and what ``pods`` says."""
+    parts_of_it = with_pod(pending("q", {"cpu": 1}), **(pods or {}))
+    (workload,) = parts_of_it
+    workload["spec"]["podSets"][0]["count"] = 4
+    workload |= {"status": more} if more else {}
+    state = state_of(queue("q", {"cpu": 9, "gpus": 9}), [workload], *parts)
+    return find_preemptor(state, take_snapshot(state), PENDING)
+
+
+def asked(found: Preemptor) -> Mapping[str, int]:
+    assert found.rejection == ""
+    return {name: amount for name, amount in found.pod_sets[0].totals.items() if name != "cpu"}
+
+
+def mapped(**gates: bool) -> list[Object]:
+    return configuration(**MAPPED, featureGates=gates)
+
+
+CLAIM = {"resourceClaims": claims("t")}
+
+
+def test_claims_count_by_class_per_pod() -> None:
+    """Of two mappings the first counts; classes of one mapping are added up; 4 pods of 3 + 2."""
+    two = template(exactly("big", 3), exactly("small", 2))
+    assert asked(preemptor(two, mapped(), pods=CLAIM)) == {"gpus": 20}
+
+
+def test_claims_of_several_templates_are_added_up() -> None:
+    there = [*template(exactly()), *template(exactly(count=2), name="u")]
+    found = preemptor(there, mapped(), pods={"resourceClaims": claims("t", "u")})
+    assert asked(found) == {"gpus": 12}
+
+
+def test_access_for_administrators_costs_nothing() -> None:
+    assert asked(preemptor(template(exactly(adminAccess=True)), mapped(), pods=CLAIM)) == {}
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (exactly(mode="All"), "AllocationMode 'All' is not supported"),
+        (exactly(mode=""), "unsupported allocation mode: "),
+        ({"name": "r", "firstAvailable": []}, "FirstAvailable device selection is not supported"),
+        ({"name": "r"}, "Exactly must be set if FirstAvailable is nil"),
+        (exactly("unheard-of"), "DeviceClass unheard-of is not mapped"),
+    ],
+)
+def test_what_is_rejected(request_: Object, words: str) -> None:
+    assert words in preemptor(template(request_), mapped(), pods=CLAIM).rejection
+
+
+def test_a_ready_made_claim_and_a_missing_template_are_rejected() -> None:
+    ready = {"resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}
+    assert "does not support use of resource claims" in preemptor(mapped(), pods=ready).rejection
+    elsewhere = template(exactly(), namespace="other")
+    assert '"t" not found' in preemptor(elsewhere, mapped(), pods=CLAIM).rejection
+
+
+def test_with_the_gate_off_claims_are_rejected_or_free() -> None:
+    there = template(exactly())
+    off = {"KueueDRAIntegration": False}
+    assert "gate is not enabled" in preemptor(there, mapped(**off), pods=CLAIM).rejection
+    lenient = mapped(**off, KueueDRARejectWorkloadsWhenDRADisabled=False)
+    assert asked(preemptor(there, lenient, pods=CLAIM)) == {}
+
+
+def test_a_rejected_workload_is_not_queued() -> None:
+    workload = with_pod(pending("q", {"cpu": 1}), **CLAIM)
+    cycle = run_cycle(state_of(queue("q", {"cpu": 9}), workload, mapped()))
+    assert cycle.entries == ()
+    assert PENDING in cycle.not_queued
+
+
+def container(amount: object, **more: Any) -> Object:
+    return {"name": "c", "resources": {"requests": {"example.com/gpu": amount}}, **more}
+
+
+def extended(*containers: Object, init: Iterable[Object] = ()) -> Object:
+    return {"containers": list(containers), "initContainers": list(init)}
+
+
+def test_extended_resources_count_by_the_class_behind_them() -> None:
+    behind = device_class("big", "example.com/gpu")
+    pods = extended(container(1), container(1), init=[container(3), container(2)])
+    assert asked(preemptor(behind, mapped(), pods=pods)) == {"gpus": 12}
+    assert asked(preemptor(behind, pods=pods)) == {"example.com/gpu": 12}
+    assert asked(preemptor(mapped(), pods=pods)) == {"example.com/gpu": 12}
+    off = mapped(KueueDRAIntegrationExtendedResource=False)
+    assert asked(preemptor(behind, off, pods=pods)) == {"example.com/gpu": 12}
+
+
+def test_of_several_classes_the_newest_counts_then_the_first_by_name() -> None:
+    pods = extended(container(1))
+    older = device_class("big", "example.com/gpu")
+    newer = device_class("other", "example.com/gpu", "2026-02-01T00:00:00Z")
+    assert asked(preemptor(older, newer, mapped(), pods=pods)) == {"example.com/gpu": 4}
+    same = device_class("other", "example.com/gpu")
+    assert asked(preemptor(same, older, mapped(), pods=pods)) == {"gpus": 4}
+
+
+def test_a_sidecar_counts_once() -> None:
+    """As an ordinary resource it would be added to the containers; here the larger counts."""
+    pods = extended(container(1), init=[container(2, restartPolicy="Always")])
+    behind = device_class("big", "example.com/gpu")
+    assert asked(preemptor(behind, mapped(), pods=pods)) == {"gpus": 8}
+    assert asked(preemptor(pods=pods)) == {"example.com/gpu": 12}
+
+
+def test_fractions_of_devices_are_rejected() -> None:
+    pods = extended(container("500m"), container("500m"))
+    found = preemptor(device_class("big", "example.com/gpu"), mapped(), pods=pods)
+    assert "must be an integer" in found.rejection
+
+
+def test_claims_and_extended_resources_are_added_up() -> None:
+    behind = device_class("big", "example.com/gpu")
+    pods = {**extended(container(1)), **CLAIM}
+    assert asked(preemptor(behind, template(exactly()), mapped(), pods=pods)) == {"gpus": 8}
+
+
+def counting(**gates: bool) -> list[Object]:
+    source = {"counter": {"driver": "d", "name": "memory"}}
+    mapping = {"name": "gpu-memory", "deviceClassNames": ["big"], "sources": [source]}
+    return configuration(resources={"deviceClassMappings": [mapping]}, featureGates=gates)
+
+
+def devices(*values: object, generation: int = 1, of: int = 1, name: str = "s") -> list[Object]:
+    some = [
+        {"name": f"d{n}", "consumesCounters": [{"counters": {"memory": {"value": value}}}]}
+        for n, value in enumerate(values)
+    ]
+    pool = {"name": "p", "generation": generation, "resourceSliceCount": of}
+    spec = {"driver": "d", "pool": pool, "devices": some}
+    return [{"apiVersion": API, "kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec}]
+
+
+def test_counters_are_charged_by_the_largest_device() -> None:
+    """2 devices at 5 each, for 4 pods; without the gate the devices themselves count."""
+    there = [*template(exactly(count=2)), *device_class("big"), *devices(3, 5)]
+    assert asked(preemptor(there, counting(), pods=CLAIM)) == {"gpu-memory": 40}
+    off = counting(KueueDRAIntegrationPartitionableDevices=False)
+    assert asked(preemptor(there, off, pods=CLAIM)) == {"gpu-memory": 8}
+
+
+def test_only_whole_pools_of_the_newest_generation_count() -> None:
+    asks = [*template(exactly()), *device_class("big")]
+    old_and_new = [*devices(9), *devices(2, generation=2, name="n")]
+    assert asked(preemptor(asks, old_and_new, counting(), pods=CLAIM)) == {"gpu-memory": 8}
+    torn = devices(9, of=2)
+    assert "insufficient matching" in preemptor(asks, torn, counting(), pods=CLAIM).rejection
+
+
+def test_too_few_devices_are_rejected_for_now() -> None:
+    there = [*template(exactly(count=3)), *device_class("big"), *devices(3, 5)]
+    found = preemptor(there, counting(), pods=CLAIM)
+    assert "2 device(s) match but 3 requested" in found.rejection
+
+
+RECORDED = [{"name": "main", "resources": {"cpu": "4", "gpus": "28"}}]
+
+
+@pytest.mark.parametrize(
+    ("parts", "lacking"),
+    [
+        ([mapped()], "ResourceClaimTemplate t is not in the dump"),
+        ([template(exactly())], "no deviceClassMappings are in the dump"),
+        ([template(exactly()), counting()], "DeviceClass big is not in the dump"),
+        ([template(exactly()), counting(), device_class("big")], "there are 0 devices of d"),
+    ],
+)
+def test_what_the_dump_lacks_is_taken_from_what_kueue_recorded(
+    parts: list[list[Object]], lacking: str
+) -> None:
+    found = preemptor(*parts, pods=CLAIM, resourceRequests=RECORDED)
+    assert asked(found) == {"gpus": 28}
+    assert found.notes[0].startswith(f"{lacking}: its request is what Kueue recorded")
+
+
+def test_selectors_are_not_evaluated_and_that_is_said() -> None:
+    cel = [{"cel": {"expression": "device.driver == 'd'"}}]
+    there = [*template(exactly(selectors=cel)), *device_class("big"), *devices(5)]
+    plain = preemptor(there, mapped(), pods=CLAIM)
+    assert asked(plain) == {"gpus": 4}
+    assert "CEL selectors of ResourceClaimTemplate t is not checked" in plain.notes[0]
+    counted = preemptor(there, counting(), pods=CLAIM)
+    assert "what it takes for devices is not known" in counted.notes[0]
+    known = preemptor(there, counting(), pods=CLAIM, resourceRequests=RECORDED)
+    assert asked(known) == {"gpus": 28}

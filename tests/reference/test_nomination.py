@@ -1,0 +1,287 @@
+"""Why a workload is not nominated, or nothing is done for it; and what Kueue says of it.
+
+docs/semantics/kueue-features.md §1, §5 and §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from planner.quota.preemptor import as_preemptor, find_workload
+from planner.quota.snapshot import take_snapshot
+from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
+from planner.reference.kueue.decision import decide
+from planner.state import State
+from tests.cluster import KUEUE, Object, configuration, queue, running, state_of
+from tests.reference.cycles import condition, names, ran, story, strict, waits, with_pod, with_spec
+
+A = queue("a", 4)
+ONE = waits("one", "a")
+LATER = "2026-05-01T14:00:00Z"
+
+
+def held(*parts: Iterable[Object]) -> NotNominated | None:
+    """Return what holds back the workload ns/one."""
+    state = state_of(*parts)
+    snapshot = take_snapshot(state)
+    preemptor = as_preemptor(state, snapshot, find_workload(state, "ns/one"))
+    return why_held_back(state, snapshot, preemptor, decide(snapshot, preemptor))
+
+
+def why(*parts: Iterable[Object]) -> str:
+    found = held(*parts)
+    return found.why if found else ""
+
+
+def test_a_head_is_nominated() -> None:
+    assert held(A, ONE) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (waits("one", "a", conditions=[condition("QuotaReserved", "False", "OnHold")]), "on hold"),
+        (waits("one", "a", conditions=[condition("WaitingForReplacementPods")]), "replacement"),
+        (waits("one", "a", conditions=[condition("Finished")]), "finished"),
+        (with_spec(ONE, active=False), "spec.active"),
+    ],
+)
+def test_who_is_inadmissible_stands_in_no_queue(part: list[Object], text: str) -> None:
+    found = held(A, part)
+    assert found is not None
+    assert (found.why, found.message) == (
+        "notQueued",
+        "workload is inadmissible and can't be added to a LocalQueue",
+    )
+    assert text in found.text
+
+
+@pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
+def test_a_stopped_local_queue_is_none(policy: str) -> None:
+    cluster_queue, local = A
+    found = held([cluster_queue], with_spec([local], stopPolicy=policy), ONE)
+    assert found is not None
+    assert (found.why, found.message) == ("notQueued", "localQueue doesn't exist or inactive")
+    assert policy in found.text
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"requeueState": {"requeueAt": LATER}}, "backOff"),
+        ({"requeueState": {"requeueAt": "2026-05-01T13:00:00Z"}}, ""),  # the clock itself
+        ({"conditions": [condition("Requeued", "False", "Deactivated")]}, "backOff"),
+    ],
+)
+def test_a_back_off_holds_until_its_time(status: dict[str, Any], expected: str) -> None:
+    assert why(A, waits("one", "a", **status)) == expected
+
+
+def test_the_first_filter_is_the_reason() -> None:
+    backing_off = waits("one", "a", requeueState={"requeueAt": LATER})
+    assert why(queue("a", 4, stop="Hold"), backing_off) == "backOff"
+    assert why(queue("a", 4, stop="Hold"), ONE, waits("high", "a", priority=1)) == (
+        "clusterQueueInactive"
+    )
+    failed = waits("one", "a", admissionChecks=[{"name": "c", "state": "Retry"}])
+    assert why(A, failed, waits("high", "a", priority=1)) == "notHead"
+    assert why(A, failed) == "inadmissible"
+
+
+def test_who_is_parked_is_before_nobody() -> None:
+    found = held(A, ONE, waits("high", "a", priority=1))
+    assert found is not None
+    assert (found.why, found.head) == ("notHead", "ns/high")
+    parked = waits("high", "a", priority=1, requeueState={"requeueAt": LATER})
+    assert held(A, ONE, parked) is None
+    assert held(A, with_spec(waits("high", "a", priority=1), active=False), ONE) is None
+
+
+def namespace(name: str, **labels: str) -> list[Object]:
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
+
+
+@pytest.mark.parametrize(
+    ("selector", "labels", "nominated"),
+    [
+        (None, {}, False),
+        ({}, {}, True),
+        ({"matchLabels": {"team": "a"}}, {"team": "a"}, True),
+        ({"matchLabels": {"team": "a"}}, {"team": "b"}, False),
+        ({"matchLabels": {"kubernetes.io/metadata.name": "ns"}}, {}, True),
+    ],
+)
+def test_the_selector_matches_the_namespace(
+    selector: Object | None, labels: dict[str, str], *, nominated: bool
+) -> None:
+    found = held(with_spec(A, namespaceSelector=selector), namespace("ns", **labels), ONE)
+    message = "workload namespace doesn't match ClusterQueue selector"
+    assert (found.message if found else "") == ("" if nominated else message)
+
+
+def test_a_namespace_must_be_there() -> None:
+    found = held(with_spec(A, namespaceSelector={}), namespace("other"), ONE)
+    assert found is not None
+    assert found.message == 'workload namespace "ns" does not exist: namespaces "ns" not found'
+
+
+def limit_range(kind: str, **bounds: Object) -> list[Object]:
+    item = {"type": kind, **bounds}
+    metadata = {"name": "limits", "namespace": "ns"}
+    return [
+        {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": [item]}}
+    ]
+
+
+def container(requests: Object, limits: Object | None = None) -> Object:
+    return {"name": "c", "resources": {"requests": requests, "limits": limits or {}}}
+
+
+ABOVE = "requests must not exceed its limits"
+SPEC = "spec.podSets[0].template.spec"
+
+
+@pytest.mark.parametrize(
+    ("pod", "message"),
+    [
+        (
+            {"containers": [container({"gpu": 2, "cpu": 2}, {"gpu": 1, "cpu": 1})]},
+            f'{SPEC}.containers[0]: Invalid value: ["cpu","gpu"]: {ABOVE}',
+        ),
+        (
+            {
+                "initContainers": [container({"gpu": 2}, {"gpu": 1})],
+                "containers": [container({"gpu": 2}, {"gpu": 1})],
+            },
+            (
+                f'[{SPEC}.initContainers[0]: Invalid value: ["gpu"]: {ABOVE}, '
+                f'{SPEC}.containers[0]: Invalid value: ["gpu"]: {ABOVE}]'
+            ),
+        ),
+    ],
+)
+def test_requests_keep_to_limits(pod: Object, message: str) -> None:
+    found = held(A, with_pod(ONE, **pod))
+    assert found is not None
+    assert found.message == f"resources validation failed: {message}"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "requests", "where"),
+    [
+        (limit_range("Container", max={"gpu": 1}), 2, f"{SPEC}.containers[0]"),
+        (limit_range("Container", min={"gpu": 3}), 2, f"{SPEC}.containers[0]"),
+        (limit_range("Pod", max={"gpu": 1}), 2, SPEC),
+        (limit_range("Pod", min={"gpu": 3}), 2, SPEC),
+    ],
+)
+def test_pods_keep_to_limit_ranges(bounds: list[Object], requests: int, where: str) -> None:
+    found = held(A, bounds, with_pod(ONE, containers=[container({"gpu": requests})]))
+    side = "above the limitRange max" if "max" in str(bounds) else "below the limitRange min"
+    assert found is not None
+    assert found.message == (
+        f"resources didn't satisfy LimitRange constraints: {where}: Invalid value: "
+        f'["gpu"]: requests must not be {side}'
+    )
+
+
+GATED = with_spec(waits("one", "a", 2, 10), preemptionGates=[{"name": "g"}])
+FULL = [*queue("a", 4, within="LowerPriority"), *running("low", "a", 4)]
+
+
+@pytest.mark.parametrize("gate", ["MultiKueueOrchestratedPreemption", "ConcurrentAdmission"])
+def test_a_closed_gate_keeps_from_preempting(gate: str) -> None:
+    assert why(FULL, GATED) == ""
+    on = configuration(featureGates={gate: True})
+    assert why(on, FULL, GATED) == "preemptionGated"
+    assert story(ran(on, FULL, GATED)) == ["one preemptionGated low"]
+    assert story(ran(on, queue("a", 4), GATED)) == ["one admitted"]
+
+
+BLOCKS = configuration(waitForPodsReady={"blockAdmission": True})
+
+
+def test_nobody_is_admitted_while_pods_are_not_ready() -> None:
+    starting = running("starting", "b", 1)
+    parts = A, queue("b", 4), starting, ONE
+    assert why(*parts) == ""
+    assert why(BLOCKS, *parts) == "waitsForPodsReady"
+    cycle = ran(BLOCKS, *parts)
+    assert (story(cycle), cycle.blocked) == (["one waitsForPodsReady"], True)
+    (workload,) = starting
+    ready = {**workload["status"], "conditions": [*workload["status"]["conditions"]]}
+    ready["conditions"].append(condition("PodsReady"))
+    assert story(ran(BLOCKS, A, queue("b", 4), [{**workload, "status": ready}], ONE)) == [
+        "one admitted"
+    ]
+
+
+def test_who_preempts_is_not_kept_from_it() -> None:
+    assert why(BLOCKS, FULL, waits("one", "a", 2, 10)) == ""
+
+
+def test_one_is_admitted_in_a_cycle_that_waits_for_its_pods() -> None:
+    cycle = ran(BLOCKS, A, queue("b", 4), ONE, waits("two", "b", minute=1))
+    assert story(cycle) == ["one admitted", "two waitsForPodsReady"]
+    assert story(ran(A, queue("b", 4), ONE, waits("two", "b", minute=1))) == [
+        "one admitted",
+        "two admitted",
+    ]
+
+
+CONCURRENT = configuration(featureGates={"ConcurrentAdmission": True})
+PARENT = {"kueue.x-k8s.io/concurrent-admission-parent": "true"}
+
+
+def with_metadata(parts: Iterable[Object], **metadata: Any) -> list[Object]:
+    return [{**one, "metadata": {**one["metadata"], **metadata}} for one in parts]
+
+
+def variant(parts: Iterable[Object], parent: str = "p") -> list[Object]:
+    version = f"{KUEUE.rpartition('/')[0]}/v1beta2"
+    owner = {"apiVersion": version, "kind": "Workload", "name": parent, "uid": parent}
+    return with_metadata(parts, ownerReferences=[owner])
+
+
+def concurrent(*args: Any, **fields: Any) -> list[Object]:
+    return with_spec(queue(*args, **fields), concurrentAdmissionPolicy={"migration": {}})
+
+
+def test_a_parent_stands_in_no_queue_where_variants_compete() -> None:
+    parent = with_metadata(ONE, labels=PARENT)
+    assert why(CONCURRENT, A, parent) == ""
+    assert why(concurrent("a", 4), parent) == ""
+    found = held(CONCURRENT, concurrent("a", 4), parent)
+    assert found is not None
+    assert (found.why, found.message) == ("notQueued", "")
+    assert names(ran(CONCURRENT, concurrent("a", 4), parent).left) == {}
+
+
+def test_only_variants_hold_quota_where_variants_compete() -> None:
+    plain, other = running("plain", "a", 3), variant(running("other", "a", 1))
+    used: list[int] = []
+    for parts in ([A], [CONCURRENT, concurrent("a", 4)]):
+        snapshot = take_snapshot(state_of(*parts, plain, other))
+        used += snapshot.usage.amount[snapshot.node_of["a"]]
+    assert used == [4, 1]
+
+
+def test_a_policy_that_is_empty_is_not_never_under_fair_sharing() -> None:
+    """§4.4: only an empty reclaimWithinCohort lets a queue preempt its own while borrowing."""
+    fair = configuration(fairSharing={})
+    modes = []
+    for policy in ("Never", ""):
+        parts = queue("a", 0, "pool", within="LowerPriority", reclaim=policy), queue("b", 4, "pool")
+        state: State = state_of(fair, *parts, running("low", "a", 4), waits("one", "a", 4, 10))
+        snapshot = take_snapshot(state)
+        preemptor = as_preemptor(state, snapshot, find_workload(state, "ns/one"))
+        modes.append(decide(snapshot, preemptor).assignment.mode)
+    assert modes == ["NoFit", "Preempt"]
+
+
+def test_a_strict_queue_has_the_same_head() -> None:
+    parts = ONE, waits("high", "a", 10, 1)
+    assert why(strict("a", 4), *parts) == why(A, *parts) == "notHead"

@@ -1,0 +1,199 @@
+"""Candidates and heads by the past use of their LocalQueues: kueue-features.md §3.3 and §3.4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from planner.problem.kueue import build_problem
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.cycle.nomination import why_not_nominated
+from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.cycle.waiting import waiting_queues
+from planner.reference.kueue.decision import Decision, decide, outcomes
+from planner.state import State
+from tests.cluster import (
+    KUEUE,
+    PENDING,
+    Object,
+    cohort,
+    configuration,
+    fair_sharing,
+    pending,
+    queue,
+    running,
+    state_of,
+)
+from tests.reference.cycles import waits, with_spec
+
+SHARING = configuration(admissionFairSharing={"usageHalfLifeTime": "10m"})
+BY_USE = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+
+
+def door(name: str, leads_to: str, used: int, namespace: str = "ns") -> list[Object]:
+    """Return a LocalQueue that used so many CPUs."""
+    status = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": {"cpu": used}}}}
+    metadata = {"name": name, "namespace": namespace}
+    one = {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": metadata}
+    return [{**one, "spec": {"clusterQueue": leads_to}, "status": status}]
+
+
+def by_use(name: str, nominal: int, cohort_name: str = "", **policies: Any) -> list[Object]:
+    return with_spec(queue(name, nominal, cohort_name, **policies), admissionScope=BY_USE)
+
+
+def behind(parts: list[Object], queue_name: str, namespace: str = "ns") -> list[Object]:
+    """Return a workload that came through another LocalQueue."""
+    ((workload),) = parts
+    metadata = {**workload["metadata"], "namespace": namespace}
+    return [
+        {**workload, "metadata": metadata, "spec": {**workload["spec"], "queueName": queue_name}}
+    ]
+
+
+def decided(state: State) -> Decision:
+    snapshot = take_snapshot(state)
+    return decide(snapshot, find_preemptor(state, snapshot, PENDING))
+
+
+def victims(decision: Decision) -> list[str]:
+    return [target.workload.key for target in decision.search.targets]
+
+
+def two_doors(*more: list[Object], used: Mapping[str, int]) -> State:
+    """Return a queue of 2 with two workloads: that of ``b`` has the higher priority."""
+    return state_of(
+        by_use("q", 2, within="LowerPriority"),
+        *(door(name, "q", amount) for name, amount in used.items()),
+        behind(running("low", "q", 1, 0), "a"),
+        behind(running("high", "q", 1, 5), "b"),
+        pending("q", 1),
+        *more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("used", "victim"),
+    [({"a": 1, "b": 9}, "ns/high"), ({"a": 9, "b": 1}, "ns/low"), ({"a": 3, "b": 3}, "ns/low")],
+)
+def test_more_use_goes_first_and_then_priority(used: Mapping[str, int], victim: str) -> None:
+    assert victims(decided(two_doors(SHARING, used=used))) == [victim]
+    fair = configuration(admissionFairSharing={}, fairSharing={})
+    assert victims(decided(two_doors(fair, used=used))) == [victim]
+
+
+def test_nothing_changes_without_the_configuration() -> None:
+    assert victims(decided(two_doors(used={"a": 1, "b": 9}))) == ["ns/low"]
+
+
+def test_the_order_of_the_problem_is_that_of_the_replay() -> None:
+    state = two_doors(SHARING, used={"a": 1, "b": 9})
+    snapshot = take_snapshot(state)
+    preemptor = find_preemptor(state, snapshot, PENDING)
+    problem = build_problem(snapshot, preemptor, decide(snapshot, preemptor).assignment)
+    assert [one.key for one in problem.workloads] == ["ns/low", "ns/high"]
+    assert problem.order.tolist() == [1, 0]
+
+
+def test_those_being_evicted_still_come_first() -> None:
+    state = state_of(
+        by_use("q", 2, within="LowerPriority"),
+        door("a", "q", 1),
+        door("b", "q", 9),
+        behind(running("going", "q", 1, 5, evicted=True), "a"),
+        behind(running("other", "q", 1, 0), "b"),
+        pending("q", 1),
+        SHARING,
+    )
+    assert victims(decided(state)) == ["ns/going"]
+
+
+def test_local_queues_of_one_name_are_not_compared() -> None:
+    """Their use is counted per namespace, and compared by name only."""
+    state = state_of(
+        by_use("q", 2, within="LowerPriority"),
+        door("same", "q", 1),
+        door("same", "q", 9, "other"),
+        behind(running("low", "q", 1, 0), "same"),
+        behind(running("high", "q", 1, 5), "same", "other"),
+        pending("q", 1),
+        SHARING,
+    )
+    assert victims(decided(state)) == ["ns/low"]
+
+
+def circle(*, fair: bool = False) -> State:
+    """Return x1 before x2 by use, x2 before y1 and y1 before x1 by priority."""
+    settings: Object = {"admissionFairSharing": {}} | ({"fairSharing": {}} if fair else {})
+    return state_of(
+        cohort("all"),
+        queue("mine", 3, "all", reclaim="Any"),
+        by_use("x", 0, "all"),
+        queue("y", 0, "all"),
+        door("a", "x", 9),
+        door("b", "x", 1),
+        behind(running("x1", "x", 1, 3), "a"),
+        behind(running("x2", "x", 1, 1), "b"),
+        running("y1", "y", 1, 2),
+        pending("mine", 1),
+        configuration(**settings),
+    )
+
+
+def test_circles_are_found_and_every_choice_is_named() -> None:
+    """The example of §3.4: each of the three was seen in Kueue."""
+    state = circle()
+    assert decided(state).undetermined
+    snapshot = take_snapshot(state)
+    found = outcomes(snapshot, find_preemptor(state, snapshot, PENDING))
+    assert sorted(victims(one)[0] for one in found) == ["ns/x1", "ns/x2", "ns/y1"]
+    assert not decided(two_doors(SHARING, used={"a": 1, "b": 9})).undetermined
+
+
+def test_a_determined_choice_is_one() -> None:
+    state = two_doors(SHARING, used={"a": 1, "b": 9})
+    snapshot = take_snapshot(state)
+    assert len(outcomes(snapshot, find_preemptor(state, snapshot, PENDING))) == 1
+
+
+def heads(state: State) -> tuple[Snapshot, list[str]]:
+    snapshot = take_snapshot(state)
+    queues = waiting_queues(state, snapshot)
+    return snapshot, [one.key for one in queues[snapshot.node_of["q"]].in_order()]
+
+
+def two_waiting(settings: list[Object]) -> State:
+    return state_of(
+        by_use("q", 2),
+        door("a", "q", 9),
+        door("b", "q", 1),
+        behind(waits("first", "q", priority=9), "a"),
+        behind(waits("second", "q"), "b"),
+        settings,
+    )
+
+
+def test_less_use_is_the_head() -> None:
+    """§3.3: before priority; without admission fair sharing priority decides."""
+    state = two_waiting(SHARING)
+    snapshot, order = heads(state)
+    assert order == ["ns/second", "ns/first"]
+    assert heads(two_waiting(fair_sharing()))[1] == ["ns/first", "ns/second"]
+    (entry,) = run_cycle(state).entries
+    assert entry.preemptor.key == "ns/second"
+    reason = why_not_nominated(state, snapshot, state.workloads[0])
+    assert reason is not None
+    assert reason.head == "ns/second"
+
+
+def test_use_comes_before_the_sticky_preemptor() -> None:
+    state = two_waiting(SHARING)
+    snapshot = take_snapshot(state)
+    waiting = waiting_queues(state, snapshot)[snapshot.node_of["q"]]
+    waiting.preemptor = "ns/first"
+    assert waiting.head is not None
+    assert waiting.head.key == "ns/second"
+    assert [one.key for one in waiting.in_order()] == ["ns/second", "ns/first"]
