@@ -293,10 +293,12 @@ class Kep83Court(Court):
 
     @property
     def taken(self) -> tuple[bool, frozenset[str]]:
-        """The victims of the KEP's algorithm."""
+        """The victims of the KEP's algorithm, which the brute force has written out, too."""
         one = self.decision
         found = decide_kep83(one.snapshot, one.preemptor, one.options, one.assignment, one.cost)
-        return True, frozenset(target.workload.key for target in found.search.targets)
+        victims = [target.workload.key for target in found.search.targets]
+        assert victims == one.simulation.algorithm()
+        return True, frozenset(victims)
 
 
 def court_of(law: str, case: Case) -> Court:

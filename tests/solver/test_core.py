@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pytest
 
@@ -79,10 +78,14 @@ def test_a_small_core_finds_the_same_plan(
     state = crowd(seed, 6, fair_sharing()) if fair else crowd(seed)
     # Trees are grown of the answer, however it was found, and cost most of the time: for one seed.
     certify = None if seed == 3 else False
-    asked: dict[str, Any] = {"objective": profile, "assignment": preempt(state), "certify": certify}
-    whole = planner.solve(state, PENDING, **asked)
+
+    def solved() -> Plan:
+        given = preempt(state)
+        return planner.solve(state, PENDING, profile, assignment=given, certify=certify)
+
+    whole = solved()
     monkeypatch.setattr(core, "CORE", 8)
-    small = planner.solve(state, PENDING, **asked)
+    small = solved()
     assert outcome(small) == outcome(whole)
     assert whole.status in {"optimal", "infeasible"}
 
