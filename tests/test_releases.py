@@ -77,7 +77,7 @@ def test_the_newest_rules_have_the_defaults_of_the_configuration() -> None:
 
 def test_groups_of_gates() -> None:
     alpha = Configuration(
-        feature_gates={"AllAlpha": True, "AllBeta": False, "PartialAdmission": True}
+        featureGates={"AllAlpha": True, "AllBeta": False, "PartialAdmission": True}
     )
     assert alpha.gate("PriorityBoost")
     assert alpha.gate("PartialAdmission")
