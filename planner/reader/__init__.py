@@ -20,6 +20,7 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
+from planner.errors import UnsupportedError
 from planner.garbage import without_garbage_collection
 from planner.reader.assemble import Settings, assemble, canonical_digest
 from planner.reader.bound import Budget
@@ -159,5 +160,11 @@ def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored |
     files = yunikorn_files(documents)
     if files is None:
         return assemble(documents, settings, ignored)
-    source, digest, now, _ = settings
+    source, digest, now, release = settings
+    if release != AUTO:
+        raise UnsupportedError(
+            source,
+            "is a state of YuniKorn, to which no release of Kueue applies",
+            "a state of Kueue",
+        )
     return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)

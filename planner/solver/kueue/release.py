@@ -35,14 +35,8 @@ def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Sna
     UnsupportedError
         If amounts are so large that this release would wrap around.
     """
+    refuse_overflow(snapshot, preemptor)
     name = snapshot.configuration.release.name
-    resource = overflowing(snapshot, preemptor)
-    if resource:
-        raise UnsupportedError(
-            preemptor.key,
-            f"amounts of {resource} are so large that Kueue {name} wraps around: what it decides "
-            "is not comparable",
-        )
     notes = [
         f"{preemptor.key} asks for {made}, and transformations make more of it: Kueue {name} "
         "counts either both or the first, at random; here it is the first"
@@ -50,6 +44,24 @@ def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Sna
     ]
     notes += _not_modelled(state, snapshot, preemptor)
     return replace(snapshot, notes=(*snapshot.notes, *notes)) if notes else snapshot
+
+
+def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
+    """Refuse amounts that are so large that the release of Kueue would wrap around.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are any.
+    """
+    resource = overflowing(snapshot, preemptor)
+    if resource:
+        name = snapshot.configuration.release.name
+        raise UnsupportedError(
+            preemptor.key,
+            f"amounts of {resource} are so large that Kueue {name} wraps around: what it decides "
+            "is not comparable",
+        )
 
 
 def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:

@@ -34,6 +34,7 @@ from planner.quota.tree import NO_PARENT, FlavorResource, Usage
 from planner.solver.kueue.joint.sequence import OneByOne, serve_greedily
 from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
 from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.release import refuse_overflow
 from planner.solver.start import pending_workloads
 from planner.state import State
 
@@ -320,6 +321,7 @@ def _refuse_too_many(pending: Sequence[str]) -> None:
 
 def _waiting(state: State, snapshot: Snapshot, key: str) -> _Waiting:
     preemptor = find_preemptor(state, snapshot, key)
+    refuse_overflow(snapshot, preemptor)
     return preemptor, flavored(snapshot, preemptor)
 
 
