@@ -5,9 +5,10 @@ The command line makes its options of these records, and the library its keyword
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from planner.errors import InputError
 from planner.scheduler import scheduler_of
@@ -31,10 +32,13 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs:
+class Knobs(ABC):
     """What a scheduler's clusters are like: its own knobs are the fields of a record of its own."""
 
-    scheduler: ClassVar[str]
+    @property
+    @abstractmethod
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
 
 
 @dataclass(frozen=True, slots=True)

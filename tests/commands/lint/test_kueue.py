@@ -22,11 +22,12 @@ from planner.commands.lint.lint import files_of
 from planner.commands.lint.record import KINDS
 from planner.commands.simulate import simulate
 from planner.reader import read_kueue_objects
+from planner.reference.kueue.cycle.run import run_cycle
 from tests.cluster import NOW, cohort, dump_of, queue, running, state_of
 from tests.commands.lint.film import Dump, evictions, head_of
-from tests.commands.lint.kueue_cases import CASES, TWO, Case
+from tests.commands.lint.kueue_cases import CASES, TWO, Case, of
 from tests.conftest import ROOT
-from tests.reference.cycles import waits
+from tests.reference.cycles import strict, waits
 from tests.solver.test_turn import blocked_by_another_queue, blocked_by_its_own_queue
 
 PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
@@ -294,3 +295,21 @@ def test_many_behind_one_are_one_finding_of_few_objects() -> None:
 def test_a_tree_that_is_too_much_work_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starvation, "MAX_WORK", 5)
     assert found_starving(*blocked_by_its_own_queue()) == []
+
+
+@pytest.mark.parametrize("asked", [{"cpu": 2}, {"cpu": 2, "gpu": 1}])
+def test_head_and_starving_may_want_different_resources(asked: dict[str, int]) -> None:
+    """An example has one resource: there the head asks for more than there is of it."""
+    (found,) = found_starving(
+        strict("a", {"gpu": 4, "cpu": 4}, within="LowerPriority"),
+        waits("first", "a", {"gpu": 10}, 100),
+        waits("p", "a", asked, 10),
+    )
+    assert found.objects == ("clusterqueue/a", "workload/ns/first", "workload/ns/p")
+    dump = found.example.state
+    cure = of("ClusterQueue", "a", queueingStrategy="BestEffortFIFO")
+    left = [
+        run_cycle(read_kueue_objects(one, where="test", now=NOW)).left["a"]
+        for one in (dump, edited(dump, cure))
+    ]
+    assert left == [("example/first-1", "example/asks"), ("example/asks",)]

@@ -9,7 +9,7 @@ queue; here all of them run in one moment, so that quotas are what is in use.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 from planner.commands.generate.knobs import (
     WIDEST,
@@ -34,7 +34,11 @@ SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 class KueueKnobs(Knobs):
     """A cluster of Kueue. Shares are in percent; a chance is drawn for each thing by itself."""
 
-    scheduler: ClassVar[str] = "kueue"
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "kueue"
+
     queues: Annotated[int, Knob("ClusterQueues, each with two LocalQueues", 1, 5000)] = 6
     cohorts: Annotated[int, Knob("root cohorts; the queues are dealt out to them", 1, 1000)] = 1
     depth: Annotated[int, Knob("levels of cohorts; 0: queues without a cohort", 0, 6)] = 1

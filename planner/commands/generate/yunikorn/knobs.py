@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 from planner.commands.generate.knobs import (
     FULL,
@@ -23,7 +23,11 @@ NodeShapes = Literal["t-shirt", "distinct"]
 class YuniKornKnobs(Knobs):
     """A cluster of YuniKorn. Shares are in percent; a chance is drawn for each by itself."""
 
-    scheduler: ClassVar[str] = "yunikorn"
+    @property
+    def scheduler(self) -> str:
+        """The id of the scheduler."""
+        return "yunikorn"
+
     queues: Annotated[int, Knob("leaf queues", 2, 1000)] = 6
     depth: Annotated[int, Knob("levels of queues below root", 1, 6)] = 2
     branches: Annotated[int, Knob("parent queues below a parent queue", 1, 10)] = 2

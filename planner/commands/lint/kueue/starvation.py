@@ -129,15 +129,32 @@ def _example(case: _Case, asks: Preemptor) -> Example | None:
     whole = tuple(dict.fromkeys((*near, *facts.active(case.tree))))[:MAX_QUEUES]
     for queues, fr in product(dict.fromkeys((near, whole)), facts.frs(asks.queue)):
         covering = [queue for queue in queues if fr in facts.frs(queue)]
-        if not {*near} <= {*covering}:
-            continue
-        world = World(facts, covering, fr)
-        jobs = [*_running(case.snapshot, world, asks), *_waiting(case.snapshot, world, waits)]
-        if all(job.amount for job in jobs):
-            example = _shown(world, jobs, cure)
-            if example is not None:
-                return example
+        if {*near} <= {*covering}:
+            world = World(facts, covering, fr)
+            for jobs in _clusters(case, world, waits):
+                example = _shown(world, jobs, cure)
+                if example is not None:
+                    return example
     return None
+
+
+def _clusters(case: _Case, world: World, waits: Sequence[Preemptor]) -> Iterator[list[Job]]:
+    """Yield what runs and what waits, first of all as it is, of the one resource of a world.
+
+    Who starves for the sake of another resource may ask for little of this one, and its head for
+    more than there is; what runs may not matter.
+    """
+    asks = waits[-1]
+    running = [*_running(case.snapshot, world, asks)]
+    *first, last = _waiting(case.snapshot, world, waits)
+    heads = [[one for one in first if one.amount]]
+    if case.blocker.own_queue and case.facts.is_bounded(asks.queue, world.fr):
+        beyond = case.facts.most(asks.queue, world.fr) + world.unit
+        heads.append([replace(one, amount=beyond) for one in first])
+    amounts = dict.fromkeys(n for n in (last.amount, world.unit) if n)
+    for runs, head, amount in product(([*running], []), heads, amounts):
+        if head:
+            yield [*runs, *head, replace(last, amount=amount)]
 
 
 def _running(snapshot: Snapshot, world: World, asks: Preemptor) -> Iterator[Job]:
