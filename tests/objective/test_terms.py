@@ -22,7 +22,8 @@ from planner.objective.ranking import places
 from planner.objective.sums import separable_terms
 from planner.objective.terms import ACCELERATOR, TermTable, unit_weight, work
 from planner.problem.kueue import build_problem
-from planner.solver.engine import Deadline, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import run
 from planner.term import EACH, RATED, TERMS
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.random_trees import Instance, fair_instances, instances

@@ -16,7 +16,7 @@ from planner.commands.compare.record import Row, RowStatus, StateComparison
 from planner.errors import InternalError, PlannerError, UnsupportedError
 from planner.plan import AnyPlan, Plan
 from planner.solver.answer import broken
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, solve, start
 from planner.state import State, YuniKornState

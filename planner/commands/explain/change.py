@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planner.commands.explain.record import Change
 from planner.plan import AnyPlan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import solve
 from planner.state import AnyState
 

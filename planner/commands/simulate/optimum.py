@@ -19,7 +19,7 @@ from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision as YuniKornDecision
 from planner.reference.yunikorn.decision import decide as decide_yunikorn
 from planner.reference.yunikorn.preconditions import Preconditions
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning

@@ -12,7 +12,7 @@ from planner.commands.explain.record import Change
 from planner.commands.whatif.edit import edit
 from planner.objective.profiles import Profile
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning

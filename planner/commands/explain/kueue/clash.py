@@ -33,7 +33,8 @@ from planner.models.kueue.candidates import attempts, eligible, restricted_while
 from planner.models.kueue.columns import Columns, build_classes
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
-from planner.solver.engine import Deadline, Outcome, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome, run
 from planner.solver.kueue.planning import Planning
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()

@@ -14,7 +14,7 @@ from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.errors import InputError, LookupFailed
 from planner.objective.profiles import Profile
 from planner.plan import Plan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
 from planner.solver.kueue.start import in_words, start, who_is_in_the_way
 from planner.solver.search import Counts

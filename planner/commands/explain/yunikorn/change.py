@@ -16,7 +16,7 @@ from planner.models.yunikorn.need import is_under_guaranteed, short_of_guarantee
 from planner.objective.profiles import Profile
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.levels import find_any
 from planner.solver.start import Given
 from planner.solver.yunikorn.describe import victims_in_words

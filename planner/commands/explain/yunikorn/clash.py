@@ -46,7 +46,8 @@ from planner.models.yunikorn.need import (
     short_of_guaranteed,
 )
 from planner.problem.yunikorn import YuniKornProblem
-from planner.solver.engine import Deadline, Outcome, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome, run
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 

@@ -21,7 +21,7 @@ from planner.laws import Spared
 from planner.objective.profiles import Profile
 from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.search import Counts, Search
 from planner.solver.start import Given
 from planner.solver.yunikorn.start import (
