@@ -9,9 +9,8 @@ from planner.errors import LookupFailed
 from planner.objective.annotation import Disruption, plain_disruption, read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.budget import pod_budgets
-from planner.objective.ranking import places, ranks
 from planner.objective.sharing import sharing
-from planner.objective.sums import exact_sizes, separable_terms
+from planner.objective.sums import exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.holding import one_of_each_holding

@@ -11,8 +11,7 @@ from planner.errors import LookupFailed, UnsupportedError
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
-from planner.objective.ranking import places, ranks
-from planner.objective.sums import exact_sizes, separable_terms
+from planner.objective.sums import exact_sizes, places, ranks, separable_terms
 from planner.objective.terms import TermTable, unit_weight
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem

@@ -1,6 +1,7 @@
 """Problem to proven optimum: the only room that runs a solver.
 
 start.py        the way in: a state, and what the user fixed, to a planning
+deadline.py     when to stop
 search.py       what a search must know of a scheduler's rules, its state, one exact solve within it
 levels.py       lexicographic levels: minimise on as few classes as the proof permits, prove, fix
 tie_break.py    the canonical answer among equals

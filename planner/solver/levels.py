@@ -20,7 +20,8 @@ from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof
 from planner.solver.bound import Bound, best_single_row, trivial_bound
-from planner.solver.engine import Outcome, OutOfTime, Run, within
+from planner.solver.deadline import OutOfTime
+from planner.solver.engine import Outcome, Run, within
 from planner.solver.search import Search
 from planner.solver.tie_break import break_ties
 

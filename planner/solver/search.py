@@ -19,15 +19,8 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
 from planner.solver.bound import Bound
-from planner.solver.engine import (
-    ATTEMPTS,
-    Attempt,
-    Deadline,
-    OutOfTime,
-    Run,
-    complete,
-    run,
-)
+from planner.solver.deadline import Deadline, OutOfTime
+from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
 
 class Rules(Protocol):

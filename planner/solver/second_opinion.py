@@ -15,7 +15,8 @@ from typing import Final, Literal
 from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
-from planner.solver.engine import Deadline, OutOfTime, complete, presolved, satisfies, solver_name
+from planner.solver.deadline import Deadline, OutOfTime
+from planner.solver.engine import complete, presolved, satisfies, solver_name
 from planner.solver.search import Counts, RowOverClasses, Search
 
 MOST_CUTS: Final = 100

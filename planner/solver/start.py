@@ -14,7 +14,7 @@ from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.state import TIMESTAMP, AnyState, parse_time
 from planner.state.kep83 import Kep83
 

@@ -22,7 +22,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import build_snapshot
 from planner.reader import read_kueue_objects
 from planner.reference.kueue.decision import decide
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
 from planner.state import State
 

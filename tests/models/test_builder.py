@@ -12,7 +12,8 @@ import pytest
 from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.models.shared.guarded import Guarded
-from planner.solver.engine import Deadline, Exact, complete, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Exact, complete, run
 from tests.conftest import TEST_ALL
 
 SEEDS: Final = range(400 if TEST_ALL else 60)

@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.errors import SchemaError, UnsupportedError
 from planner.objective.annotation import PREFIX
-from planner.objective.checkpoint import median_age
+from planner.objective.applied import median_age
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
 from planner.reader import read_kueue_objects

@@ -18,11 +18,11 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption
 from planner.objective.kueue import term_table
-from planner.objective.ranking import places
-from planner.objective.sums import separable_terms
+from planner.objective.sums import places, separable_terms
 from planner.objective.terms import ACCELERATOR, TermTable, unit_weight, work
 from planner.problem.kueue import build_problem
-from planner.solver.engine import Deadline, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import run
 from planner.term import EACH, RATED, TERMS
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.random_trees import Instance, fair_instances, instances

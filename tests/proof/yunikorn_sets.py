@@ -19,7 +19,7 @@ from planner.proof.measures import Bounded
 from planner.proof.question import Question
 from planner.proof.yunikorn import YuniKornRules, yunikorn_rules
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.verifier.yunikorn import verify_yunikorn_case

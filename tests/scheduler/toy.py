@@ -18,7 +18,7 @@ from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification
 from planner.scheduler import Scheduler, Words
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import Given, Wanted
 
 

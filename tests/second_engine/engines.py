@@ -11,7 +11,7 @@ from typing import Final, Literal, Protocol
 from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.mathopt import translate
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]

@@ -9,7 +9,8 @@ import pytest
 from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear, negation
-from planner.solver.engine import Deadline, satisfies, value_of
+from planner.solver.deadline import Deadline
+from planner.solver.engine import satisfies, value_of
 from planner.solver.mathopt import translate
 from tests.conftest import TEST_ALL
 from tests.second_engine.engines import ENGINES, Found

@@ -16,7 +16,7 @@ import pytest
 from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
 from planner.solver.start import AnyPlanning, Given, solve, start

@@ -12,7 +12,8 @@ import pytest
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure
 from planner.solver import mathopt, second_opinion
-from planner.solver.engine import Deadline, Run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Run
 from planner.solver.kueue.planning import KueueRules, Planning
 from planner.solver.kueue.solve import set_up, settled
 from planner.solver.mathopt import Kind, MipAnswer, translate

@@ -26,7 +26,8 @@ from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, YuniKornPlan
 from planner.problem.array import IntArray
-from planner.solver.engine import Deadline, satisfies
+from planner.solver.deadline import Deadline
+from planner.solver.engine import satisfies
 from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning

@@ -12,7 +12,8 @@ from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import Measure
 from planner.plan import Plan
 from planner.solver import tie_break
-from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, run, within
+from planner.solver.deadline import Deadline
+from planner.solver.engine import ATTEMPTS, Attempt, Outcome, run, within
 from planner.solver.search import RowOverClasses, Search
 from planner.state import State
 from tests.cluster import PENDING, fair_sharing, preempt

@@ -12,15 +12,8 @@ from ortools.sat.python.cp_model_helper import CpModelProto, CpSolverStatus, Sat
 import planner
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
-from planner.solver.engine import (
-    ATTEMPTS,
-    Contradiction,
-    Deadline,
-    Run,
-    complete,
-    reconciled,
-    run,
-)
+from planner.solver.deadline import Deadline
+from planner.solver.engine import ATTEMPTS, Contradiction, Run, complete, reconciled, run
 from tests.cluster import PENDING, preempt
 from tests.solver.test_core import crowd
 

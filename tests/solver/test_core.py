@@ -12,7 +12,8 @@ from planner.models.shared.builder import Builder, Linear
 from planner.plan import Plan
 from planner.solver import levels as core
 from planner.solver import search, tie_break
-from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import ATTEMPTS, Attempt, Run, run
 from planner.state import State
 from tests.cluster import (
     PENDING,

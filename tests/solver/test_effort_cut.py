@@ -17,7 +17,8 @@ from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.solver import answer as comparison
 from planner.solver import search
-from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Outcome, Run, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import ATTEMPTS, Attempt, Outcome, Run, run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import Answer, find_within, solve_levels

@@ -9,7 +9,7 @@ from planner.objective.profiles import Profile
 from planner.plan import Certificate, Plan
 from planner.solver import mathopt
 from planner.solver.answer import bind
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue import flavors
 from planner.solver.kueue.flavors import TREES, Elsewhere, candidates_under, choices_of
 from planner.solver.kueue.planning import Planning

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.columns import build_classes
 from planner.objective.kueue import term_table
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import KueueRules
 from planner.solver.search import Search
 from tests.cluster import pending, problem_of, queue, running, state_of

@@ -12,7 +12,7 @@ from planner.errors import InternalError
 from planner.plan import JointPlan
 from planner.quota.snapshot import take_snapshot
 from planner.solver import mathopt
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.joint import describe as joint_describe
 from planner.solver.kueue.joint import solve as joint_solve
 from planner.solver.kueue.joint.question import ask

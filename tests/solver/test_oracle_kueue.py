@@ -15,7 +15,8 @@ import pytest
 from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import search
-from planner.solver.engine import Deadline, Run, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Run, run
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import LEVELS
 from tests.oracle.random_states import random_state

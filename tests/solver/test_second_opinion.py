@@ -8,7 +8,8 @@ which one has to be true.
 from __future__ import annotations
 
 from planner.models.shared.builder import Builder, Linear
-from planner.solver.engine import Deadline, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import run
 
 GIB = 2**31
 """Of the size of memory in bytes; at 2**28 the answer is right."""

@@ -14,7 +14,7 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import demanding_stability
 from planner.solver.kueue.start import start

@@ -11,7 +11,7 @@ import planner
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.plan import Level, Plan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue import solve as kueue_solve
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare

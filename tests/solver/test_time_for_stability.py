@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner.plan import Cascade, Plan
-from planner.solver import engine
+from planner.solver import deadline
 from planner.solver.kueue import aftermath
 from planner.solver.kueue.aftermath import cascade
 from planner.solver.kueue.stability import NOT_KNOWN
@@ -37,7 +37,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         return cascade(*args)
 
     monkeypatch.setattr(aftermath, "cascade", slow)
-    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 

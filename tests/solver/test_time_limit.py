@@ -11,7 +11,8 @@ from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.plan import Plan
 from planner.solver import search
-from planner.solver.engine import ATTEMPTS, Attempt, Deadline, Run, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import ATTEMPTS, Attempt, Run, run
 from planner.solver.proving import settle
 from planner.solver.proving.grow import Grown
 from tests.cluster import (

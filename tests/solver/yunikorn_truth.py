@@ -14,7 +14,7 @@ from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Level, YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.answer import describe_levels
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.solver.yunikorn.start import search_yunikorn
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of

@@ -25,7 +25,7 @@ from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state.release import AUTO
 

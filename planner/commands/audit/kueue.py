@@ -9,7 +9,7 @@ from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import Precedence
 from planner.objective.profiles import PROFILES
 from planner.plan import Plan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.strict import STRICT, StrictPlanning
 from planner.solver.start import Given, solve, start

@@ -38,7 +38,7 @@ from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Plan
 from planner.solver.answer import broken
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, solve, start
 from planner.state import AnyState, State, YuniKornState

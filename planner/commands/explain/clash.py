@@ -16,7 +16,8 @@ from typing import TypeVar
 from planner.commands.explain.record import Change, LawInWords
 from planner.laws import Law
 from planner.plan import AnyPlan
-from planner.solver.engine import Deadline, Outcome
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome
 
 AnyProblem = TypeVar("AnyProblem")
 

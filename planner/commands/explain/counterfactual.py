@@ -12,7 +12,8 @@ from planner.commands.explain.record import Alternative, Optima, TermDifference
 from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Classes
 from planner.plan import AnyPlan
-from planner.solver.engine import Outcome, OutOfTime
+from planner.solver.deadline import OutOfTime
+from planner.solver.engine import Outcome
 from planner.solver.levels import solve_levels
 from planner.solver.tie_break import find_equal
 from planner.term import find_term

@@ -17,7 +17,7 @@ from planner.commands.explain.record import (
 )
 from planner.objective.profiles import NAMED, Profile
 from planner.plan import AnyPlan
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.search import Counts, Search
 
 StandingT = TypeVar("StandingT", bound=CommonStanding)

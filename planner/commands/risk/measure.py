@@ -26,7 +26,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
 from planner.scheduler import Part
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, pending_workloads, solve
 from planner.state import AnyState
 

@@ -13,7 +13,7 @@ from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assignment import Tried
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Search, Target
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.state import State

@@ -33,7 +33,7 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import Field, Strict, ValidationError, model_validator
 
 from planner.errors import InputError, ParseError, SchemaError
-from planner.objective.toml_text import parse_toml
+from planner.objective.profile_file import parse_toml
 from planner.plan.base import Record
 
 MAX_BYTES: Final = 16 * 2**20

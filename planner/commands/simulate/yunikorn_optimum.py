@@ -11,7 +11,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.preconditions import Preconditions
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import YuniKornPlanning, side_of
 from planner.solver.yunikorn.start import solve
 from planner.state import YuniKornState

@@ -32,7 +32,7 @@ from planner.quota.snapshot import Admitted, Preemptor, Snapshot, as_admitted
 from planner.quota.tree import FlavorResource
 from planner.reference.kueue.candidates import satisfies_policy
 from planner.reference.kueue.decision import decide
-from planner.solver.engine import OutOfTime, never
+from planner.solver.deadline import OutOfTime, never
 from planner.state import State, Workload
 from planner.state.base import Condition
 from planner.state.workload import Admission, Eviction, PodSetAssignment, SchedulingStats

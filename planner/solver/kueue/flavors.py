@@ -32,7 +32,8 @@ from planner.proof.question import Question
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.answer import bind, dropped_in_words, without_solver
-from planner.solver.engine import Deadline, Outcome
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, finish, set_up, settled, solve_planning

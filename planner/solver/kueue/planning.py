@@ -41,7 +41,8 @@ from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.answer import accept, broken, refuse_illegal
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
-from planner.solver.engine import Deadline, complete
+from planner.solver.deadline import Deadline
+from planner.solver.engine import complete
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,

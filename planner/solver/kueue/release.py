@@ -16,7 +16,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import decide
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.state import State
 from planner.state.release import newest_first

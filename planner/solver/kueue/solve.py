@@ -21,7 +21,7 @@ from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
 from planner.solver.bound import best_single_row
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import KueueRules, Planning
 from planner.solver.kueue.stability import in_time

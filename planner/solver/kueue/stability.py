@@ -16,7 +16,7 @@ from typing import Final
 from planner.objective.cascading import CASCADE
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Cascade, Plan
-from planner.solver.engine import Deadline, OutOfTime
+from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.kueue.aftermath import cascades
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning

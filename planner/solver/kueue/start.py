@@ -14,7 +14,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.flavors import solve_flavors
 from planner.solver.kueue.kep83 import Kep83Planning

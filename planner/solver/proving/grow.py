@@ -19,7 +19,7 @@ from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import IntArray, Question, Rules
 from planner.scheduler import Part
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.proving.program import (
     FRACTION,
     BoxRows,

@@ -29,7 +29,8 @@ from planner.proof.claims import (
 )
 from planner.proof.question import Question
 from planner.proof.sums import bound_by_rows
-from planner.solver.engine import Deadline, Outcome, OutOfTime
+from planner.solver.deadline import Deadline, OutOfTime
+from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search

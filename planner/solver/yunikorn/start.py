@@ -27,7 +27,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.levels import Answer, find_any, solve_levels
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search

@@ -19,7 +19,8 @@ from planner.models.kueue.columns import Columns, build_classes
 from planner.objective.profiles import Profile
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.solver.engine import Deadline, Outcome, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome, run
 from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, solve_planning

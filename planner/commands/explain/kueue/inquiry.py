@@ -25,7 +25,7 @@ from planner.plan import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.snapshot import Snapshot
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning

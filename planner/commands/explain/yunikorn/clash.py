@@ -36,7 +36,8 @@ from planner.models.yunikorn.need import (
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.queue import Queue
-from planner.solver.engine import Deadline, Outcome, run
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome, run
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn_quantity import format_yunikorn_quantity

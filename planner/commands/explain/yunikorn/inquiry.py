@@ -28,7 +28,7 @@ from planner.objective.yunikorn import chosen_node
 from planner.plan import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.properties import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.levels import find_any
 from planner.solver.search import Counts, Search
 from planner.solver.start import Given

@@ -30,7 +30,8 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.problem.array import IntArray
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
-from planner.solver.engine import Deadline, run, within
+from planner.solver.deadline import Deadline
+from planner.solver.engine import run, within
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay
 from planner.solver.kueue.joint.ways import asked

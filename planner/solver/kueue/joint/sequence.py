@@ -17,7 +17,7 @@ from planner.models.kueue.candidates import attempts
 from planner.objective.profiles import Profile
 from planner.plan import Plan, Verification
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled, solve_planning

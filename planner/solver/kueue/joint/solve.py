@@ -28,7 +28,8 @@ from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.plan import JointPlan, Proof
 from planner.solver.answer import bind, dropped_in_words, refuse_worse
-from planner.solver.engine import Deadline, Outcome
+from planner.solver.deadline import Deadline
+from planner.solver.engine import Outcome
 from planner.solver.kueue.joint.describe import Found, describe, describe_none
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import Profile
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import Given
 from tests.solver.truth import Truth
 

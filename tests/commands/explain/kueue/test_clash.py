@@ -9,7 +9,7 @@ import pytest
 from planner.commands.explain.kueue.clash import laws_of, minimal_clash
 from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from tests.commands.explain.kueue.inquire import inquire
 from tests.commands.explain.kueue.relaxed import Relaxed
 from tests.commands.explain.kueue.relaxed_fair import RelaxedFair

@@ -8,7 +8,7 @@ import planner
 from planner.commands.explain.yunikorn.inquiry import YuniKornInquiry
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
 from planner.objective.profiles import Profile
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.start import Given
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.building import state_of

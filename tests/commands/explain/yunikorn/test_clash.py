@@ -8,7 +8,7 @@ import pytest
 
 from planner.commands.explain.yunikorn.clash import laws_of, minimal_clash
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.solver.engine import Deadline
+from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws
 from tests.commands.explain.yunikorn.relaxed import RelaxedAsk
 from tests.solver.yunikorn_truth import LAWS, YuniKornTruth
