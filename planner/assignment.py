@@ -152,7 +152,7 @@ def total_request(
     The request for ``pods`` that flavor assignment adds is not part of it
     (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for what its additional
     pods take: less than nothing where it has fewer than the slice that it replaces. Older releases
-    count pods, and zeros, too (docs/semantics/kueue-releases.md §2.1, 11b and 12).
+    count pods, and zeros, too (switches 11b and 12 of planner/state/release.py).
     """
     total: dict[int, int] = {}
     rules = snapshot.configuration.rules

@@ -5,7 +5,8 @@
 FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. The samples are
 written next to this script under the same names; the same recordings give the same lines. Of
 large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
-kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file.
+kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file; of
+kueue-releases/ ten lines of all files of a release together.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ TENTH: Final = "public.jsonl.gz"
 FEATURES: Final = "kueue-features"
 EXAMPLES: Final = ("ac", "ca", "mk", "ok", "pr", "q", "rs", "ver02", "wf")
 """How the ids of the examples of nomination, quota for pods and requests begin."""
+RELEASES: Final = "kueue-releases"
+OF_RELEASE: Final = 10
 
 
 def main(folder: Path, target: Path = HERE) -> None:
@@ -34,6 +37,9 @@ def main(folder: Path, target: Path = HERE) -> None:
         return
     if folder.name == LARGE:
         sample_large(folder, target / LARGE)
+        return
+    if folder.name == RELEASES:
+        sample_releases(folder, target / RELEASES)
         return
     for pattern in PATTERNS:
         for path in sorted(folder.glob(f"{pattern}.jsonl.gz")):
@@ -45,8 +51,7 @@ def sample_large(folder: Path, target: Path) -> None:
     target.mkdir(exist_ok=True)
     for path in sorted(folder.iterdir()):
         if path.name == TENTH:
-            with gzip.open(path, "rt", encoding="utf-8") as file:
-                write(target / path.name, file.readlines()[::10])
+            write(target / path.name, read(path)[::10])
         else:
             shutil.copyfile(path, target / path.name)
 
@@ -54,18 +59,37 @@ def sample_large(folder: Path, target: Path) -> None:
 def sample_features(folder: Path, target: Path) -> None:
     """Take the examples of nomination, and an even sample of other files."""
     target.mkdir(exist_ok=True)
-    with gzip.open(folder / "features.jsonl.gz", "rt", encoding="utf-8") as file:
-        lines = [line for line in file if json.loads(line)["id"].startswith(EXAMPLES)]
-    write(target / "examples.jsonl.gz", lines)
+    lines = read(folder / "features.jsonl.gz")
+    write(
+        target / "examples.jsonl.gz",
+        [line for line in lines if json.loads(line)["id"].startswith(EXAMPLES)],
+    )
     for name in ("queues-and-checks", "pods-quota", "elastic", "afs", "dra"):
-        write(target / f"{name}.jsonl.gz", sample(folder / f"{name}.jsonl.gz"))
+        write(target / f"{name}.jsonl.gz", evenly(read(folder / f"{name}.jsonl.gz"), LINES))
+
+
+def sample_releases(folder: Path, target: Path) -> None:
+    """Take lines at even distances from all files of each release, in the order of their names."""
+    target.mkdir(exist_ok=True)
+    for release in sorted(folder.iterdir()):
+        lines = [line for path in sorted(release.glob("*.gz")) for line in read(path)]
+        write(target / f"{release.name}.jsonl.gz", evenly(lines, OF_RELEASE))
 
 
 def sample(path: Path) -> list[str]:
     """Return the lines of a file at even distances, the first one included."""
+    return evenly(read(path), LINES)
+
+
+def read(path: Path) -> list[str]:
+    """Return the lines of a packed file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        lines = file.readlines()
-    return [lines[position * len(lines) // LINES] for position in range(LINES)]
+        return file.readlines()
+
+
+def evenly(lines: list[str], count: int) -> list[str]:
+    """Return some lines at even distances, the first one included."""
+    return [lines[position * len(lines) // count] for position in range(count)]
 
 
 def write(path: Path, lines: list[str]) -> None:

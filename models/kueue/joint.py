@@ -91,7 +91,7 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Cut:
     """What the scheduler's own replay said of a step: in one state some ways are none.
 
     In the tree of the entrant those in ``before`` (entrant and number of its flavors) were

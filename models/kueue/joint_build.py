@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from planner.models.kueue.joint import Entrant, JointFormulation, Lesson, Way
+from planner.models.kueue.joint import Cut, Entrant, JointFormulation, Way
 from planner.models.kueue.joint_step import Step
 from planner.models.shared.builder import ZERO, Builder, Linear, negation, variable
 from planner.models.shared.classes import Classes, new_takes
@@ -13,7 +13,7 @@ from planner.models.shared.classes import Classes, new_takes
 def assemble_joint(
     entrants: Sequence[Entrant],
     classes: Classes,
-    lessons: Iterable[Lesson] = (),
+    cuts: Iterable[Cut] = (),
     *,
     in_order: bool = False,
 ) -> JointFormulation:
@@ -25,7 +25,7 @@ def assemble_joint(
         Who may be served, in order of precedence.
     classes
         Classes of candidates, by their positions among the workloads of all trees.
-    lessons
+    cuts
         What was learned of the scheduler's own decisions.
     in_order
         Whether they are served in the order given; otherwise any order will do.
@@ -38,8 +38,8 @@ def assemble_joint(
     _take_in_steps(joint)
     for (step, entrant, way), literal in joint.serve.items():
         Step(joint, step, entrant, way, literal).state()
-    for lesson in lessons:
-        _heed(joint, lesson)
+    for cut in cuts:
+        _heed(joint, cut)
     return joint
 
 
@@ -105,31 +105,31 @@ def _is_allowed(entrant: Entrant, way: int, position: int) -> bool:
     return place is not None and bool(entrant.ways[way].allowed[place])
 
 
-def _heed(joint: JointFormulation, lesson: Lesson) -> None:
+def _heed(joint: JointFormulation, cut: Cut) -> None:
     """Forbid some ways in one state, in whichever step it is met."""
     members = [frozenset(each) for each in joint.classes.members]
     known = frozenset().union(*members)
-    if not lesson.gone | (lesson.taken or frozenset()) <= known:
+    if not cut.gone | (cut.taken or frozenset()) <= known:
         return
-    tree = joint.entrants[lesson.entrant].tree
+    tree = joint.entrants[cut.entrant].tree
     inside = [k for k in range(len(members)) if joint.tree_of[k] == tree]
     for step in joint.steps:
         met = [
-            joint.serve[step, lesson.entrant, w]
-            for w in lesson.forbidden
-            if (step, lesson.entrant, w) in joint.serve
+            joint.serve[step, cut.entrant, w]
+            for w in cut.forbidden
+            if (step, cut.entrant, w) in joint.serve
         ]
         if not met:
             continue
         different = [
-            (sum_, len(lesson.gone & members[k]))
+            (sum_, len(cut.gone & members[k]))
             for k in inside
             for sum_ in [_sum(joint.taken.get((at, k)) for at in range(step))]
         ]
-        different += _served_before(joint, lesson, step, tree)
-        if lesson.taken is not None:
+        different += _served_before(joint, cut, step, tree)
+        if cut.taken is not None:
             different += [
-                (_sum([joint.taken.get((step, k))]), len(lesson.taken & members[k])) for k in inside
+                (_sum([joint.taken.get((step, k))]), len(cut.taken & members[k])) for k in inside
             ]
         others = joint.builder.witnesses(_unequal(joint.builder, different))
         for literal in met:
@@ -141,12 +141,12 @@ def _sum(indices: Iterable[int | None]) -> Linear:
 
 
 def _served_before(
-    joint: JointFormulation, lesson: Lesson, step: int, tree: int
+    joint: JointFormulation, cut: Cut, step: int, tree: int
 ) -> list[tuple[Linear, int]]:
     """Return, per entrant of a tree and its flavors, whether it was served; and what was."""
     found = []
     for e, entrant in enumerate(joint.entrants):
-        if entrant.tree != tree or e == lesson.entrant:
+        if entrant.tree != tree or e == cut.entrant:
             continue
         for flavors in {way.flavors for way in entrant.ways}:
             literals = (
@@ -154,7 +154,7 @@ def _served_before(
                 for (at, other, w), literal in joint.serve.items()
                 if at < step and other == e and entrant.ways[w].flavors == flavors
             )
-            found.append((_sum(literals), int((e, flavors) in lesson.before)))
+            found.append((_sum(literals), int((e, flavors) in cut.before)))
     return found
 
 

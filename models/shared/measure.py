@@ -226,15 +226,15 @@ def _rated(formulation: Measured, table: TermTable) -> Linear:
 
 
 def _cascades(formulation: Measured, table: TermTable) -> Linear:
-    """D11: how many victims are known to preempt again, by all lessons so far."""
+    """D11: how many victims are known to preempt again, by all cuts so far."""
     builder = formulation.builder
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
     again: dict[int, int] = {}
-    for lesson in table.cascades.lessons if table.cascades else ():
-        if not take.keys() >= {lesson.victim, *lesson.going}:
+    for cut in table.cascades.cuts if table.cascades else ():
+        if not take.keys() >= {cut.victim, *cut.going}:
             continue
         differs = []
-        for amounts, total in lesson.sums:
+        for amounts, total in cut.sums:
             sum_ = Linear({take[j]: amount for j, amount in amounts.items() if j in take})
             low, high = builder.bounds(sum_)
             differs += [(sum_, total + 1)] * (high > total)
@@ -242,14 +242,14 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
             if not low <= total <= high:
                 break
         else:
-            if lesson.victim not in again:
-                again[lesson.victim] = builder.new_bool()
-            gone = (take[j] for j in (lesson.victim, *sorted(lesson.going)))
+            if cut.victim not in again:
+                again[cut.victim] = builder.new_bool()
+            gone = (take[j] for j in (cut.victim, *sorted(cut.going)))
             builder.any_of(
                 [
-                    again[lesson.victim],
+                    again[cut.victim],
                     *map(negation, gone),
-                    *(take[j] for j in sorted(lesson.staying) if j in take),
+                    *(take[j] for j in sorted(cut.staying) if j in take),
                     *builder.witnesses(differs),
                 ]
             )

@@ -265,8 +265,8 @@ def _header_line(header: Mapping[str, Any]) -> bytes:
 
 def _line(key: str, attempt: Attempt, digest: str) -> bytes:
     """Write a row as a line of ASCII, which no editor or tool takes for two."""
-    told = {"key": key, "digest": digest, "outcome": attempt.outcome, "detail": attempt.detail}
-    head = json.dumps(told)
+    fields = {"key": key, "digest": digest, "outcome": attempt.outcome, "detail": attempt.detail}
+    head = json.dumps(fields)
     return f'{head[:-1]}, "result": {attempt.result}}}\n'.encode("ascii")
 
 

@@ -237,9 +237,9 @@ class Pool:
 
     def _look(self, busy: Sequence[_Slot]) -> list[tuple[_Slot, Attempt | None]]:
         """Wait until something happens, and say what: an outcome, or none yet."""
-        heard = set(wait([s.connection for s in busy], TICK_S if self._limits.given else None))
-        silent = [slot for slot in busy if slot.connection not in heard]
-        news = [(slot, slot.hear()) for slot in busy if slot.connection in heard]
+        ready = set(wait([s.connection for s in busy], TICK_S if self._limits.given else None))
+        silent = [slot for slot in busy if slot.connection not in ready]
+        news = [(slot, slot.receive()) for slot in busy if slot.connection in ready]
         if self._limits.given and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + TICK_S
             news += [(slot, slot.over_limit()) for slot in silent]
@@ -276,7 +276,7 @@ class _Slot:
         else:  # it was ended, or left, having had nothing to do
             self._renew()
 
-    def hear(self) -> Attempt | None:
+    def receive(self) -> Attempt | None:
         """Take what the process said; return the outcome if that is decided."""
         try:
             found = self._child.receive()

@@ -1,32 +1,42 @@
-"""``planner audit``: the scheduler's own answers, judged on one state or on thousands."""
+"""``planner audit``: the scheduler's own answers, judged on one state or on thousands.
+
+What all commands on many states have in common stands here, too: processes, limits, results.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.batch import batch_options, settings_of
-from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL
+from planner.cli.given import Given, Option, define
 from planner.cli.option import (
-    assume_option,
+    TABLE_FORMATS,
+    clock_option,
+    fail_on_option,
+    fatal_of,
+    file_option,
+    format_option,
+    kueue_release_option,
+    laws_option,
     max_size_option,
-    moment,
     objective,
     output_option,
+    seconds,
+    size,
+    states_argument,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from planner.batch import Progress as BatchProgress
+    from planner.commands.audit import Settings
 
-    from planner.commands.audit import Audit
-    from planner.plan import Assume
-
-FORMATS: Final = ("table", "plain", "json", "csv", "markdown", "html")
 CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless")
-NEVER: Final = "never"
 
 EPILOG: Final = """\b
 Examples:
@@ -45,104 +55,97 @@ Findings on the scheduler's own answer:
   missed      it finds nobody, although a legal set exists
   pointless   it evicts, although nobody needs to go
 
-""" + epilog()
+"""
+
+BATCH: Final[tuple[Option, ...]] = (
+    click.option(
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Processes on this machine; by default one for each core.",
+    ),
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster instead, such as tcp://scheduler:8786.",
+    ),
+    click.option(
+        "--cluster-wait",
+        metavar="SECONDS",
+        type=seconds,
+        default="300",
+        show_default=True,
+        help="How long the cluster may have no scheduler or no workers; then the run ends.",
+    ),
+    file_option(
+        "--results",
+        "Write a JSON line for every state as it is done; with --resume go on with them.",
+    ),
+    click.option("--resume", is_flag=True, help="Go on where an earlier run with --results ended."),
+    click.option(
+        "--state-time-limit",
+        metavar="SECONDS",
+        type=seconds,
+        default="none",
+        show_default=True,
+        help="End the process of a state that takes longer, all its plans together.",
+    ),
+    click.option(
+        "--state-memory-limit",
+        metavar="BYTES",
+        type=size,
+        help="End the process of a state that takes more, such as 2G.",
+    ),
+)
 
 
-@click.command(
-    epilog=EPILOG, short_help="Judge the scheduler's own answers, on one state or thousands."
+@define(
+    states_argument,
+    click.option(
+        "--pending",
+        metavar="NAME",
+        help="Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
+    ),
+    click.option(
+        "--objective",
+        "objectives",
+        metavar="NAME",
+        type=objective,
+        multiple=True,
+        default=("no-regret",),
+        show_default=True,
+        help="What the optimum minimises; may be given several times. min-count is always added.",
+    ),
+    time_limit_option("For each optimum; none: as long as it takes."),
+    clock_option,
+    laws_option("; by default design."),
+    fail_on_option(CODES),
+    *BATCH,
+    kueue_release_option,
+    max_size_option,
+    format_option(TABLE_FORMATS),
+    output_option,
+    epilog=EPILOG,
 )
-@click.argument("states", metavar="STATE...", nargs=-1, required=True)
-@click.option(
-    "--pending",
-    metavar="NAME",
-    help="Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
-)
-@click.option(
-    "--objective",
-    "objectives",
-    metavar="NAME",
-    type=objective,
-    multiple=True,
-    default=("no-regret",),
-    show_default=True,
-    help="What the optimum minimises; may be given several times. min-count is always added.",
-)
-@time_limit_option("For each optimum; none: as long as it takes.")
-@click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, for all states; by default each state's own.",
-)
-@click.option(
-    "--laws",
-    type=click.Choice(["design", "written", "code"]),
-    help="YuniKorn: the side to take where its written laws and its code differ; by default "
-    "design.",
-)
-@click.option(
-    "--fail-on",
-    "fatal",
-    type=click.Choice([*CODES, NEVER]),
-    multiple=True,
-    help="Which findings end with exit code 1; may be given several times. By default all.",
-)
-@assume_option
-@batch_options
-@max_size_option
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(FORMATS),
-    help="How to print the result; by default a table on a terminal and plain text elsewhere.",
-)
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    states: tuple[str, ...],
-    *,
-    pending: str | None,
-    objectives: tuple[str, ...],
-    time_limit: float | None,
-    now: datetime | None,
-    laws: str | None,
-    assume: Assume | None,
-    fatal: tuple[str, ...],
-    max_size: int | None,
-    style: str | None,
-    output: Path | None,
-    **batch: object,
-) -> int:
+def command(given: Given) -> int:
     """Judge the scheduler's own answers, each beside the proved optimum.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every pending workload of every state is looked at: could fewer, or
     less disruptive, victims do?
     """
-    if NEVER in fatal and len(fatal) > 1:
-        raise click.UsageError("--fail-on never goes with no other")
-    from planner.cli.output import Target
+    fatal = fatal_of(given, CODES)
     from planner.commands.audit import Question, audit_states
     from planner.objective.profile_file import find_profile
-    from planner.reader import MAX_BYTES
-
-    target = Target.choose(style, output)
-    profiles = dict.fromkeys(objectives)
-    question = Question(tuple(map(find_profile, profiles)), time_limit, now, laws, pending, assume)
-    with settings_of(batch) as settings:
-        audit = audit_states(states, question, settings, max_size or MAX_BYTES)
-    target.emit(_rendered(audit, target))
-    return _code(audit, set(fatal or CODES))
-
-
-def _rendered(audit: Audit, target: Any) -> str:  # noqa: ANN401
     from planner.report.audit import render
 
-    folder = target.path.parent if target.path else None
-    return render(audit, target.style, width=target.width, color=target.color, folder=folder)
-
-
-def _code(audit: Audit, fatal: set[str]) -> int:
-    """Return the code for what matters most: findings, failures, what is not proved or covered."""
+    profiles = tuple(map(find_profile, dict.fromkeys(given.objectives)))
+    how = given.of("time_limit now laws pending assume release")
+    question = Question(profiles, **how)
+    with settings_of(given) as settings:
+        audit = audit_states(given.states, question, settings, given.limit_of_bytes)
+    path = given.target.path
+    given.show(render, audit, folder=path.parent if path else None)
     if any(count and code in fatal for code, count in audit.summary.findings.items()):
         return FINDINGS
     if audit.summary.failures:
@@ -150,3 +153,59 @@ def _code(audit: Audit, fatal: set[str]) -> int:
     if audit.summary.unproved:
         return NOT_PROVED
     return CONDITIONAL if audit.summary.conditional else OPTIMAL
+
+
+@contextmanager
+def settings_of(given: Given) -> Iterator[Settings]:
+    """Give the settings that the options of BATCH ask for, with a line of progress.
+
+    After Ctrl-C a message says how the run can go on.
+
+    Raises
+    ------
+    UsageError
+        If ``--resume`` has nothing to go on with.
+    """
+    if given.resume and given.results is None:
+        raise click.UsageError("--resume needs --results FILE, the file to go on with")
+    from planner.batch import Limits
+    from planner.cli.output import Progress, say
+    from planner.commands.audit import Settings
+
+    changed: list[str] = []
+    try:
+        with Progress() as progress:
+            yield Settings(
+                file=given.results,
+                resume=given.resume,
+                jobs=given.jobs,
+                cluster=given.cluster,
+                cluster_wait=given.cluster_wait,
+                limits=Limits(given.state_time_limit, given.state_memory_limit),
+                watch=lambda state: progress.update(*_how_far(state)),
+                changed=changed.append,
+                notice=progress.note,
+            )
+    except KeyboardInterrupt:
+        if given.results is not None:
+            say("stopped", f"{given.results} has what is done; --resume goes on with it")
+        raise
+    finally:
+        if changed and given.results is not None:
+            say("note", _changed(changed, given.results))
+
+
+def _changed(keys: Sequence[str], results: Path) -> str:
+    """Say which states are not what the file of results has rows of."""
+    if len(keys) == 1:
+        return f"{keys[0]} has changed since {results} was written, and is asked for again"
+    first = f"{len(keys):,} states, such as {keys[0]}"
+    return f"{first}, have changed since {results} was written, and are asked for again"
+
+
+def _how_far(state: BatchProgress) -> tuple[float, str]:
+    """Return the share that is done, and words for it."""
+    left = state.seconds_left
+    label = f"{state.done:,} done, {state.per_second:.1f} states a second"
+    label += "" if left is None else f", {left:,.0f} s left"
+    return (state.done / state.total if state.total else 0), label

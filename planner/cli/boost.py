@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import click
-
-from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.exit_code import INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
+from planner.cli.given import Given, define
 from planner.cli.option import (
+    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
     page_format_option,
     pending_of_kueue_option,
+    state_argument,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from planner.commands.boost.kueue.find import Boosts
 
-EPILOG = """\b
+EPILOG: Final = """\b
 Examples:
   planner boost cluster.json
   planner boost cluster.json --pending team-a/train --objective min-lost-work
@@ -37,33 +35,24 @@ Smallest: the fewest workloads touched, then the least sum of changes. Exit code
 smallest for a plan proved optimal, 3 that no boosts can do it, 4 that these do and smaller ones
 may, 5 that none were found.
 
-""" + epilog()
+"""
 
 GATE: Final = "PriorityBoost"
 
 
-@click.command(
-    epilog=EPILOG, short_help="Find the priority boosts that make Kueue carry out a plan."
+@define(
+    state_argument,
+    pending_of_kueue_option,
+    objective_option,
+    time_limit_option("For the plan, and once more for the boosts; none: as long as it takes."),
+    now_option,
+    kueue_release_option,
+    max_size_option,
+    page_format_option,
+    output_option,
+    epilog=EPILOG,
 )
-@click.argument("state", metavar="STATE")
-@pending_of_kueue_option
-@objective_option
-@time_limit_option("For the plan, and once more for the boosts; none: as long as it takes.")
-@now_option
-@max_size_option
-@page_format_option
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    state: str,
-    *,
-    pending: str | None,
-    profile: str,
-    time_limit: float | None,
-    now: datetime | None,
-    max_size: int | None,
-    style: str | None,
-    output: Path | None,
-) -> int:
+def command(given: Given) -> int:
     """Find the smallest priority boosts after which Kueue itself evicts the planned victims.
 
     STATE is what kubectl prints of Kueue's objects, as for solve. The plan is made with the
@@ -71,21 +60,20 @@ def command(  # noqa: PLR0913 - one parameter an option
     algorithm, and is printed as commands that set the annotations; nothing is run.
     """
     from planner import api
-    from planner.cli.kueue_state import read_kueue
-    from planner.cli.message import warn
-    from planner.cli.output import Target
+    from planner.cli.kueue_state import of_kueue
+    from planner.cli.output import warn
     from planner.commands.boost.kueue.find import find_boosts
     from planner.commands.whatif.edit import edit
     from planner.report.kueue.boost import render
 
-    target = Target.choose(style, output)
-    found = read_kueue(state, now, max_size)
+    limit = given.time_limit
+    found = of_kueue(given.read())
     gate_on = found.configuration.gate(GATE)
     boosting = found if gate_on else edit(found, [f"configuration.featureGates.{GATE}=true"])
-    plan = api.solve(boosting, pending, profile, time_limit=time_limit)
+    plan = api.solve(boosting, given.pending, given.profile, time_limit=limit)
     warn(plan.notes)
-    answer = find_boosts(boosting, plan, gate_on=gate_on, time_limit=time_limit)
-    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    answer = find_boosts(boosting, plan, gate_on=gate_on, time_limit=limit)
+    given.show(render, answer)
     return _exit_code(answer)
 
 

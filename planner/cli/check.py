@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog, worst
+from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
+from planner.cli.given import Given, define
 from planner.cli.option import (
     complete_objective,
     costs_option,
+    file_option,
+    kueue_release_option,
     max_size_option,
     objective,
     output_option,
     page_format_option,
+    state_argument,
 )
 from planner.errors import PlannerError
 
@@ -39,68 +42,60 @@ It loads no solver, and takes nothing from the plan but what it can check on STA
 something does not hold, or is not certified; a plan whose flavors were chosen for least disruption,
 a joint plan or a front ends in 2.
 
-""" + epilog()
+"""
 
 
-@click.command(epilog=EPILOG, short_help="Check a plan and its proofs, without a solver.")
-@click.argument("state", metavar="STATE")
-@click.argument("plan", metavar="PLAN")
-@click.option(
-    "--objective",
-    "profile",
-    metavar="NAME",
-    type=objective,
-    shell_complete=complete_objective,
-    help="The objective that the plan was made under: needed if it was a file of your own, "
-    "NAME.toml; by default the one that the plan names.",
+@define(
+    state_argument,
+    click.argument("plan", metavar="PLAN"),
+    click.option(
+        "--objective",
+        "profile",
+        metavar="NAME",
+        type=objective,
+        shell_complete=complete_objective,
+        help="The objective that the plan was made under: needed if it was a file of your own, "
+        "NAME.toml; by default the one that the plan names.",
+    ),
+    costs_option,
+    file_option(
+        "--proof",
+        "Proof trees that were written apart from the plan, by planner solve --proof.",
+    ),
+    kueue_release_option,
+    max_size_option,
+    page_format_option,
+    output_option,
+    epilog=EPILOG,
 )
-@costs_option
-@click.option(
-    "--proof",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Proof trees that were written apart from the plan, by planner solve --proof.",
-)
-@max_size_option
-@page_format_option
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    state: str,
-    plan: str,
-    *,
-    profile: str | None,
-    costs: Path | None,
-    proof: Path | None,
-    max_size: int | None,
-    style: str | None,
-    output: Path | None,
-) -> int:
+def command(given: Given) -> int:
     """Check a plan that anybody made: its laws, its values, and every proof tree.
 
     STATE is what `planner solve` read, PLAN the JSON that it wrote, also with --all; either may be
     - for standard input. Every level of the objective is certified if its tree holds, in exact
-    integers, for the inequalities that the state itself gives.
+    integers, for the inequalities that the state itself gives. A plan for Kueue is judged by the
+    rules of the release that it names.
     """
-    if state == plan == STDIN:
+    if given.state == given.plan == STDIN:
         raise click.UsageError("only one of STATE and PLAN can be standard input")
-    from planner.cli.given import file_named, read_optional
-    from planner.cli.output import Target
     from planner.cli.plan_file import read_plans, with_trees
-    from planner.reader import MAX_BYTES, read
+    from planner.plan import Plan
     from planner.report.checking import Checks, render_checks
+    from planner.state.release import AUTO
 
-    target = Target.choose(style, output)
-    known: dict[str, Any] = {"objective": profile, "costs": read_optional(costs)}
-    plans = read_plans(plan, max_size)
-    if proof is not None:
-        plans = with_trees(plans, proof)
-    clock = plans[0].now if plans else None
-    read_state = read(state, now=clock, max_bytes=max_size or MAX_BYTES)
-    with file_named({"costs": costs}):
-        checks, codes = _check_each(read_state, plans, known)
+    known = {"objective": given.profile, "costs": given.read_file("costs")}
+    plans = read_plans(given.plan, given.max_size)
+    if given.proof is not None:
+        plans = with_trees(plans, given.proof)
+    first = plans[0] if plans else None
+    release = given.release
+    if release == AUTO and isinstance(first, Plan) and first.kueue is not None:
+        release = first.kueue.release
+    state = given.read(now=first.now if first else None, release=release)
+    with given.naming("costs"):
+        checks, codes = _check_each(state, plans, known)
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)
-    answer = Checks(accepted=accepted, checks=tuple(checks))
-    target.emit(render_checks(answer, target.style, width=target.width, color=target.color))
+    given.show(render_checks, Checks(accepted=accepted, checks=tuple(checks)))
     return worst([*codes, OPTIMAL if accepted else FINDINGS])
 
 
@@ -108,7 +103,7 @@ def _check_each(
     state: AnyState, plans: Sequence[AnyPlan], known: Mapping[str, Any]
 ) -> tuple[list[Check], list[int]]:
     """Check every plan; of several, one that cannot be checked does not stop the others."""
-    from planner.cli.message import say
+    from planner.cli.output import say
     from planner.commands.check.plan import check
 
     checks: list[Check] = []

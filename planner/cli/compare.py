@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.batch import batch_options, settings_of
-from planner.cli.exit_code import BAD_INPUT, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.audit import BATCH, settings_of
+from planner.cli.exit_code import BAD_INPUT, NOT_PROVED, OPTIMAL
+from planner.cli.given import Given, define
 from planner.cli.option import (
     PAGE_FORMATS,
+    clock_option,
+    file_option,
+    format_option,
+    kueue_release_option,
+    laws_option,
     max_size_option,
-    moment,
     output_option,
+    states_argument,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from planner.commands.compare import Comparison
 
-FORMATS: Final = (*PAGE_FORMATS, "csv")
 TABLES: Final = (".csv", ".parquet")
 
 EPILOG: Final = """\b
@@ -55,103 +59,70 @@ of the state as it is. Victims that its own rules do not permit are marked. An a
 means nothing for a state is skipped there. The exit code is 0 if every optimum is proved, 4 if
 one is not, and 2 if a state or an algorithm fails.
 
-""" + epilog()
+"""
 
 
-@click.command(epilog=EPILOG, short_help="Compare algorithms, on one state or thousands.")
-@click.argument("states", metavar="STATE...", nargs=-1, required=True)
-@click.option(
-    "--algorithm",
-    "algorithms",
-    metavar="NAME",
-    multiple=True,
-    default=("greedy", "optimum:no-regret"),
-    show_default=True,
-    help="What to compare, as listed below; to be given several times.",
+@define(
+    states_argument,
+    click.option(
+        "--algorithm",
+        "algorithms",
+        metavar="NAME",
+        multiple=True,
+        default=("greedy", "optimum:no-regret"),
+        show_default=True,
+        help="What to compare, as listed below; to be given several times.",
+    ),
+    click.option(
+        "--pending",
+        metavar="NAME",
+        help="Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every "
+        "one.",
+    ),
+    time_limit_option("For each optimum; none: as long as it takes."),
+    clock_option,
+    laws_option(", for the optimum and for what is outside the rules; by default design."),
+    *BATCH,
+    kueue_release_option,
+    max_size_option,
+    file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    click.option(
+        "--plots",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Draw the other algorithms against the first into this folder.",
+    ),
+    click.option(
+        "--plot-format",
+        type=click.Choice(["svg", "png"]),
+        default="svg",
+        show_default=True,
+        help="How to draw them.",
+    ),
+    format_option((*PAGE_FORMATS, "csv")),
+    output_option,
+    epilog=EPILOG,
 )
-@click.option(
-    "--pending",
-    metavar="NAME",
-    help="Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
-)
-@time_limit_option("For each optimum; none: as long as it takes.")
-@click.option(
-    "--now",
-    metavar="TIME",
-    type=moment,
-    help="The clock, for all states; by default each state's own.",
-)
-@click.option(
-    "--laws",
-    type=click.Choice(["design", "written", "code"]),
-    help="YuniKorn: the side to take where its written laws and its code differ, for the optimum "
-    "and for what is outside the rules; by default design.",
-)
-@batch_options
-@max_size_option
-@click.option(
-    "--table",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write all rows to FILE.csv, or to FILE.parquet.",
-)
-@click.option(
-    "--plots",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Draw the other algorithms against the first into this folder.",
-)
-@click.option(
-    "--plot-format",
-    type=click.Choice(["svg", "png"]),
-    default="svg",
-    show_default=True,
-    help="How to draw them.",
-)
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(FORMATS),
-    help="How to print the result; by default a table on a terminal and plain text elsewhere.",
-)
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    states: tuple[str, ...],
-    *,
-    algorithms: tuple[str, ...],
-    pending: str | None,
-    time_limit: float | None,
-    now: datetime | None,
-    laws: str | None,
-    max_size: int | None,
-    table: Path | None,
-    plots: Path | None,
-    plot_format: str,
-    style: str | None,
-    output: Path | None,
-    **batch: object,
-) -> int:
+def command(given: Given) -> int:
     """Compare algorithms: whom they evict, at what cost, in what time.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every algorithm answers for every pending workload of every state:
     a row each, then distributions, and how often each is better than the first.
     """
-    from planner.cli.output import Target
     from planner.commands.compare import Question, compare_states, find_algorithms
-    from planner.reader import MAX_BYTES
     from planner.report.compare import render
 
-    target = Target.choose(style, output)
-    question = Question(find_algorithms(algorithms), time_limit, now, laws, pending)
-    _check(table, plots)
-    with settings_of(batch) as settings:
-        found = compare_states(states, question, settings, max_size or MAX_BYTES)
-    target.emit(render(found, target.style, width=target.width, color=target.color))
-    if table is not None:
-        _write_table(found, table)
-    if plots is not None:
-        _write_plots(found, plots, plot_format)
+    algorithms = find_algorithms(given.algorithms)
+    question = Question(algorithms, **given.of("time_limit now laws pending release"))
+    _check(given.table, given.plots)
+    with settings_of(given) as settings:
+        found = compare_states(given.states, question, settings, given.limit_of_bytes)
+    given.show(render, found)
+    if given.table is not None:
+        _write_table(found, given.table)
+    if given.plots is not None:
+        _write_plots(found, given.plots, given.plot_format)
     return _code(found)
 
 
@@ -196,15 +167,11 @@ def _write_table(comparison: Comparison, path: Path) -> None:
 
 
 def _write_plots(comparison: Comparison, folder: Path, style: str) -> None:
-    from planner.cli.output import write_file
-    from planner.errors import InputError
+    from planner.cli.output import make_folder, write_file
     from planner.report.plots import draw_comparison
 
     drawn: Mapping[str, bytes] = draw_comparison(comparison, style)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--plots {folder}", f"cannot be made: {error.strerror}") from None
+    make_folder("--plots", folder)
     for name, data in drawn.items():
         write_file("--plots", folder / name, data)
 

@@ -1,19 +1,35 @@
-"""``planner generate``: made-up clusters to study, test and measure with."""
+"""``planner generate``: made-up clusters to study, test and measure with.
+
+Where states go that a command makes stands here, too: a file, one of a state a line, or a folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gzip
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
 from planner.cli.exit_code import OPTIMAL, epilog
-from planner.cli.made import MadeState, MadeTarget, made_output_option
-from planner.commands.generate import PRESETS, KueueKnobs, YuniKornKnobs, generate_objects, knobs_of
-from planner.commands.generate.knobs import Told
+from planner.cli.option import file_option
+from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
+from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
+from planner.commands.generate.knobs import KnobOption
+from planner.errors import InputError
 
-KNOBS: Final = (("Kueue", KueueKnobs), ("YuniKorn", YuniKornKnobs))
+LINES: Final = ".jsonl"
+PACKED_LINES: Final = ".jsonl.gz"
+YAML: Final = (".yaml", ".yml")
+
+made_output_option = file_option(
+    "--output",
+    "Write to a file instead of standard output: NAME.json or NAME.yaml for one state, "
+    "NAME.jsonl or NAME.jsonl.gz for a state a line; any other name is a folder, made if it is "
+    "not there, with a file for each state.",
+    "-o",
+)
 
 
 def _presets() -> str:
@@ -43,8 +59,8 @@ scheduler takes many where one would do.
 
 def knob_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command an option for each knob, those of both schedulers but once."""
-    told: dict[str, list[tuple[str, Told]]] = {}
-    for scheduler, record in KNOBS:
+    told: dict[str, list[tuple[str, KnobOption]]] = {}
+    for scheduler, record in RECORDS:
         for one in knobs_of(record):
             told.setdefault(one.name, []).append((scheduler, one))
     for name, each in reversed(told.items()):
@@ -53,7 +69,7 @@ def knob_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _option(
-    name: str, told: list[tuple[str, Told]]
+    name: str, told: list[tuple[str, KnobOption]]
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     parts = []
     for scheduler, one in told:
@@ -70,7 +86,100 @@ def _option(
     return click.option(f"--{written}", name, metavar="N", type=int, help=text)
 
 
-@click.command(epilog=EPILOG, short_help="Make up clusters: seeded, consistent, of any size.")
+class MadeState(NamedTuple):
+    """What a dump of a state holds, a v1 List or of YuniKorn; and its file's name in a folder."""
+
+    name: str
+    value: Mapping[str, Any]
+
+
+class MadeTarget(NamedTuple):
+    """Where they go: a file or a folder, or standard output; and whether there may be several."""
+
+    path: Path | None
+    several: bool
+
+    @classmethod
+    def choose(cls, path: Path | None, *, several: bool) -> MadeTarget:
+        """Refuse early what cannot be written later.
+
+        Raises
+        ------
+        InputError
+            If the file is for one state and there may be several, its folder is not there, or
+            the folder to fill is not empty.
+        """
+        if path is None or path == STDOUT:
+            return cls(None, several)
+        if _is_lines(path) or _is_single(path):
+            check_file("-o", path)
+            if several and not _is_lines(path):
+                hint = f"-o {path.stem}{LINES} holds a state a line, -o {path.stem} is a folder"
+                raise InputError(f"-o {path}", "holds one state, and there are several", hint=hint)
+        elif path.is_dir():
+            if any(path.iterdir()):
+                raise InputError(f"-o {path}", "is a folder that is not empty", "an empty folder")
+        elif path.exists():
+            expected = "a name that ends in .json, .yaml, .jsonl or .jsonl.gz, or a folder"
+            raise InputError(f"-o {path}", "is not a folder", expected)
+        else:
+            check_file("-o", path)
+        return cls(path, several)
+
+    def emit(self, states: Iterable[MadeState]) -> None:
+        """Write the states, one at a time; a file is written whole or not at all.
+
+        Raises
+        ------
+        InputError
+            If they cannot be written.
+        """
+        from planner.dump import as_json, as_line
+
+        path = self.path
+        if path is None:
+            text: Callable[[Mapping[str, Any]], str] = as_line if self.several else as_json
+            print_parts(text(state.value) for state in states)
+        elif _is_lines(path):
+            write_file("-o", path, _lines(states, packed=path.name.endswith(PACKED_LINES)))
+        elif _is_single(path):
+            write_file("-o", path, (_text(state, path) for state in states))
+        else:
+            _fill(path, states)
+
+
+def _is_lines(path: Path) -> bool:
+    return path.name.endswith((LINES, PACKED_LINES))
+
+
+def _is_single(path: Path) -> bool:
+    return path.name.endswith((".json", *YAML))
+
+
+def _text(state: MadeState, path: Path) -> bytes:
+    from planner.dump import as_json, as_yaml
+
+    return (as_yaml if path.name.endswith(YAML) else as_json)(state.value).encode()
+
+
+def _lines(states: Iterable[MadeState], *, packed: bool) -> Iterator[bytes]:
+    from planner.dump import as_line
+
+    for state in states:
+        line = as_line(state.value).encode()
+        # Each line is a member of its own, without a time: the same states are the same bytes.
+        yield gzip.compress(line, mtime=0) if packed else line
+
+
+def _fill(folder: Path, states: Iterable[MadeState]) -> None:
+    make_folder("-o", folder)
+    for state in states:
+        path = folder / f"{state.name}.json"
+        path.parent.mkdir(exist_ok=True)  # a dump of YuniKorn has a folder of its own
+        write_file("-o", path, _text(state, path))
+
+
+@click.command(epilog=EPILOG)
 @click.argument("preset", metavar="PRESET", type=click.Choice(list(PRESETS)))
 @click.option(
     "--seed", metavar="N", type=int, default=0, show_default=True, help="Which one of its kind."
@@ -99,7 +208,6 @@ def command(
     kubectl would print of a cluster of Kueue, or the state dump of a cluster of YuniKorn, and the
     other commands read it as STATE.
     """
-    from planner.cli.message import say
     from planner.report.text import plural
 
     knobs = {name: value for name, value in options.items() if value is not None}
@@ -115,7 +223,7 @@ def _states(
     first: MadeState, preset: str, seeds: range, knobs: dict[str, Any]
 ) -> Iterator[MadeState]:
     """Yield the states; the first has shown that the knobs can be used."""
-    from planner.cli.progress import Progress
+    from planner.cli.output import Progress
 
     yield first
     with Progress() as progress:
@@ -125,6 +233,6 @@ def _states(
 
 
 def _name(preset: str, seed: int) -> str:
-    """Return the name of a state's file; dumps of YuniKorn have a folder each, as they are read."""
-    stem = f"{preset}-{seed}"
-    return stem if isinstance(PRESETS[preset].knobs, KueueKnobs) else f"{stem}/statedump"
+    """Return the name of a state's file, in a folder of its own where it is read from one."""
+    folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
+    return f"{preset}-{seed}" + (f"/{folder}" if folder else "")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from planner.cli.exit_code import OPTIMAL, epilog
-from planner.cli.made import MadeState, MadeTarget, made_output_option
+from planner.cli.generate import MadeState, MadeTarget, made_output_option
 from planner.cli.option import moment
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     return first, second
 
 
-@click.command(epilog=EPILOG, short_help="Make states of Kueue from a public trace.")
+@click.command(epilog=EPILOG)
 @click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"]))
 @click.argument("file", metavar="FILE")
 @click.option("--nodes", metavar="FILE", help="openb: the node list; its GPU models are flavors.")
@@ -276,7 +276,7 @@ def command(  # noqa: PLR0913 - one parameter an option
     row. Each state is a List as kubectl prints it, with the ClusterQueues, who holds quota in
     them, and who waits. One state goes to standard output as JSON, several as one a line.
     """
-    from planner.cli.message import say
+    from planner.cli.output import say
     from planner.commands.import_ import read_outline
 
     several = max(len(at), 1 if at else instants) > 1
@@ -353,7 +353,7 @@ def _states(
     trace: Trace, file: str, outline: Outline, at: tuple[datetime, ...], knobs: Knobs
 ) -> Iterator[MadeState]:
     """Yield the states; say which instants have none, and how many there are."""
-    from planner.cli.message import say
+    from planner.cli.output import say
     from planner.commands.import_ import import_states, instants_of
     from planner.dump import listed
     from planner.errors import InputError

@@ -13,13 +13,11 @@ import click
 
 from planner.cli import snapshot, solve
 from planner.cli.exit_code import epilog
-from planner.cli.group import PlannerCommand
+from planner.cli.given import Given
+from planner.cli.main import PlannerCommand
 from planner.cli.main import main as planner
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from planner.reader import Ignored
     from planner.state import AnyState
 
 PROGRAM: Final = "kubectl preemption-plan"
@@ -44,6 +42,21 @@ Examples:
 """ + epilog()
 
 
+class FromCluster(Given):
+    """What was given to a command whose STATE is a snapshot."""
+
+    def read(self, **how: Any) -> AnyState:  # noqa: ANN401 - as the reader takes it
+        """Take a snapshot, and read it as if it stood in a file."""
+        from hashlib import sha256
+
+        from planner.reader import read_objects
+
+        dump = snapshot.take(self)
+        digest = sha256(dump.text().encode()).hexdigest()
+        said = {"now": self.now, "release": self.release}
+        return read_objects(dump.value(), where=SOURCE, digest=digest, **{**said, **how})
+
+
 def build() -> click.Command:
     """Make the command out of the options of the other two."""
     context = click.Context(planner)
@@ -53,19 +66,12 @@ def build() -> click.Command:
     both = {**of_snapshot, **of_solve}
 
     def run(**options: Any) -> int:  # noqa: ANN401
-        del options["debug"]  # read where errors are caught
-        pending, namespace = options["pending"], options["namespace"]
+        namespace = options["namespace"]
         if namespace:
-            options["pending"] = tuple(
-                key if "/" in key else f"{namespace}/{key}" for key in pending
-            )
-        how = {name: options[name] for name in of_snapshot if name != "output"}
-
-        def reading(*, now: datetime | None, ignored: Ignored | None) -> AnyState:
-            return _read_cluster(how, now, ignored)
-
-        rest = {name: options[name] for name in of_solve if name != "max_size"}
-        return solve.solve(reading, **rest)
+            keys = options["pending"]
+            named = (key if "/" in key else f"{namespace}/{key}" for key in keys)
+            options["pending"] = tuple(named)
+        return solve.solve(FromCluster(options))
 
     return PlannerCommand(
         "preemption-plan",
@@ -87,17 +93,6 @@ def _options(context: click.Context, name: str) -> dict[str, click.Parameter]:
     command = planner.get_command(context, name)
     found = command.params if command else []
     return {each.name: each for each in found if each.name and isinstance(each, click.Option)}
-
-
-def _read_cluster(how: dict[str, Any], now: datetime | None, ignored: Ignored | None) -> AnyState:
-    """Take a snapshot, and read it as if it stood in a file."""
-    from hashlib import sha256
-
-    from planner.reader import read_objects
-
-    dump = snapshot.take(**how)
-    digest = sha256(dump.text().encode()).hexdigest()
-    return read_objects(dump.value(), where=SOURCE, digest=digest, now=now, ignored=ignored)
 
 
 if __name__ == "__main__":

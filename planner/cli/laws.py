@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-import click
-
-from planner.cli.exit_code import OPTIMAL, epilog
-from planner.cli.option import format_option, output_option
+from planner.cli.exit_code import OPTIMAL
+from planner.cli.given import Given, define
+from planner.cli.option import output_option, page_format_option
 
 if TYPE_CHECKING:
     from planner.report.catalogue import Catalogue
 
-EPILOG = """\b
+EPILOG: Final = """\b
 Examples:
   planner laws
   planner laws --format plain | grep KQ-07
   planner laws --format json -o laws.json
 
-""" + epilog()
+"""
 
 
-@click.command(epilog=EPILOG, short_help="List the rules, the disruption terms and the objectives.")
-@format_option
-@output_option
-def command(*, style: str | None, output: Path | None) -> int:
+@define(page_format_option, output_option, epilog=EPILOG)
+def command(given: Given) -> int:
     """List the scheduler's rules with their sources, and what disruption is measured by.
 
     The ids of the laws and terms are the same in plans, certificates, error texts and sources.
     """
-    from planner.cli.output import Target
     from planner.report.catalogue import render
 
-    target = Target.choose(style, output)
-    target.emit(render(_catalogue(), target.style, width=target.width, color=target.color))
+    given.show(render, _catalogue())
     return OPTIMAL
 
 

@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog
-from planner.cli.option import max_size_option, output_option, page_format_option
+from planner.cli.exit_code import FINDINGS, OPTIMAL
+from planner.cli.given import Given, define
+from planner.cli.option import (
+    NEVER,
+    kueue_release_option,
+    max_size_option,
+    output_option,
+    page_format_option,
+    state_argument,
+)
 
 if TYPE_CHECKING:
     from planner.commands.lint import Lint
 
 SEVERITIES: Final = ("error", "warning", "note")
 """From the worst to the least."""
-NEVER: Final = "never"
 ANY_TIME: Final = "2026-01-01T12:00:00Z"
 
 EPILOG: Final = """\b
@@ -30,7 +37,6 @@ Families of findings:
   ping-pong   workloads evict one another, again and again
   impossible  preemption that seems to be asked for finds nobody
   useless     a setting changes nothing
-  starvation  a workload waits, and the scheduler never reaches it
 
 Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is
@@ -38,59 +44,49 @@ reported. --examples writes these states, for `planner solve` and every other co
 
 The exit code is 1 if something is found that --fail-on names, else 0.
 
-""" + epilog()
+"""
 
 
-@click.command(
+@define(
+    state_argument,
+    click.option(
+        "--examples",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Write the example of each finding to a file of this folder, which is made if need "
+        "be.",
+    ),
+    click.option(
+        "--fail-on",
+        "fatal",
+        type=click.Choice([*SEVERITIES, NEVER]),
+        default=SEVERITIES[-1],
+        show_default=True,
+        help="End with exit code 1 from this severity on.",
+    ),
+    kueue_release_option,
+    max_size_option,
+    page_format_option,
+    output_option,
     epilog=EPILOG,
-    short_help="Find ping-pong, impossible and useless preemption in a configuration.",
 )
-@click.argument("state", metavar="STATE")
-@click.option(
-    "--examples",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Write the example of each finding to a file of this folder, which is made if need be.",
-)
-@click.option(
-    "--fail-on",
-    "fatal",
-    type=click.Choice([*SEVERITIES, NEVER]),
-    default=SEVERITIES[-1],
-    show_default=True,
-    help="End with exit code 1 from this severity on.",
-)
-@max_size_option
-@page_format_option
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    state: str,
-    *,
-    examples: Path | None,
-    fatal: str,
-    max_size: int | None,
-    style: str | None,
-    output: Path | None,
-) -> int:
+def command(given: Given) -> int:
     """Find what a configuration makes possible, impossible or pointless in preemption.
 
     STATE is the same as for solve. Policies, limits, weights and thresholds of Kueue's queues,
-    or guarantees, fences and properties of YuniKorn's, are looked at. What runs says which
-    priorities there are, and Kueue's pending workloads whether one of them keeps it from others
-    for ever. Nothing in the cluster changes.
+    or guarantees, fences and properties of YuniKorn's, are looked at; what runs only says which
+    priorities there are. Nothing in the cluster changes.
     """
-    from planner.cli.output import Target
     from planner.commands.lint import lint
-    from planner.reader import MAX_BYTES, read
     from planner.report.checking import render_lint
 
-    target = Target.choose(style, output)
     # No finding depends on the clock, and manifests without a status hold no time at all.
-    answer = lint(read(state, now=ANY_TIME, max_bytes=max_size or MAX_BYTES))
-    if examples is not None:
-        _write(answer, examples)
-    target.emit(render_lint(answer, target.style, width=target.width, color=target.color))
-    return _exit_code(answer, fatal)
+    answer = lint(given.read(now=ANY_TIME))
+    if given.examples is not None:
+        _write(answer, given.examples)
+    given.show(render_lint, answer)
+    counted = () if given.fatal == NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
+    return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
 
 
 def _write(answer: Lint, folder: Path) -> None:
@@ -104,8 +100,3 @@ def _write(answer: Lint, folder: Path) -> None:
         raise InputError(f"--examples {folder}", error.strerror or str(error)) from None
     for name, text in files_of(answer.findings):
         write_file("--examples", folder / name, text.encode("ascii"))
-
-
-def _exit_code(answer: Lint, fatal: str) -> int:
-    counted = () if fatal == NEVER else SEVERITIES[: SEVERITIES.index(fatal) + 1]
-    return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+
+from planner.cli.given import Given, Option
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,36 +18,25 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("table", "plain", "json")
 PAGE_FORMATS: Final = (*FORMATS, "markdown", "html")
+TABLE_FORMATS: Final = (*FORMATS, "csv", "markdown", "html")
 NO_LIMIT: Final = "none"
+NEVER: Final = "never"
 TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
 
-format_option = click.option(
-    "--format",
-    "style",
-    type=click.Choice(FORMATS),
-    help="How to print the result; by default a table on a terminal and plain text elsewhere.",
+
+def format_option(formats: Sequence[str], more: str = "") -> Option:
+    """Return the option ``--format``; ``more`` goes on with its help."""
+    said = "How to print the result; by default a table on a terminal and plain text elsewhere."
+    return click.option("--format", "style", type=click.Choice(formats), help=said + more)
+
+
+page_format_option = format_option(
+    PAGE_FORMATS,
+    " html is one page that needs nothing from elsewhere, markdown goes into tickets.",
 )
-page_format_option = click.option(
-    "--format",
-    "style",
-    type=click.Choice(PAGE_FORMATS),
-    help="How to print the result; by default a table on a terminal and plain text elsewhere. "
-    "html is one page that needs nothing from elsewhere, markdown goes into tickets.",
-)
-assume_option = click.option(
-    "--assume",
-    type=click.Choice(["quota"]),
-    help="Your word that quota alone decides, and nothing else that the state holds and the "
-    "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
-)
-output_option = click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the result to a file, whole or not at all, instead of standard output.",
-)
+state_argument = click.argument("state", metavar="STATE")
+states_argument = click.argument("states", metavar="STATE...", nargs=-1, required=True)
 
 
 def seconds(text: str) -> float | None:
@@ -129,6 +120,18 @@ def rules(text: str) -> str:
         raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
 
 
+def release(text: str) -> str:
+    """Look up a release of Kueue, or take the word auto."""
+    from planner.state.release import AUTO, find_release
+
+    if text == AUTO:
+        return text
+    try:
+        return find_release(text).name
+    except ValueError as error:
+        raise click.BadParameter(f"{error}, or {AUTO}") from None
+
+
 def front_measures(name: str) -> tuple[str, str] | None:
     """Return the two measures of a front, or ``None`` if the objective is for one plan."""
     from planner.objective.profile_file import FRONT
@@ -153,9 +156,7 @@ def complete_objective(
     ]
 
 
-def _objective_option(
-    read: Callable[[str], str], more: str
-) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def _objective_option(read: Callable[[str], str], more: str) -> Option:
     return click.option(
         "--objective",
         "profile",
@@ -174,7 +175,7 @@ objective_or_front_option = _objective_option(
 )
 
 
-def time_limit_option(covers: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def time_limit_option(covers: str) -> Option:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
     return click.option(
         "--time-limit",
@@ -186,12 +187,71 @@ def time_limit_option(covers: str) -> Callable[[Callable[..., int]], Callable[..
     )
 
 
+def file_option(name: str, covers: str, *names: str) -> Option:
+    """Return an option that takes the name of a file; ``covers`` is its help."""
+    return click.option(name, *names, metavar="FILE", type=click.Path(path_type=Path), help=covers)
+
+
+output_option = file_option(
+    "--output", "Write the result to a file, whole or not at all, instead of standard output.", "-o"
+)
+
+
+def laws_option(more: str) -> Option:
+    """Return the option ``--laws``; ``more`` goes on with its help."""
+    return click.option(
+        "--laws",
+        type=click.Choice(["design", "written", "code"]),
+        help="YuniKorn: the side to take where its written laws and its code differ" + more,
+    )
+
+
+def fail_on_option(codes: Sequence[str]) -> Option:
+    """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
+    return click.option(
+        "--fail-on",
+        "fatal",
+        type=click.Choice([*codes, NEVER]),
+        multiple=True,
+        help="Which findings end with exit code 1; may be given several times. By default all.",
+    )
+
+
+def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
+    """Return the findings that end with exit code 1.
+
+    Raises
+    ------
+    UsageError
+        If none is to do so, and some are.
+    """
+    if NEVER in given.fatal and len(given.fatal) > 1:
+        raise click.UsageError("--fail-on never goes with no other")
+    return set(given.fatal or codes)
+
+
+assume_option = click.option(
+    "--assume",
+    type=click.Choice(["quota"]),
+    help="Your word that quota alone decides, and nothing else that the state holds and the "
+    "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
+)
 now_option = click.option(
     "--now",
     metavar="TIME",
     type=moment,
     help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
+)
+kueue_release_option = click.option(
+    "--kueue-release",
+    "release",
+    metavar="X.Y.Z",
+    type=release,
+    default="auto",
+    show_default=True,
+    help="Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
+    "known. auto: the one that STATE tells, else the newest.",
 )
 max_size_option = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
@@ -217,11 +277,14 @@ queue_option = click.option(
     metavar="NAMESPACE/NAME",
     help="The LocalQueue that --workload is submitted to, whatever the file says.",
 )
-laws_option = click.option(
-    "--laws",
-    type=click.Choice(["design", "written", "code"]),
-    help="YuniKorn: the side to take where its written laws and its code differ; by default "
-    "design. Of law 4 that takes the core's reading, written the words.",
+alone_laws_option = laws_option(
+    "; by default design. Of law 4 that takes the core's reading, written the words."
+)
+clock_option = click.option(
+    "--now",
+    metavar="TIME",
+    type=moment,
+    help="The clock, for all states; by default each state's own.",
 )
 rules_option = click.option(
     "--rules",
@@ -231,16 +294,12 @@ rules_option = click.option(
     "kep83:NAME=VALUE,... with the options below. Or strict: only what its documented precedence "
     "leads to.",
 )
-costs_option = click.option(
+costs_option = file_option(
     "--costs",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
+    "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",
 )
-assignment_option = click.option(
+assignment_option = file_option(
     "--assignment",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+    "Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
 )

@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that is written whole or not at all."""
+"""Everything that is written: results, files whole or not at all, messages, and progress."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 from planner.errors import InputError
 
 STDOUT: Final = Path("-")
 FILE_WIDTH: Final = 108
+PATIENCE_S: Final = 1.0
+REDRAW_S: Final = 0.1
+BAR: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,22 @@ def _print(text: str) -> None:
         raise InputError("standard output", _reason(error)) from None
 
 
+def make_folder(option: str, folder: Path) -> None:
+    """Make the folder of an option, if it is not there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{option} {folder}", f"cannot be made: {error.strerror or error}"
+        ) from None
+
+
 def check_file(option: str, path: Path) -> None:
     """Refuse the file of an option early that cannot be written later.
 
@@ -169,3 +190,79 @@ def _umask() -> int:
 
 def _reason(error: OSError) -> str:
     return f"cannot be written: {error.strerror or error}"
+
+
+def say(kind: str, message: str) -> None:
+    """Write ``kind: message`` to standard error; a closed one is no reason to fail.
+
+    Messages quote names from dumps that anyone may have written, so they are made harmless.
+    """
+    from planner.report.text import clean_lines
+
+    write(f"{kind}: {clean_lines(message)}\n")
+
+
+def write(text: str) -> None:
+    """Write text to standard error as it is."""
+    if sys.stderr is None:
+        return
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stderr.flush()
+
+
+def warn(notes: Iterable[str]) -> None:
+    """Write every note as a warning, once."""
+    for note in dict.fromkeys(notes):
+        say("warning", note)
+
+
+class Progress:
+    """Shows a share of work done, on a terminal only, and only after a second.
+
+    Use it as a context manager: at its end the line is gone.
+    """
+
+    def __init__(self) -> None:
+        self._shown = is_terminal(sys.stderr)
+        self._drawn = False
+        self._next = time.monotonic() + PATIENCE_S
+
+    def __enter__(self) -> Self:
+        """Start the clock."""
+        self._next = time.monotonic() + PATIENCE_S
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Wipe the line."""
+        self.clear()
+
+    def update(self, share: float, label: str) -> None:
+        """Say that a share of the work, from 0 to 1, is done, and what comes next."""
+        now = time.monotonic()
+        if not self._shown or now < self._next:
+            return
+        self._next = now + REDRAW_S
+        full = round(BAR * min(max(share, 0.0), 1.0))
+        from planner.report.text import clean
+
+        bar = "#" * full + "." * (BAR - full)
+        write(f"\r\x1b[K[{bar}] {share:4.0%} {clean(label)[:60]}")
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Wipe the line, so that something else can be written."""
+        if self._drawn:
+            write("\r\x1b[K")
+            self._drawn = False
+
+    def note(self, text: str) -> None:
+        """Write a remark above the line."""
+        self.clear()
+        say("note", text)

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Final
 
 import click
 
-from planner.cli.exit_code import FINDINGS, OPTIMAL, epilog
-from planner.cli.option import format_option, output_option
+from planner.cli.exit_code import FINDINGS, OPTIMAL
+from planner.cli.given import Given, define
+from planner.cli.option import output_option, page_format_option
 
-if TYPE_CHECKING:
-    from planner.cli.output import Target
-    from planner.commands.replay import FileComparison
-
-EPILOG = """\b
+EPILOG: Final = """\b
 Examples:
   planner replay instances/recorded/*.jsonl.gz
   planner replay answers.jsonl.gz --format json
   planner replay answers.jsonl.gz --show 3
+  planner replay --before monday.json --after tuesday.json
 
-""" + epilog()
+With --before and --after, two dumps of a live cluster, the workloads that Kueue evicted between
+them are held against the replay of the first; where they differ, the answer names what the first
+dump holds that is not modelled.
+
+"""
 
 
-@click.command(
+@define(
+    click.argument("files", metavar="FILE...", nargs=-1),
+    click.option("--before", metavar="STATE", help="A dump of a live cluster of Kueue."),
+    click.option("--after", metavar="STATE", help="A later dump of it: who was evicted, for whom."),
+    click.option(
+        "--show",
+        "first",
+        type=click.IntRange(min=0),
+        default=10,
+        show_default=True,
+        help="How many differences of each file to explain.",
+    ),
+    page_format_option,
+    output_option,
     epilog=EPILOG,
-    short_help="Compare recorded answers of the real scheduler with the planner's replay.",
 )
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--show",
-    type=click.IntRange(min=0),
-    default=10,
-    show_default=True,
-    help="How many differences of each file to explain.",
-)
-@format_option
-@output_option
-def command(files: tuple[str, ...], *, show: int, style: str | None, output: Path | None) -> int:
+def command(given: Given) -> int:
     """Compare recorded answers of the real scheduler with the planner's own replay.
 
     Each FILE has one recorded instance a line, as JSON, packed with gzip or not. Compared are
@@ -46,26 +49,33 @@ def command(files: tuple[str, ...], *, show: int, style: str | None, output: Pat
     Lines on which the scheduler itself gave no answer count as skipped; lines that hold what the
     model does not cover are uncovered, each with the name of the feature.
     """
-    from planner.cli.output import Target
-    from planner.cli.progress import Progress
-    from planner.commands.replay import replay
+    if bool(given.files) == bool(given.before or given.after):
+        raise click.UsageError("give either files of recorded answers, or --before and --after")
+    if not given.files:
+        return _live(given)
+    from planner.cli.output import Progress
+    from planner.commands.replay import replay, summarise
+    from planner.report.checking import render_replay
 
-    target = Target.choose(style, output)
     compared = []
     with Progress() as progress:
-        for position, file in enumerate(files):
+        for position, file in enumerate(given.files):
 
             def watch(share: float, position: int = position, file: str = file) -> None:
-                progress.update((position + share) / len(files), file)
+                progress.update((position + share) / len(given.files), file)
 
             compared.append(replay(file, watch))
-    target.emit(_rendered(compared, target, show))
+    given.show(render_replay, compared, summarise(compared), show=given.first)
     return FINDINGS if any(file.different for file in compared) else OPTIMAL
 
 
-def _rendered(compared: list[FileComparison], target: Target, show: int) -> str:
-    from planner.commands.replay import summarise
-    from planner.report.checking import render_replay
+def _live(given: Given) -> int:
+    if not (given.before and given.after):
+        raise click.UsageError("--before and --after go together")
+    from planner.commands.replay.live import replay_live
+    from planner.reader import read
+    from planner.report.checking import render_live
 
-    look: Any = {"width": target.width, "color": target.color}
-    return render_replay(compared, summarise(compared), target.style, show=show, **look)
+    found = replay_live(read(given.before), read(given.after))
+    given.show(render_live, found)
+    return FINDINGS if found.different else OPTIMAL

@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL, epilog
+from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
+from planner.cli.given import Given, define
 from planner.cli.option import (
-    laws_option,
+    alone_laws_option,
+    fail_on_option,
+    fatal_of,
+    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
     page_format_option,
+    state_argument,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from planner.commands.simulate import Script, Simulation
-    from planner.solver.yunikorn.planning import Laws
+    from planner.commands.simulate import Simulation
 
 CODES: Final = ("loop", "feud", "storm")
-NEVER: Final = "never"
 PLOTS: Final = (".svg", ".png")
 UNTIL: Final = 7 * 86_400
 CYCLES: Final = 100_000
@@ -76,110 +77,87 @@ arrives when it was created. The script is TOML, or JSON with the same keys, in 
 The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
 decision of the optimum was not proved best in time; 0 else.
 
-""" + epilog()
+"""
 
 
-@click.command(epilog=EPILOG, short_help="Simulate what happens next; find loops and storms.")
-@click.argument("state", metavar="STATE")
-@click.option(
-    "--decider",
-    type=click.Choice(["kueue", "optimum", "yunikorn"]),
-    help="Who chooses the victims: the scheduler itself, by default, or the optimum instead.",
+@define(
+    state_argument,
+    click.option(
+        "--decider",
+        type=click.Choice(["kueue", "optimum", "yunikorn"]),
+        help="Who chooses the victims: the scheduler itself, by default, or the optimum instead.",
+    ),
+    click.option(
+        "--script",
+        "script_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Run times, checkpoints and arrivals, as TOML or JSON; see below.",
+    ),
+    click.option(
+        "--until",
+        metavar="SECONDS",
+        type=click.IntRange(min=0, max=MOST),
+        default=UNTIL,
+        show_default=True,
+        help="How much time passes at most; it ends earlier when nothing moves any more.",
+    ),
+    click.option(
+        "--cycles",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=CYCLES,
+        show_default=True,
+        help="How many scheduling cycles at most.",
+    ),
+    click.option(
+        "--eviction",
+        metavar="SECONDS",
+        type=click.IntRange(min=1, max=MOST),
+        default=EVICTION,
+        show_default=True,
+        help="Kueue: how long a victim keeps its quota.",
+    ),
+    click.option(
+        "--apart",
+        metavar="SECONDS",
+        type=click.IntRange(min=0, max=MOST),
+        default=0,
+        show_default=True,
+        help="Kueue: how much longer each victim of a decision takes than the one before.",
+    ),
+    click.option(
+        "--storm",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=STORM,
+        show_default=True,
+        help="How many evictions of one workload are no storm yet.",
+    ),
+    fail_on_option(CODES),
+    click.option(
+        "--timeline",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write what happened as JSON lines, one event each; see planner schema event.",
+    ),
+    click.option(
+        "--plot",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Draw it, as .svg or .png; needs matplotlib.",
+    ),
+    objective_option,
+    time_limit_option("For each decision of the optimum; none: as long as it takes."),
+    alone_laws_option,
+    now_option,
+    kueue_release_option,
+    max_size_option,
+    page_format_option,
+    output_option,
+    epilog=EPILOG,
 )
-@click.option(
-    "--script",
-    "script_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Run times, checkpoints and arrivals, as TOML or JSON; see below.",
-)
-@click.option(
-    "--until",
-    metavar="SECONDS",
-    type=click.IntRange(min=0, max=MOST),
-    default=UNTIL,
-    show_default=True,
-    help="How much time passes at most; it ends earlier when nothing moves any more.",
-)
-@click.option(
-    "--cycles",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=CYCLES,
-    show_default=True,
-    help="How many scheduling cycles at most.",
-)
-@click.option(
-    "--eviction",
-    metavar="SECONDS",
-    type=click.IntRange(min=1, max=MOST),
-    default=EVICTION,
-    show_default=True,
-    help="Kueue: how long a victim keeps its quota.",
-)
-@click.option(
-    "--apart",
-    metavar="SECONDS",
-    type=click.IntRange(min=0, max=MOST),
-    default=0,
-    show_default=True,
-    help="Kueue: how much longer each victim of a decision takes than the one before.",
-)
-@click.option(
-    "--storm",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=STORM,
-    show_default=True,
-    help="How many evictions of one workload are no storm yet.",
-)
-@click.option(
-    "--fail-on",
-    "fatal",
-    type=click.Choice([*CODES, NEVER]),
-    multiple=True,
-    help="Which findings end with exit code 1; may be given several times. By default all.",
-)
-@click.option(
-    "--timeline",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write what happened as JSON lines, one event each; see planner schema event.",
-)
-@click.option(
-    "--plot",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw it, as .svg or .png; needs matplotlib.",
-)
-@objective_option
-@time_limit_option("For each decision of the optimum; none: as long as it takes.")
-@laws_option
-@now_option
-@max_size_option
-@page_format_option
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    state: str,
-    *,
-    decider: str | None,
-    script_file: Path | None,
-    until: int,
-    cycles: int,
-    eviction: int,
-    apart: int,
-    storm: int,
-    fatal: tuple[str, ...],
-    timeline: Path | None,
-    plot: Path | None,
-    profile: str,
-    time_limit: float | None,
-    laws: Laws | None,
-    now: datetime | None,
-    max_size: int | None,
-    style: str | None,
-    output: Path | None,
-) -> int:
+def command(given: Given) -> int:
     """Simulate what happens next, scheduling cycle after scheduling cycle.
 
     STATE is the same as for solve. Victims queue again by the scheduler's own rules, and may
@@ -187,38 +165,31 @@ def command(  # noqa: PLR0913 - one parameter an option
     what was lost, and how long who waited; and it finds what goes round: states that come back,
     workloads that evict each other, and those evicted too often.
     """
-    if NEVER in fatal and len(fatal) > 1:
-        raise click.UsageError("--fail-on never goes with no other")
-    from planner.cli.output import Target
-    from planner.cli.progress import Progress
+    fatal = fatal_of(given, CODES)
+    from planner.cli.output import Progress
     from planner.commands.simulate import Script, read_script, simulate
-    from planner.reader import MAX_BYTES, read
     from planner.report.simulation import render
 
-    target = Target.choose(style, output)
-    _check_files(timeline, plot)
-    script: Script = read_script(script_file) if script_file else Script()
-    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
+    _check_files(given.timeline, given.plot)
+    script = read_script(given.script_file) if given.script_file else Script()
+    found, longest = given.read(), max(1, given.until)
+    names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
     with Progress() as progress:
         answer = simulate(
             found,
-            decider,
+            given.decider,
             script=script,
-            until_s=until,
-            cycles=cycles,
-            eviction_s=eviction,
-            apart_s=apart,
-            storm=storm,
-            objective=profile,
-            time_limit=time_limit,
-            laws=laws,
+            **given.of(f"{names} time_limit laws"),
             report=lambda at_s, done: progress.update(
-                max(at_s / max(1, until), done / cycles), f"{at_s:,} s, {done:,} cycles"
+                max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),
         )
-    _write_files(answer, timeline, plot)
-    target.emit(render(answer, target.style, width=target.width, color=target.color))
-    return _code(answer, set(fatal or CODES))
+    _write_files(answer, given.timeline, given.plot)
+    given.show(render, answer)
+    found_here = {"loop": answer.loops, "feud": answer.feuds, "storm": answer.storms}
+    if any(found_here[code] for code in fatal & found_here.keys()):
+        return FINDINGS
+    return NOT_PROVED if answer.unproved else OPTIMAL
 
 
 def _check_files(timeline: Path | None, plot: Path | None) -> None:
@@ -246,10 +217,3 @@ def _write_files(answer: Simulation, timeline: Path | None, plot: Path | None) -
         from planner.report.plots import draw_simulation
 
         write_file("--plot", plot, draw_simulation(answer, plot.suffix.removeprefix(".")))
-
-
-def _code(answer: Simulation, fatal: set[str]) -> int:
-    found = {"loop": answer.loops, "feud": answer.feuds, "storm": answer.storms}
-    if any(found[code] for code in fatal & found.keys()):
-        return FINDINGS
-    return NOT_PROVED if answer.unproved else OPTIMAL

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import OPTIMAL, epilog
+from planner.cli.exit_code import OPTIMAL
+from planner.cli.given import Given, define
 from planner.cli.option import max_size_option, output_option, seconds
-from planner.kubectl.call import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
+from planner.kubectl.resource import CONFIGURATION, OPTIONAL, cluster_role, configuration_role
 
 if TYPE_CHECKING:
     from planner.kubectl.dump import Dump
@@ -41,108 +40,70 @@ that the planner reads are kept: no env, command or args of containers, no volum
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.
 
-""" + epilog()
+"""
 
 
-@click.command(epilog=EPILOG, short_help="Write what kubectl can read of a cluster into one dump.")
-@click.option("--context", metavar="NAME", help="The context of kubectl; by default its current.")
-@click.option("--kubeconfig", metavar="FILE", help="The configuration file of kubectl.")
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    help="The namespace of the pending workload: LimitRanges and ResourceClaimTemplates are read "
-    "there only. Workloads and LocalQueues are always read in all namespaces, for all of them use "
-    "quota.",
+@define(
+    click.option(
+        "--context", metavar="NAME", help="The context of kubectl; by default its current."
+    ),
+    click.option("--kubeconfig", metavar="FILE", help="The configuration file of kubectl."),
+    click.option(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="The namespace of the pending workload: LimitRanges and ResourceClaimTemplates are "
+        "read there only. Workloads and LocalQueues are always read in all namespaces, for all of "
+        "them use quota.",
+    ),
+    click.option(
+        "--configuration",
+        metavar="NAMESPACE/NAME",
+        default=CONFIGURATION,
+        show_default=True,
+        help="The ConfigMap that holds the Configuration of Kueue's manager.",
+    ),
+    click.option(
+        "--without",
+        metavar="KIND",
+        multiple=True,
+        type=click.Choice(OPTIONAL),
+        help=f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be "
+        "repeated.",
+    ),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default="120",
+        show_default=True,
+        help="For all calls of kubectl together; none: as long as it takes.",
+    ),
+    max_size_option,
+    output_option,
+    epilog=EPILOG,
 )
-@click.option(
-    "--configuration",
-    metavar="NAMESPACE/NAME",
-    default=CONFIGURATION,
-    show_default=True,
-    help="The ConfigMap that holds the Configuration of Kueue's manager.",
-)
-@click.option(
-    "--without",
-    metavar="KIND",
-    multiple=True,
-    type=click.Choice(OPTIONAL),
-    help=f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be repeated.",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=seconds,
-    default="120",
-    show_default=True,
-    help="For all calls of kubectl together; none: as long as it takes.",
-)
-@max_size_option
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    *,
-    context: str | None,
-    kubeconfig: str | None,
-    namespace: str | None,
-    configuration: str,
-    without: Sequence[str],
-    timeout: float | None,
-    max_size: int | None,
-    output: Path | None,
-) -> int:
+def command(given: Given) -> int:
     """Write the objects of Kueue in a cluster, and all that matters beside them, as one dump.
 
     The dump is a List as kubectl prints it, and what the other commands read as STATE. It goes to
     standard output unless -o names a file; how many objects there are of each kind goes to
     standard error.
     """
-    from planner.cli.output import Target
-
-    target = Target.choose(None, output)
-    dump = take(
-        context=context,
-        kubeconfig=kubeconfig,
-        namespace=namespace,
-        configuration=configuration,
-        without=without,
-        timeout=timeout,
-        max_size=max_size,
-    )
-    target.emit(dump.text())
+    given.target.emit(take(given).text())
     return OPTIMAL
 
 
-def take(  # noqa: PLR0913 - one parameter an option
-    *,
-    context: str | None,
-    kubeconfig: str | None,
-    namespace: str | None,
-    configuration: str,
-    without: Sequence[str],
-    timeout: float | None,
-    max_size: int | None,
-) -> Dump:
+def take(given: Given) -> Dump:
     """Run kubectl as the options say; warn of what is missing, and say what there is."""
-    from planner.cli.message import say, warn
-    from planner.cli.progress import Progress
+    from planner.cli.output import Progress, say, warn
     from planner.kubectl.call import Kubectl
     from planner.kubectl.dump import take_dump
-    from planner.reader import MAX_BYTES
 
-    kubectl = Kubectl(
-        context=context,
-        kubeconfig=kubeconfig,
-        timeout_s=timeout,
-        max_bytes=max_size or MAX_BYTES,
-    )
+    how = given.of("context kubeconfig timeout_s=timeout max_bytes=limit_of_bytes")
     with Progress() as progress:
-        dump = take_dump(
-            kubectl,
-            namespace=namespace,
-            configuration=configuration,
-            without=without,
-            on_call=progress.update,
-        )
+        what = given.of("namespace configuration without")
+        dump = take_dump(Kubectl(**how), **what, on_call=progress.update)
     warn(dump.notes)
     parts = [f"{count} {name}" for name, count in dump.counts.items()]
     say("snapshot", ", ".join(parts))

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import epilog, exit_code, worst
-from planner.cli.joint import only_one, plan_together, refuse_for_joint
+from planner.cli.exit_code import BAD_INPUT, exit_code, worst
+from planner.cli.given import Given, define
 from planner.cli.option import (
+    alone_laws_option,
     assignment_option,
     assume_option,
     costs_option,
+    file_option,
     front_measures,
-    laws_option,
+    kueue_release_option,
     max_size_option,
     now_option,
     objective_or_front_option,
@@ -25,26 +26,16 @@ from planner.cli.option import (
     page_format_option,
     rules_option,
     several_pending_option,
+    state_argument,
     time_limit_option,
-)
-from planner.cli.proof import (
-    certify_option,
-    check_proof,
-    printed,
-    printed_fronts,
-    proof_option,
-    write_proof,
 )
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from planner.cli.output import Target
-    from planner.plan import AnyPlan, Assume, Front
+    from planner.plan import AnyPlan, Front
     from planner.state import AnyState
 
-EPILOG = """\b
+EPILOG: Final = """\b
 Examples:
   planner solve cluster.json
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
@@ -76,58 +67,75 @@ Options of --rules kep83, by default what the ClusterQueue says, or the text of 
 
 With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
 
-""" + epilog()
+"""
 
-MAX_LINES_IGNORED = 50
+MAX_LINES_IGNORED: Final = 50
+MOST_STEPS: Final = 2000
+"""Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
 
-
-@click.command(epilog=EPILOG, short_help="Plan whom to evict for a pending workload, and prove it.")
-@click.argument("state", metavar="STATE")
-@several_pending_option
-@click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself.")
-@click.option(
-    "--joint",
-    is_flag=True,
-    help="Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
-    "served one after another.",
+proof_option = file_option(
+    "--proof",
+    "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
+    f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
 )
-@objective_or_front_option
-@costs_option
-@time_limit_option(
-    "For each plan or front, building the model included. 0: answer at once with what is known "
-    "then; none: as long as it takes."
-)
-@now_option
-@assignment_option
-@click.option(
-    "--flavors",
-    type=click.Choice(["kueue", "optimal"]),
-    default="kueue",
-    help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or the "
-    "objective, among all that the rules permit (optimal).",
-)
-@click.option(
-    "--stability/--no-stability",
+certify_option = click.option(
+    "--certify/--no-certify",
     default=None,
-    help="Kueue: also say which victims would preempt again once they are pending, and count them "
-    "(D11). By default they are named where up to 300 workloads hold quota.",
+    help="Wait for the proof trees that planner check needs, within --time-limit, or search none "
+    "and let two engines agree on every level. By default only short trees are searched.",
 )
-@click.option(
-    "--stable",
-    is_flag=True,
-    help="Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
-    "it is proved that there is none.",
+
+
+@define(
+    state_argument,
+    several_pending_option,
+    click.option("--all", "each", is_flag=True, help="Plan for every pending workload by itself."),
+    click.option(
+        "--joint",
+        is_flag=True,
+        help="Kueue: one plan for all of --pending, or for --all, that admits as many as possible, "
+        "served one after another.",
+    ),
+    objective_or_front_option,
+    costs_option,
+    time_limit_option(
+        "For each plan or front, building the model included. 0: answer at once with what is known "
+        "then; none: as long as it takes."
+    ),
+    now_option,
+    assignment_option,
+    click.option(
+        "--flavors",
+        type=click.Choice(["kueue", "optimal"]),
+        default="kueue",
+        help="Kueue: who chooses the flavors: its own flavor assignment (kueue, the default), or "
+        "the objective, among all that the rules permit (optimal).",
+    ),
+    click.option(
+        "--stability/--no-stability",
+        default=None,
+        help="Kueue: also say which victims would preempt again once they are pending, and count "
+        "them (D11). By default they are named where up to 300 workloads hold quota.",
+    ),
+    click.option(
+        "--stable",
+        is_flag=True,
+        help="Kueue: only plans after which no victim would preempt again once it is pending; 3 if "
+        "it is proved that there is none.",
+    ),
+    alone_laws_option,
+    rules_option,
+    assume_option,
+    certify_option,
+    proof_option,
+    kueue_release_option,
+    max_size_option,
+    click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored."),
+    page_format_option,
+    output_option,
+    epilog=EPILOG,
 )
-@laws_option
-@rules_option
-@assume_option
-@certify_option
-@proof_option
-@max_size_option
-@click.option("-v", "--verbose", is_flag=True, help="Say which fields and kinds were ignored.")
-@page_format_option
-@output_option
-def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa: ANN401
+def command(given: Given) -> int:
     """Plan whom to evict so that a pending workload can start.
 
     STATE is what kubectl prints of Kueue's objects as JSON or YAML, or YuniKorn's full state dump
@@ -135,111 +143,112 @@ def command(state: str, *, max_size: int | None, **options: Any) -> int:  # noqa
     least disruptive set of victims that the scheduler's rules permit, with its proof, beside the
     set the scheduler itself would choose.
     """
-    from planner.reader import MAX_BYTES, read
-
-    return solve(partial(read, state, max_bytes=max_size or MAX_BYTES), **options)
+    return solve(given)
 
 
-def solve(  # noqa: PLR0913 - one parameter an option
-    reading: Callable[..., AnyState],
-    *,
-    pending: Sequence[str],
-    each: bool,
-    joint: bool,
-    profile: str,
-    costs: Path | None,
-    time_limit: float | None,
-    now: datetime | None,
-    assignment: Path | None,
-    flavors: str,
-    stability: bool | None,
-    stable: bool,
-    laws: str | None,
-    rules: str | None,
-    assume: Assume | None,
-    certify: bool | None,
-    proof: Path | None,
-    verbose: bool,
-    style: str | None,
-    output: Path | None,
-) -> int:
-    """Read a state, plan, and print; return the exit code.
-
-    ``reading`` takes ``now`` and ``ignored``, as the reader does; all others are the values of
-    the options. Whoever has a state from elsewhere than a file starts here.
-    """
-    if each and (pending or assignment):
-        raise click.UsageError("--all goes neither with --pending nor with --assignment")
-    alone = only_one(pending, joint=joint)
-    if joint:
-        others: dict[str, object] = {"--assignment": assignment, "--laws": laws, "--rules": rules}
-        more = {"--stability": stability, "--stable": stable}
-        more |= {"--proof": proof is not None, "--certify": certify is not None}
-        refuse_for_joint(pending, profile, flavors, others | more, each=each)
-    measures = front_measures(profile)
-    if measures is not None:
-        _refuse_for_front(flavors, stability=bool(stability) or stable)
-    check_proof(proof, output, front=measures is not None, certify=certify)
+def solve(given: Given) -> int:
+    """Read a state, plan, and print; return the exit code."""
+    _refuse(given)
     from planner import api
-    from planner.cli.given import file_named, read_optional
-    from planner.cli.output import Target
 
-    target = Target.choose(style, output)
-    known: dict[str, Any] = {"costs": read_optional(costs), "time_limit": time_limit}
-    known["assume"] = assume
-    given = {**known, "assignment": read_optional(assignment), "laws": laws, "rules": rules}
-    wanted = {**given, "flavors": flavors, "stability": stability, "stable": stable}
-    read_state = _read(reading, now, verbose=verbose)
+    files = {name: given.read_file(name) for name in ("costs", "assignment")}
+    question = {**given.of("time_limit laws rules assume"), **files}
+    state = _read(given)
     # What was read stays until the end. Otherwise each later full collection walks it all, and
     # over a large dump that takes seconds.
     gc.freeze()
-    named = partial(file_named, {"costs": costs, "assignment": assignment})
+    if given.joint:
+        return _plan_together(given, state, files["costs"])
+    measures = front_measures(given.profile)
 
     def answer_for(key: str | None) -> AnyPlan | Front:
-        with named():
+        with given.naming(*files):
             if measures is not None:
-                return api.front(read_state, key, *measures, **given)
-            return api.solve(read_state, key, profile, certify=certify, **wanted)
+                return api.front(state, key, *measures, **question)
+            wanted = given.of("certify flavors stability stable")
+            return api.solve(state, key, given.profile, **wanted, **question)
 
-    if joint:
-        several = None if each else pending
-        with named():
-            return plan_together(read_state, target, several, objective=profile, **known)
-    keys = api.pending_workloads(read_state) if each else None
-    show = partial(_print, proof=proof) if measures is None else _print_fronts
-    return _answer(answer_for, partial(show, target=target), alone, keys)
-
-
-def _refuse_for_front(flavors: str, *, stability: bool) -> None:
-    if flavors != "kueue":
-        raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
-    if stability:
-        raise click.UsageError("stability is looked at for one plan: pareto:D2,D11 trades for it")
-
-
-def _answer(
-    answer_for: Callable[[str | None], AnyPlan | Front],
-    show: Callable[..., None],
-    pending: str | None,
-    keys: Sequence[str] | None,
-) -> int:
-    """Answer for one pending workload, or for each of several, and return the exit code."""
-    if keys is None:
-        answer = answer_for(pending)
-        show([answer], alone=True)
+    show: Callable[..., None] = _show_plans if measures is None else _show_fronts
+    if not given.each:
+        answer = answer_for(next(iter(given.pending), None))
+        show(given, [answer], alone=True)
         return exit_code(answer)
+    keys = api.pending_workloads(state)
     answers, codes = _answer_each(keys, answer_for)
-    show(answers, alone=False)
+    show(given, answers, alone=False)
     _summarise(keys, answers)
     return worst(codes)
 
 
-def _read(reading: Callable[..., AnyState], now: datetime | None, *, verbose: bool) -> AnyState:
-    from planner.cli.message import say
+def _refuse(given: Given) -> None:
+    """Refuse options that do not go together.
+
+    Raises
+    ------
+    click.UsageError
+        If two do not.
+    InputError
+        If the trees have no file of their own that can be written.
+    """
+    if given.each and (given.pending or given.assignment):
+        raise click.UsageError("--all goes neither with --pending nor with --assignment")
+    if len(given.pending) > 1 and not given.joint:
+        raise click.UsageError("several --pending are planned for together: add --joint")
+    is_front = front_measures(given.profile) is not None
+    if given.joint:
+        _refuse_jointly(given, is_front=is_front)
+    if is_front and given.flavors != "kueue":
+        raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
+    if is_front and (given.stability or given.stable):
+        said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
+        raise click.UsageError(said)
+    if is_front and (given.proof is not None or given.certify is not None):
+        raise click.UsageError("--certify and --proof are for one plan, not for a front")
+    if given.proof is not None:
+        from planner.cli.output import STDOUT, check_file
+
+        result = given.target.path
+        if given.proof == STDOUT or (result and given.proof.resolve() == result.resolve()):
+            raise click.UsageError("--proof wants a file of its own, apart from the result")
+        check_file("--proof", given.proof)
+
+
+def _refuse_jointly(given: Given, *, is_front: bool) -> None:
+    """Refuse what a joint plan does not answer."""
+    if not given.pending and not given.each:
+        raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
+    if is_front:
+        raise click.UsageError("a front is drawn for one workload, not with --joint")
+    others = given.of("assignment laws rules stability stable")
+    others |= {"proof": given.proof is not None, "certify": given.certify is not None}
+    others["flavors optimal"] = given.flavors != "kueue"
+    for name in (name for name, value in others.items() if value):
+        raise click.UsageError(f"--{name} goes not with --joint")
+
+
+def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
+    """Plan for several pending workloads at once and print; return the exit code."""
+    from planner.cli.output import say, warn
+    from planner.joint import solve_joint
+    from planner.report.kueue.joint import render
+
+    several = None if given.each else given.pending
+    with given.naming("costs"):
+        how = given.of("objective=profile time_limit assume")
+        plan = solve_joint(state, several, costs=costs, **how)
+    warn(plan.notes)
+    for one in plan.skipped:
+        say("error", f"{one.workload}: {one.explanation}")
+    given.show(render, plan)
+    return worst([exit_code(plan), *([BAD_INPUT] if plan.skipped else [])])
+
+
+def _read(given: Given) -> AnyState:
+    from planner.cli.output import say
     from planner.reader import Ignored
 
-    ignored = Ignored() if verbose else None
-    found = reading(now=now, ignored=ignored)
+    ignored = Ignored() if given.verbose else None
+    found = given.read(ignored=ignored)
     if ignored is not None:
         kinds = [f"{count} x kind {name}" for name, count in ignored.kinds.most_common()]
         fields = [f"{count} x field {name}" for name, count in ignored.fields.most_common()]
@@ -255,8 +264,7 @@ def _answer_each(
     keys: Sequence[str], answer_for: Callable[[str], AnyPlan | Front]
 ) -> tuple[list[AnyPlan | Front], list[int]]:
     """Answer for every workload; one that cannot be planned for does not stop the others."""
-    from planner.cli.message import say
-    from planner.cli.progress import Progress
+    from planner.cli.output import Progress, say
 
     answers, codes = [], []
     with Progress() as progress:
@@ -274,33 +282,30 @@ def _answer_each(
     return answers, codes
 
 
-def _print(
-    plans: Sequence[AnyPlan], target: Target, *, alone: bool, proof: Path | None = None
-) -> None:
-    from planner.cli.message import warn
+def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
+    from planner.cli.output import warn, write_file
+    from planner.cli.plan_file import proof_text
     from planner.report.plan import render
     from planner.report.words import cautions
 
     warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
-    if proof is not None:
-        write_proof(plans, proof)
-    look: Any = {"width": target.width, "color": target.color}
-    target.emit(render(printed(plans, proof), target.style, alone=alone, **look))
+    if given.proof is not None:
+        write_file("--proof", given.proof, proof_text(plans))
+    most = MOST_STEPS if given.proof is None else 0
+    given.show(render, [within(plan, most) for plan in plans], alone=alone)
 
 
-def _print_fronts(fronts: Sequence[Front], target: Target, *, alone: bool) -> None:
-    from planner.cli.message import warn
+def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
+    from planner.cli.output import warn
     from planner.report.front import render
 
     warn(note for front in fronts for note in front.notes)
-    look: Any = {"width": target.width, "color": target.color}
-    target.emit(render(printed_fronts(fronts), target.style, alone=alone, **look))
+    given.show(render, list(map(_printed_front, fronts)), alone=alone)
 
 
 def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
-    from collections import Counter
 
-    from planner.cli.message import write
+    from planner.cli.output import write
 
     counts = Counter(answer.status for answer in answers)
     failed = len(keys) - len(answers)
@@ -308,3 +313,29 @@ def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
     if failed:
         parts.append(f"{failed} failed")
     write(f"{len(keys)} pending: {', '.join(parts) or 'nothing to plan for'}\n")
+
+
+def _printed_front(front: Front) -> Front:
+    points = [one.model_copy(update={"plan": within(one.plan)}) for one in front.points]
+    one = front.unproved
+    left = None if one is None else one.model_copy(update={"plan": within(one.plan)})
+    return front.model_copy(update={"points": tuple(points), "unproved": left})
+
+
+def within(plan: AnyPlan, most: int = MOST_STEPS) -> AnyPlan:
+    """Return a plan with trees of at most so many steps; the certificate says what is left out.
+
+    Each tree stays whole, or goes.
+    """
+    certificate = plan.certificate
+    if certificate is None or not certificate.trees:
+        return plan
+    kept, steps, omitted = [], 0, certificate.trees_omitted
+    for tree in certificate.trees:
+        if steps + len(tree.steps) <= most:
+            kept.append(tree)
+            steps += len(tree.steps)
+        else:
+            omitted += len(tree.steps)
+    update = {"trees": tuple(kept), "trees_omitted": omitted}
+    return plan.model_copy(update={"certificate": certificate.model_copy(update=update)})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import epilog, exit_code
+from planner.cli.exit_code import exit_code
+from planner.cli.given import Given, define
 from planner.cli.option import (
-    laws_option,
+    alone_laws_option,
+    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
@@ -17,16 +18,14 @@ from planner.cli.option import (
     page_format_option,
     pending_option,
     queue_option,
+    state_argument,
     time_limit_option,
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from planner.solver.yunikorn.planning import Laws
     from planner.state import AnyState, State
 
-EPILOG = """\b
+EPILOG: Final = """\b
 Examples:
   planner whatif cluster.json --pending team-a/train \\
     --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
@@ -74,82 +73,64 @@ What can be set in a state of YuniKorn:
 
 The exit code is that of the plan after the edits.
 
-""" + epilog()
+"""
 
 
-@click.command(
-    epilog=EPILOG, short_help="Show what an edit of the state, or a new workload, changes."
+@define(
+    state_argument,
+    pending_option,
+    click.option(
+        "--set",
+        "edits",
+        metavar="OBJECT.FIELD=VALUE",
+        multiple=True,
+        help="What to change, in the order given; may be repeated.",
+    ),
+    click.option(
+        "--workload",
+        metavar="FILE",
+        help="A workload that is not there yet, as a manifest in YAML or JSON; it is the one to "
+        "plan for unless --pending names another.",
+    ),
+    queue_option,
+    objective_option,
+    time_limit_option("For each of the two plans; none: as long as it takes."),
+    alone_laws_option,
+    now_option,
+    kueue_release_option,
+    max_size_option,
+    page_format_option,
+    output_option,
+    epilog=EPILOG,
 )
-@click.argument("state", metavar="STATE")
-@pending_option
-@click.option(
-    "--set",
-    "edits",
-    metavar="OBJECT.FIELD=VALUE",
-    multiple=True,
-    help="What to change, in the order given; may be repeated.",
-)
-@click.option(
-    "--workload",
-    metavar="FILE",
-    help="A workload that is not there yet, as a manifest in YAML or JSON; it is the one to plan "
-    "for unless --pending names another.",
-)
-@queue_option
-@objective_option
-@time_limit_option("For each of the two plans; none: as long as it takes.")
-@laws_option
-@now_option
-@max_size_option
-@page_format_option
-@output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    state: str,
-    *,
-    pending: str | None,
-    edits: tuple[str, ...],
-    workload: str | None,
-    queue: str | None,
-    profile: str,
-    time_limit: float | None,
-    laws: Laws | None,
-    now: datetime | None,
-    max_size: int | None,
-    style: str | None,
-    output: Path | None,
-) -> int:
+def command(given: Given) -> int:
     """Compare the plans for a pending workload before and after edits of the state.
 
     STATE is the same as for solve. The answer shows whom the scheduler itself and the least
     disruptive plan would evict in either state, and what is lost by it. A workload that is not
     there yet has no before. Nothing in the cluster changes.
     """
-    if not edits and workload is None:
+    if not given.edits and given.workload is None:
         raise click.UsageError("nothing to change: give --set, --workload or both")
-    if queue is not None and workload is None:
+    if given.queue is not None and given.workload is None:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner import api
-    from planner.cli.message import warn
-    from planner.cli.output import Target
+    from planner.cli.output import warn
     from planner.commands.whatif.comparison import compare
     from planner.commands.whatif.edit import edit
-    from planner.reader import MAX_BYTES, read
     from planner.report.whatif import render
 
-    target = Target.choose(style, output)
-    found = read(state, now=now, max_bytes=max_size or MAX_BYTES)
-    known: AnyState = found
+    known: AnyState = given.read()
     added: tuple[str, ...] = ()
-    if workload is not None:
-        known, added = _with_workload(found, workload, queue)
-    wanted = pending or next(iter(added), None)
-    after = api.solve(edit(known, edits), wanted, profile, time_limit=time_limit, laws=laws)
+    if given.workload is not None:
+        known, added = _with_workload(known, given.workload, given.queue)
+    wanted, how = given.pending or next(iter(added), None), given.of("time_limit laws")
+    after = api.solve(edit(known, given.edits), wanted, given.profile, **how)
     before = None
-    if edits or after.preemptor not in added:
-        before = api.solve(known, wanted, profile, time_limit=time_limit, laws=laws)
+    if given.edits or after.preemptor not in added:
+        before = api.solve(known, wanted, given.profile, **how)
     warn(note for plan in (before, after) if plan is not None for note in plan.notes)
-    answer = compare(edits, before, after, added)
-    target.emit(render(answer, target.style, width=target.width, color=target.color))
+    given.show(render, compare(given.edits, before, after, added))
     return exit_code(after)
 
 
@@ -158,7 +139,7 @@ def _with_workload(
 ) -> tuple[State, tuple[str, ...]]:
     """Return the state with the one workload that a file holds, and its key."""
     from planner.cli.kueue_state import of_kueue
-    from planner.commands.whatif.hypothetical import add_workloads, read_submissions
+    from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
     from planner.errors import SchemaError
 
     items = read_submissions(source)

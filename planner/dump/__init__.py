@@ -15,6 +15,7 @@ from planner.dump.kueue import (
     configuration,
     local_queue,
     resource_flavor,
+    rfc3339,
     workload,
 )
 from planner.dump.text import as_json, as_line, as_yaml, listed
@@ -34,5 +35,6 @@ __all__ = [
     "listed",
     "local_queue",
     "resource_flavor",
+    "rfc3339",
     "workload",
 ]

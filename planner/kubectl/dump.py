@@ -15,17 +15,15 @@ from typing import Any, Final
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
 from planner.garbage import without_garbage_collection
-from planner.kubectl.call import (
+from planner.kubectl.call import PROGRAM, Answer, Kubectl, option
+from planner.kubectl.resource import (
     CONFIGURATION,
-    PROGRAM,
+    MANAGER,
     RESOURCES,
-    Answer,
-    Kubectl,
     Question,
     Resource,
     is_forbidden,
     is_missing,
-    option,
     refusal,
 )
 from planner.reader.items import items_of
@@ -39,6 +37,7 @@ from planner.state.base import Metadata
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl apply keeps a copy of the whole object."""
+_TELLING: Final = ("name", "namespace", "labels")
 _NAMED: Final = ("apiVersion", "kind", "metadata")
 
 
@@ -56,6 +55,9 @@ def trim(item: dict[str, Any]) -> dict[str, Any]:
     whole = {key: item[key] for key in _NAMED if key in item} | read
     if isinstance(whole.get("metadata"), dict):
         whole["metadata"] = _metadata(whole["metadata"])
+        if kind is not None and kind.name == "Deployment":  # of which only the release is read
+            metadata = whole["metadata"]
+            whole["metadata"] = {key: metadata[key] for key in _TELLING if key in metadata}
     return whole
 
 
@@ -159,7 +161,8 @@ def present() -> datetime:
 
 def _question(resource: Resource, namespace: str | None, configuration: str) -> Question:
     if resource.single:
-        return Question(resource, *configuration.split("/"))
+        where, name = configuration.split("/")
+        return Question(resource, where, MANAGER if resource.name == "deployments" else name)
     return Question(resource, namespace if resource.of_preemptor else None)
 
 
@@ -169,8 +172,13 @@ def _note(question: Question, *, forbidden: bool = False) -> str:
         return f"{resource.full_name} may not be listed: {resource.missing}"
     if not resource.single:
         return f"the cluster has no {resource.full_name}: {resource.missing}"
-    what = f"ConfigMap {question.namespace}/{question.name}"
-    return f"the cluster has no {what}: {resource.missing}; --configuration names another one"
+    what = f"{question.namespace}/{question.name}"
+    if resource.name == "deployments":
+        return f"the cluster has no Deployment {what}: {resource.missing}"
+    return (
+        f"the cluster has no ConfigMap {what}: {resource.missing}; --configuration names another "
+        "one"
+    )
 
 
 def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str:

@@ -12,7 +12,7 @@ ranking.py       places and ranks among the candidates
 cascading.py     what a search knows of the term D11, which no formula tells
 kueue.py         the terms of a pending workload of Kueue
 yunikorn.py      the terms of an ask of YuniKorn
-adoption.py      an objective meets a state: its groups and priorities, the run time it protects
+applied.py       an objective meets a state: its groups and priorities, the run time it protects
 wishes.py        what binds every answer besides the rules: run time granted, budgets
 profiles.py      profiles as data: caps, then lexicographic levels
 profile_file.py  profiles that users write, as TOML; toml_text.py reads it within bounds

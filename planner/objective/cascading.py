@@ -1,7 +1,8 @@
 """What a search knows of the term D11, which no formula tells.
 
 Whether a victim would preempt again is a decision of the scheduler on the state after the plan.
-So D11 is asked for whole victim sets, and every answer teaches something of others: a lesson.
+So D11 is asked for whole victim sets, and every answer also holds for others: a cut of the search,
+as in logic-based Benders decomposition.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ CASCADE: Final = ("D11",)
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Cut:
     """A proven fact: one victim would preempt again in every victim set of a kind.
 
     All are positions of workloads. The sets are those with the ``victim`` and all of ``going``,
@@ -33,14 +34,14 @@ class Cascades(Protocol):
     """The answers so far."""
 
     @property
-    def lessons(self) -> Sequence[Lesson]:
+    def cuts(self) -> Sequence[Cut]:
         """Everything learned, in the order in which it was."""
         ...
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of some victims, given by positions, would preempt again.
 
-        Each that would is in a lesson from then on.
+        Each that would is in a cut from then on.
         """
         ...
 

@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from planner.errors import LookupFailed
-from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import Disruption, plain_disruption, read_disruption
+from planner.objective.applied import KnownGroups
 from planner.objective.budget import pod_budgets
 from planner.objective.ranking import places, ranks
 from planner.objective.sharing import sharing
 from planner.objective.sums import exact_sizes, separable_terms
 from planner.objective.terms import TermTable, unit_weight
-from planner.problem.alike import alike
 from planner.problem.array import BoolArray
+from planner.problem.holding import one_of_each_holding
 from planner.problem.kueue import Problem
 from planner.quota.activity import Activity
 from planner.quota.snapshot import Admitted, Snapshot
@@ -61,7 +61,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
-    first, which = alike(problem.workloads)
+    first, which = one_of_each_holding(problem.workloads)
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = [of_shape[shape] for shape in which.tolist()]
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)

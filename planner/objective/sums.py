@@ -70,25 +70,25 @@ def separable_terms(  # noqa: PLR0913, PLR0917 - one parameter a table
     def worked(seconds: IntArray) -> IntArray:
         largest = max(sizes, default=0) * int(seconds.max(initial=1))
         kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
-        return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * alive
+        return array(work(np.array(sizes, dtype=kind), seconds.astype(kind)).tolist()) * costing
 
-    alive = (~evicted).astype(np.int64)
+    costing = (~evicted).astype(np.int64)
     last_tier, running_s = told("last_tier"), told("running_s")
     lacking_s = told("min_runtime_s") - running_s
     return {
-        "D0": last_tier * alive,
-        "D2": alive,
-        "D2p": array(pods) * alive,
-        "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * alive,
+        "D0": last_tier * costing,
+        "D2": costing,
+        "D2p": array(pods) * costing,
+        "D3": np.minimum(2 ** np.minimum(rank, 20), _HIGHEST_WEIGHT) * costing,
         "D4": worked(told("lost_s")),
         "D5": worked(told("restart_s")),
-        "D6": told("milestone_cost") * alive,
-        "D10": told("preemptions") * alive,
-        "D12": place * alive,
-        "prio": array([max(0, each + _RAISED) for each in priority.tolist()]) * alive,
+        "D6": told("milestone_cost") * costing,
+        "D10": told("preemptions") * costing,
+        "D12": place * costing,
+        "prio": array([max(0, each + _RAISED) for each in priority.tolist()]) * costing,
         "toll": worked(TOLL_S + last_tier * LAST_TIER_TOLL_S),
-        "time": running_s * alive,
-        "early": np.maximum(0, lacking_s) * alive,
+        "time": running_s * costing,
+        "early": np.maximum(0, lacking_s) * costing,
         "count": np.ones(len(names), dtype=np.int64),
         "cost": array([costs.get(name, 1) for name in names] if costs else [1] * len(names)),
     }

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from planner.errors import LookupFailed, UnsupportedError
-from planner.objective.adoption import KnownGroups
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption
+from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
 from planner.objective.ranking import places, ranks
 from planner.objective.sums import exact_sizes, separable_terms

@@ -14,6 +14,7 @@ from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
 from planner.state.kep83 import Kep83
+from planner.state.release import KnownBy
 
 
 class Amount(Record):
@@ -26,6 +27,18 @@ class Amount(Record):
     resource: str
     units: int
     quantity: str
+
+
+class KueueRelease(Record):
+    """The release of Kueue whose rules hold, and how it was known.
+
+    ``release`` is such as 0.18.6, or ``main`` for the newest rules that are known. ``known_by`` is
+    given or recorded, image or labels of the manager, or gates, the feature gates that are set;
+    where nothing told it the newest is assumed.
+    """
+
+    release: str
+    known_by: KnownBy
 
 
 class Demand(Record):
@@ -191,6 +204,7 @@ class Plan(Covered):
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
     of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
     this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
+    ``kueue`` is the release of Kueue by whose rules the plan was made.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -223,6 +237,7 @@ class Plan(Covered):
     held_back: HeldBack | None = None
     kep83: Kep83 | None = None
     strict: bool = False
+    kueue: KueueRelease | None = None
     notes: tuple[str, ...] = ()
 
     @property

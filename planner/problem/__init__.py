@@ -3,6 +3,6 @@
 array.py     the types of its arrays
 kueue.py     a pending workload against a tree of cohorts and ClusterQueues
 kep83.py     the same by the rules of KEP-83
-alike.py     what follows from holdings, worked out once for workloads that hold the same
+holding.py   what follows from holdings, worked out once for workloads that hold the same
 yunikorn.py  an ask against nodes and queues
 """

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from planner.assignment import Assignment, contested, total_request, whole_request
 from planner.errors import UnsupportedError
-from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
+from planner.problem.holding import one_of_each_holding
 from planner.quantity import UNLIMITED
 from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Shares
@@ -308,7 +308,7 @@ def _held(
     workloads: Sequence[Admitted], frs: Sequence[int], wanted: frozenset[int]
 ) -> tuple[IntArray, BoolArray]:
     """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
-    first, which = alike(workloads)
+    first, which = one_of_each_holding(workloads)
     usages = [workload.usage for workload in first]
     named = [not wanted.isdisjoint(workload.names) for workload in first]
     holding = np.empty((len(first), len(frs)), dtype=np.int64)

@@ -105,7 +105,7 @@ NO_CHARGE: Final = Charge()
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
     """Return the pod count of each podset without its reclaimable pods.
 
-    Never below zero, but in older releases (docs/semantics/kueue-releases.md §2.1, 27a).
+    Never below zero, but in older releases (switch 27a of planner/state/release.py).
     """
     reclaimed = workload.status.reclaimable_pods
     if not reclaimed or not configuration.gate("ReclaimablePods"):
@@ -208,7 +208,7 @@ def _transform(
     """Apply the resource transformations of the Configuration; outputs never go below zero.
 
     In older releases what is asked for of a resource replaces what is made of it, or is added to
-    it, at random (docs/semantics/kueue-releases.md §2, 26): here it replaces it.
+    it, at random (switch 26 of planner/state/release.py): here it replaces it.
     """
     by_input = {one.input: one for one in transformations}
     if not by_input.keys() & requests.keys():
@@ -255,7 +255,7 @@ def _add_generated(
 def ambiguous_resources(workload: Workload, configuration: Configuration) -> frozenset[str]:
     """Return of what a release of Kueue counts at random: what is asked for and also made.
 
-    Newer ones add both up (docs/semantics/kueue-releases.md §2, 26).
+    Newer ones add both up (switch 26 of planner/state/release.py).
     """
     if configuration.rules.transforms_apart:
         return frozenset()

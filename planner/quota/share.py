@@ -47,7 +47,7 @@ class Shares:
     """The shares of a tree's nodes; what could be lent is computed once per cohort.
 
     In older releases a node counts as ``borrowing`` only if its ratio is not 0
-    (docs/semantics/kueue-releases.md §2.1, 5): ``rules`` say so.
+    (switch 5 of planner/state/release.py): ``rules`` say so.
     """
 
     def __init__(self, tree: QuotaTree, rules: Rules = NEWEST.rules) -> None:

@@ -24,15 +24,15 @@ from planner.garbage import without_garbage_collection
 from planner.reader.assemble import Settings, assemble, canonical_digest
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
-from planner.reader.release import AUTO, GateRefused
+from planner.reader.release import GateRefused
 from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, Source, load
 from planner.reader.unknown import Ignored
 from planner.reader.yunikorn import read_yunikorn
 from planner.state import AnyState, State
+from planner.state.release import AUTO
 
 __all__ = [
-    "AUTO",
     "MAX_BYTES",
     "GateRefused",
     "Ignored",

@@ -14,13 +14,14 @@ from planner.reader.collect import Collection
 from planner.reader.items import items_of
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.priority import resolve_priorities
-from planner.reader.release import AUTO, settle, signs_of
+from planner.reader.release import settle, signs_of
 from planner.reader.show import Path, shown
 from planner.reader.taken import clock_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
 from planner.state.configuration import FairSharing
+from planner.state.release import AUTO
 
 _FIELDS: Final = {
     "ClusterQueue": "cluster_queues",
@@ -100,8 +101,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     found = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = found.configuration
     remarks = (*_counted(collection.notes), *notes, *odd, *found.notes)
-    fields |= {"notes": remarks, "release_known_by": found.known_by}
-    return State(now=moment, digest=digest, source=source, **fields)
+    return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
 
 def _assumed(objects: dict[str, list[Any]]) -> Configuration:

@@ -73,6 +73,8 @@ class Collection:
                 newest = f"{group}/{kind.versions[-1]}".lstrip("/")
                 self.notes[f"{name} of {plain(api_version)} was read as {newest}"] += 1
             self._keep(kind, item)
+            if name == "Configuration":
+                self._note_labels(name, item)
         elif group == "" and name == "ConfigMap":
             self._add_config_map(item)
         else:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from planner.errors import InputError
 from planner.state import Configuration, Deployment
 from planner.state.release import (
+    AUTO,
     MAIN,
     KnownBy,
     Release,
@@ -19,9 +20,6 @@ from planner.state.release import (
     newest_first,
     read_version,
 )
-
-AUTO: Final = "auto"
-"""The release that the dump tells, as the value of an option."""
 
 _MANAGER: Final = "kueue-controller-manager"
 _IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
@@ -44,12 +42,10 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
 
 
 class Found(NamedTuple):
-    """A release with how it was known, what to remark, and the Configuration as given to it."""
+    """The Configuration as given to a release, and what to remark."""
 
-    release: Release
-    known_by: KnownBy
-    notes: tuple[str, ...]
     configuration: Configuration
+    notes: tuple[str, ...]
 
 
 class Sign(NamedTuple):
@@ -144,7 +140,7 @@ def settle(
             f"Kueue {release.name} is newer than the rules that are known: those of the last "
             "release before it are used"
         )
-    return Found(release, known_by, tuple(notes), configuration.under(release))
+    return Found(configuration.under(release, known_by), tuple(notes))
 
 
 def _find(name: str, where: str) -> Release:

@@ -130,7 +130,7 @@ def bind(search: Search, profile: Profile) -> None:
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
         impose(search, profile.wishes)
-    search.permitted = list(search.alive)
+    search.permitted = list(search.active)
 
 
 def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
@@ -150,7 +150,7 @@ def blame_wishes(search: Search, profile: Profile) -> str:
     if not profile.wishes:
         return ""
     free = Search(search.rules, search.classes, search.deadline, list(range(len(search.classes))))
-    outcome = find_any(free, free.alive)
+    outcome = find_any(free, free.active)
     if outcome == "infeasible":
         return ""
     permitted = "the rules permit a plan, but none" if outcome == "optimal" else "no plan"

@@ -234,9 +234,9 @@ class _Program:
             simplex.bound(len(self.classes) + witness, float(witness in chosen), 1.0)
         solved = simplex.solve()
         if solved.impossible:
-            simplex.relent(missed=True)
+            simplex.allow_misses(missed=True)
             solved = replace(simplex.solve(), solution=None)
-            simplex.relent(missed=False)
+            simplex.allow_misses(missed=False)
         if solved.duals is None:
             return _Branch(chosen, trivial_bound(self.costs), None)
         multipliers = [max(0, round(dual * SCALE)) for dual in solved.duals.tolist()]

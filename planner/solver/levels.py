@@ -80,7 +80,7 @@ class _Core:
 
 def minimise(search: Search, measure: Measure) -> Least:
     """Find the least value of a separable measure, and prove it as far as time permits."""
-    core = _start(search, search.alive, measure, search.known_value(measure))
+    core = _start(search, search.active, measure, search.known_value(measure))
     bound = core.bound
     partly = True
     while True:
@@ -113,11 +113,11 @@ def minimise(search: Search, measure: Measure) -> Least:
 
 
 def minimise_whole(search: Search, measure: Measure) -> Least:
-    """Find the least value of a measure that is no sum, on all classes alive."""
+    """Find the least value of a measure that is no sum, on all active classes."""
     if search.known_value(measure) == 0:
         search.limit(measure, 0)
         return Least("optimal")
-    result = search.run_on(search.alive, measure)
+    result = search.run_on(search.active, measure)
     value = search.known_value(measure)
     if value is None:
         return Least("infeasible" if result.outcome == "infeasible" else "unknown")
@@ -135,10 +135,10 @@ def find_within(search: Search, measure: Measure, most: int) -> Outcome:
         return "optimal"
     search.incumbent = None
     if search.is_separable(measure):
-        left = search.classes.subset(search.alive)
+        left = search.classes.subset(search.active)
         if search.rules.quick_bound(left, search.costs(measure, left)).whole > most:
             return "infeasible"
-    return find_any(search, search.alive)
+    return find_any(search, search.active)
 
 
 def find_any(search: Search, classes: Sequence[int]) -> Outcome:
@@ -177,8 +177,8 @@ def _start(
         return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
     bound = search.rules.close_bound(chosen, costs, _bounded_above(search, chosen) + below)
     doubtful = sorted(range(len(classes)), key=lambda k: abs(bound.reduced[k]))
-    forced = search.forced.keys() & set(classes)
-    return _Core(classes, bound, forced | {classes[k] for k in doubtful[:CORE]})
+    certain = search.lower.keys() & set(classes)
+    return _Core(classes, bound, certain | {classes[k] for k in doubtful[:CORE]})
 
 
 def _bounded_above(search: Search, classes: Classes) -> list[Row]:
@@ -206,11 +206,11 @@ def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: i
         raise InternalError(message)
     room = bound.room(value)
     reduced = core.reduced
-    search.alive = [k for k in search.alive if reduced[k] <= room]
+    search.active = [k for k in search.active if reduced[k] <= room]
     for k, cost in reduced.items():
         certain = search.classes.count(k) - room // -cost if cost < 0 else 0
         if certain > 0:
-            search.forced[k] = max(certain, search.forced.get(k, 0))
+            search.lower[k] = max(certain, search.lower.get(k, 0))
     search.limit(measure, value)
     return Least("optimal", value, proven)
 
@@ -250,7 +250,7 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
     """Solve the levels in order; the last one makes the answer canonical."""
     search.levels = with_names(levels)
     if search.incumbent is None:
-        outcome = find_any(search, search.alive)
+        outcome = find_any(search, search.active)
         if outcome in ("infeasible", "unknown"):
             return Answer(outcome, ())
     if levels and levels[0] == CASCADE:
@@ -283,8 +283,8 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
         search.incumbent = best
     steady = search.fork()
     steady.deadline, steady.incumbent = search.deadline.half(), None
-    steady.alive = _steady(search)
-    if search.value(CASCADE, best) and find_any(steady, steady.alive) == "optimal":
+    steady.active = _steady(search)
+    if search.value(CASCADE, best) and find_any(steady, steady.active) == "optimal":
         for measure in levels:
             _solve_level(steady, measure)
         search.incumbent = steady.incumbent
@@ -324,12 +324,12 @@ def _in_the_end(search: Search, level: LevelResult) -> LevelResult:
 
 
 def _steady(search: Search) -> list[int]:
-    """Return the classes alive of workloads that could preempt nobody again."""
+    """Return the active classes of workloads that could preempt nobody again."""
     cascades, first = search.rules.table.cascades, search.classes.first.tolist()
     if cascades is None:
         message = "an objective counts D11, but nothing answers it"
         raise InternalError(message)
-    return [k for k in search.alive if cascades.is_steady(first[k])]
+    return [k for k in search.active if cascades.is_steady(first[k])]
 
 
 def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:

@@ -86,21 +86,21 @@ class Milp:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MipAnswer:
     """What an engine says of a program: whether it has no solution, or a value per column."""
 
     infeasible: bool
     point: Sequence[int] = ()
 
 
-def ask(milp: Milp, kind: Kind, seconds: float | None) -> Said:
+def ask(milp: Milp, kind: Kind, seconds: float | None) -> MipAnswer:
     """Let an engine look for a solution; the values are rounded and may be none.
 
     "Infeasible" is not passed on where the program is not exact in doubles; SCIP is not asked
     where numbers are long.
     """
     if kind == "SCIP" and not milp.short:
-        return Said(infeasible=False)
+        return MipAnswer(infeasible=False)
     parameters = SolveParametersProto(random_seed=SEED)
     if seconds is not None:
         parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
@@ -114,21 +114,21 @@ def ask(milp: Milp, kind: Kind, seconds: float | None) -> Said:
             parameters.highs.double_options[name] = _TOLERANCE
     result = _solve(milp.proto, kind, parameters)
     if result is None:
-        return Said(infeasible=False)
+        return MipAnswer(infeasible=False)
     # All columns are bounded: what may be unbounded is infeasible.
     impossible = {TERMINATION_REASON_INFEASIBLE, TERMINATION_REASON_INFEASIBLE_OR_UNBOUNDED}
     if result.termination.reason in impossible:
-        return Said(infeasible=milp.exact)
+        return MipAnswer(infeasible=milp.exact)
     found = next(
         (s.primal_solution for s in result.solutions if s.HasField("primal_solution")), None
     )
     if found is None:
-        return Said(infeasible=False)
+        return MipAnswer(infeasible=False)
     point = [0] * len(milp.proto.variables.ids)
     values = found.variable_values
     for column, value in zip(values.ids, values.values, strict=True):
         point[column] = round(value)
-    return Said(infeasible=False, point=point)
+    return MipAnswer(infeasible=False, point=point)
 
 
 def _solve(
@@ -341,7 +341,7 @@ class Solved:
 class Simplex:
     """Minimise ``costs . x`` where every row holds and ``0 <= x <= most``.
 
-    Each row can be missed by units of its largest coefficient, but at first by none: see `relent`.
+    Each row can be missed by units of its largest coefficient, but at first by none (`allow_misses`).
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ class Simplex:
         """Bound a column from now on."""
         self._changed[column] = (least, most)
 
-    def relent(self, *, missed: bool) -> None:
+    def allow_misses(self, *, missed: bool) -> None:
         """Say whether rows may be missed at the price, from now on."""
         for row in range(self._rows):
             self.bound(self._columns + row, 0.0, inf if missed else 0.0)

@@ -81,8 +81,8 @@ NOTHING: Final[Mapping[int, int]] = {}
 class Search:
     """What is known so far.
 
-    ``alive`` are the classes that can still be part of an answer; ``forced`` the members that
-    every answer still possible has, per class, and ``ceilings`` the most that any has, where that
+    ``active`` are the classes that can still be part of an answer; ``lower`` the members that
+    every answer still possible has, per class, and ``upper`` the most that any has, where that
     is less than all; ``limits`` the measures that are bounded above (caps and earlier levels);
     ``conditions`` what else every answer keeps to, a class that is
     left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
@@ -99,9 +99,9 @@ class Search:
     rules: Rules
     classes: Classes
     deadline: Deadline
-    alive: list[int]
-    forced: dict[int, int] = field(default_factory=dict)
-    ceilings: dict[int, int] = field(default_factory=dict)
+    active: list[int]
+    lower: dict[int, int] = field(default_factory=dict)
+    upper: dict[int, int] = field(default_factory=dict)
     limits: dict[Measure, int] = field(default_factory=dict)
     conditions: list[RowOverClasses] = field(default_factory=list)
     incumbent: Counts | None = None
@@ -119,9 +119,9 @@ class Search:
         """Return a search that can be narrowed without narrowing this one."""
         return replace(
             self,
-            alive=list(self.alive),
-            forced=dict(self.forced),
-            ceilings=dict(self.ceilings),
+            active=list(self.active),
+            lower=dict(self.lower),
+            upper=dict(self.upper),
             limits=dict(self.limits),
             bounds=dict(self.bounds),
             unproved=list(self.unproved),
@@ -166,15 +166,15 @@ class Search:
         A bound that is closer already stays: a cap does not loosen a wish.
         """
         if measure == ("D1",):
-            self.alive = self.up_to_rank(most)
+            self.active = self.up_to_rank(most)
         else:
             self.limits[measure] = min(most, self.limits.get(measure, most))
 
     def up_to_rank(self, highest: int) -> list[int]:
-        """Return the classes alive whose members can go without hitting a higher rank."""
+        """Return the active classes whose members can go without hitting a higher rank."""
         rank = self.rules.table.rank[self.classes.first].tolist()
         evicted = self.rules.table.evicted[self.classes.first].tolist()
-        return [k for k in self.alive if evicted[k] or rank[k] <= highest]
+        return [k for k in self.active if evicted[k] or rank[k] <= highest]
 
     def run_on(  # noqa: PLR0913 - what one solve can be told
         self,
@@ -204,7 +204,7 @@ class Search:
         attempts
             What to try in turn, by default what is likely to settle it and all after that.
         """
-        if not self.forced.keys() <= set(classes):
+        if not self.lower.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
         if self.deadline.passed:
             return Run("unknown")  # even to state the model takes long, where it is large
@@ -229,7 +229,7 @@ class Search:
     ) -> Run | None:
         """Build and solve; ``None`` if what was found taught that the model must say more."""
         cascades = self.rules.table.cascades
-        learned = len(cascades.lessons) if cascades else 0
+        learned = len(cascades.cuts) if cascades else 0
         formulation, take = self.state(classes, rows, members)
         usable = not rows and self._suits(classes, members)
         objective = None
@@ -253,7 +253,7 @@ class Search:
                 claimed = objective.value(result.solution) if objective else 0
                 if self._bears_out(found, measure, claimed, usable=usable):
                     return result
-                if cascades is None or len(cascades.lessons) == learned:
+                if cascades is None or len(cascades.cuts) == learned:
                     message = "the model understates a measure, and nothing was learned"
                     raise InternalError(message)
                 return None
@@ -296,11 +296,11 @@ class Search:
         ``usable`` says whether the incumbent would have been an answer, too.
 
         Only in D11 can it be worse: nobody knows that before the scheduler is asked, and then
-        there is a lesson. If it still keeps to all limits and is better than the incumbent, it
+        there is a cut. If it still keeps to all limits and is better than the incumbent, it
         becomes the incumbent all the same.
         """
         if self.rules.table.cascades is None:
-            self._adopt(found, measure, usable=usable)
+            self._accept(found, measure, usable=usable)
             return True
         kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
         if not kept:
@@ -308,10 +308,10 @@ class Search:
         value = 0 if measure is None else self.value(measure, found)
         known = None if measure is None else self.known_value(measure)
         if value <= claimed or known is None or value < known:
-            self._adopt(found, measure, usable=usable)
+            self._accept(found, measure, usable=usable)
         return value <= claimed
 
-    def _adopt(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
+    def _accept(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
         """Make an answer the incumbent; no later one may be worse in what it is better in.
 
         One that is no better in the measure and worse on a later level is let go: there may be no
@@ -379,10 +379,10 @@ class Search:
 
         ``members`` go besides.
         """
-        least = {**self.forced, **members}
+        least = {**self.lower, **members}
         return self.classes.subset(classes).narrowed(
             {new: least[k] for new, k in enumerate(classes) if k in least},
-            {new: self.ceilings[k] for new, k in enumerate(classes) if k in self.ceilings},
+            {new: self.upper[k] for new, k in enumerate(classes) if k in self.upper},
         )
 
     def _suits(self, classes: Sequence[int], members: Mapping[int, int]) -> bool:
@@ -418,7 +418,7 @@ def impose(search: Search, wishes: Wishes) -> None:
         search.classes, [(protected[i], *(c[i] for c in counted.values())) for i in _all(table)]
     )
     first = search.classes.first
-    search.alive = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
+    search.active = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
     for group, most in wishes.budget.items():
         inside = np.flatnonzero(counted[group][first]).tolist()
         search.conditions.append((Linear(dict.fromkeys(inside, -1)), -most))

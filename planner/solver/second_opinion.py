@@ -49,8 +49,8 @@ def second_opinion(
     Parameters
     ----------
     search
-        An answer has only classes alive, keeps to all limits, conditions and ceilings, has the
-        members that are forced, and is not cut off. The incumbent plays no part.
+        An answer has only active classes, keeps to all limits, conditions and bounds of classes,
+        and is not cut off. The incumbent plays no part.
     deadline
         When to give up: half of the time is for each of the two engines.
     measure, most
@@ -58,7 +58,7 @@ def second_opinion(
     rows
         Further conditions.
     """
-    if not search.forced.keys() <= set(search.alive):
+    if not search.lower.keys() <= set(search.active):
         return Opinion("none")  # every answer left has members of a class that is left out
     question = _Question(search, measure, most, rows)
     first = question.ask_cp_sat(deadline.half())
@@ -73,7 +73,7 @@ def second_opinion(
 
 
 @dataclass
-class Witnesses:
+class TwoEngines:
     """Two engines, asked about searches as they were before their levels.
 
     What a search learned on its levels narrows nothing here. ``wishes`` are measures that every
@@ -89,7 +89,7 @@ class Witnesses:
         limits: Iterable[tuple[Measure, int]] = (),
         measure: Measure | None = None,
         most: int = 0,
-        alive: Sequence[int] | None = None,
+        active: Sequence[int] | None = None,
     ) -> Opinion:
         """Ask whether an answer keeps to wishes, caps and limits, and has so much at most.
 
@@ -99,21 +99,21 @@ class Witnesses:
             What else bounds an answer: earlier levels.
         measure, most
             If given, the answer must have at most so much of the measure.
-        alive
+        active
             The classes that give victims; by default all that the wishes permit.
         """
         asked = replace(
             search.fork(),
-            alive=list(search.permitted if alive is None else alive),
-            forced={},
-            ceilings={},
+            active=list(search.permitted if active is None else active),
+            lower={},
+            upper={},
             limits={},
             bounds={},
             incumbent=None,
         )
         for limited, value in (*self.wishes.items(), *search.caps, *limits):
             asked.limit(limited, value)
-        if len(asked.alive) > MOST_CLASSES or search.deadline.passed:
+        if len(asked.active) > MOST_CLASSES or search.deadline.passed:
             return Opinion("unknown")
         try:
             opinion = second_opinion(asked, soon(search.deadline), measure, most)
@@ -147,7 +147,7 @@ class _Question:
         self, search: Search, measure: Measure | None, most: int, rows: Sequence[RowOverClasses]
     ) -> None:
         self.search, self.measure, self.most = search, measure, most
-        self.formulation, self.take = search.state(search.alive, rows)
+        self.formulation, self.take = search.state(search.active, rows)
         self.builder = self.formulation.builder
         if measure is not None:
             self.builder.at_most(express(self.formulation, search.rules.table, measure), most)

@@ -137,7 +137,7 @@ class AnyPlanning(Protocol):
         """The keys of all that run, by their positions."""
         ...
 
-    def adopt(self, profile: Profile) -> Profile:
+    def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return its levels in this state."""
         ...
 

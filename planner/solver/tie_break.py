@@ -49,12 +49,12 @@ def try_once(
     others = search.fork()
     others.incumbent = None
     if guide is None:
-        outcome = others.run_on(others.alive, rows=rows, attempts=[attempt]).outcome
+        outcome = others.run_on(others.active, rows=rows, attempts=[attempt]).outcome
     else:
         most = search.limits[guide]
         others.limits[guide] = most + _step(search, guide)
         outcome = others.run_on(
-            others.alive, guide, rows=rows, least=most, attempts=[attempt]
+            others.active, guide, rows=rows, least=most, attempts=[attempt]
         ).outcome
         if others.incumbent is not None and others.value(guide, others.incumbent) > most:
             others.incumbent = None
@@ -68,9 +68,9 @@ def try_once(
 
 def guide_of(search: Search) -> Measure | None:
     """Return the fixed measure that tells most classes apart, if one tells any apart."""
-    alive = search.classes.subset(search.alive)
+    active = search.classes.subset(search.active)
     different = {
-        measure: len(np.unique(search.costs(measure, alive)))
+        measure: len(np.unique(search.costs(measure, active)))
         for measure, least in search.bounds.items()
         if search.limits.get(measure) == least
     }
@@ -80,7 +80,7 @@ def guide_of(search: Search) -> Measure | None:
 
 def _step(search: Search, measure: Measure) -> int:
     """Return by how much a measure rises at least."""
-    return int(np.gcd.reduce(search.costs(measure, search.classes.subset(search.alive)))) or 1
+    return int(np.gcd.reduce(search.costs(measure, search.classes.subset(search.active)))) or 1
 
 
 FEW: Final = 2
@@ -104,11 +104,11 @@ def break_ties(search: Search) -> bool:
             return False
         if outcome == "infeasible":
             # Proved: no answer that begins like this one takes any more of the earlier ones.
-            search.ceilings |= {other: fixed[other] for other in earlier}
-            search.alive = [other for other in search.alive if search.ceilings.get(other, 1)]
+            search.upper |= {other: fixed[other] for other in earlier}
+            search.active = [other for other in search.active if search.upper.get(other, 1)]
             for _, k in step:
                 fixed[k] += 1
-                search.forced[k] = max(fixed[k], search.forced.get(k, 0))
+                search.lower[k] = max(fixed[k], search.lower.get(k, 0))
             span = 2 * len(step)
         else:
             if _positions(search, known) <= _positions(search, search.answer):
@@ -159,8 +159,8 @@ def next_step(search: Search, fixed: Counts, span: int) -> tuple[list[tuple[int,
     )
     next_member = [
         (_position(search, k, search.answer[k]), k)
-        for k in search.alive
-        if k not in search.ceilings and search.answer[k] < search.classes.count(k)
+        for k in search.active
+        if k not in search.upper and search.answer[k] < search.classes.count(k)
     ]
     size = min(span, len(ahead))
     while True:

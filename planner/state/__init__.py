@@ -43,7 +43,7 @@ from planner.state.queues import (
     ResourceFlavor,
     RuntimeClass,
 )
-from planner.state.release import KnownBy, Release
+from planner.state.release import Release
 from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
@@ -80,15 +80,13 @@ class State(Schema):
     another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
     about things it tolerated. Without a Configuration among what was read, ``configuration_given``
     is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
-    are not read. ``release_known_by`` says how the release of Kueue was known; the Configuration
-    has its rules.
+    are not read. The Configuration knows the release of Kueue, and so its rules.
     """
 
     now: datetime
     digest: str
     source: str
     notes: tuple[str, ...] = ()
-    release_known_by: KnownBy = "assumed"
     cluster_queues: tuple[ClusterQueue, ...] = ()
     cohorts: tuple[Cohort, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()

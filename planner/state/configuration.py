@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 from planner.state.devices import DeviceSelector
-from planner.state.release import NEWEST, Release, Rules
+from planner.state.release import NEWEST, KnownBy, Release, Rules
 
 FEATURE_GATES: Final[dict[str, bool]] = {
     "AdmissionFairSharing": True,
@@ -164,6 +164,7 @@ class Configuration(KubernetesObject):
         default=None, alias="admissionFairSharing"
     )
     _release: Release = PrivateAttr(default=NEWEST)
+    _release_known_by: KnownBy = PrivateAttr(default="assumed")
 
     @model_validator(mode="before")
     @classmethod
@@ -174,11 +175,16 @@ class Configuration(KubernetesObject):
             return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
         return value
 
-    def under(self, release: Release) -> Configuration:
+    def under(self, release: Release, known_by: KnownBy) -> Configuration:
         """Return the same Configuration as given to a release of Kueue."""
         copy = self.model_copy()
-        copy._release = release  # noqa: SLF001 - a copy of its own
+        copy._release, copy._release_known_by = release, known_by  # noqa: SLF001 - its own copy
         return copy
+
+    @property
+    def release_known_by(self) -> KnownBy:
+        """How that release was known."""
+        return self._release_known_by
 
     @property
     def release(self) -> Release:

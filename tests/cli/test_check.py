@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import planner
-from planner.cli import proof
+from planner.cli import solve as proof
 from planner.cli.schemas import schema_text
 from planner.plan import Plan
 from tests.cli.running import another_pending, call, cluster, environment, listed, process, write

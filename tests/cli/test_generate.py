@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.commands.generate import PRESETS, KueueKnobs, YuniKornKnobs, generate, knobs_of
+from planner.commands.generate import PRESETS, generate, knobs_of
+from planner.commands.generate.kueue.knobs import KueueKnobs
+from planner.commands.generate.yunikorn.knobs import YuniKornKnobs
 from planner.state import State
 from tests.cli.running import call
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from planner.cli.progress import Progress
+from planner.cli.output import Progress
 
 
 class Screen(io.StringIO):
@@ -20,7 +20,7 @@ class Screen(io.StringIO):
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Give a clock that goes when it is told to."""
     now = [100.0]
-    monkeypatch.setattr("planner.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("planner.cli.output.time.monotonic", lambda: now[0])
     return now
 
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
 
 from planner.cli.exit_code import BAD_INPUT, MEANINGS, OUR_BUG
-from planner.cli.group import NO_MEMORY
+from planner.cli.main import NO_MEMORY
 from planner.cli.schemas import SCHEMAS, schema_text
 from tests.fuzz.case import PLUGIN, READ, Case
 from tests.fuzz.hostile import MARKUP

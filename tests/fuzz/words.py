@@ -36,6 +36,7 @@ ODD_PATHS: Final = (
     ),
     *("a b", "a\nb", "\u202e", "\udcff", "é", "--all", "state.json/x", "*", "out", "out.json", "~"),
 )
+RELEASES: Final = ("auto", "main", "0.15.0", "0.16.9", "v0.17.8", "0.18.6", "0.19.2", "0.20.1")
 ODD_NUMBERS: Final = (
     *("", " ", "x", "-1", "0", "-0", "+1", " 1", "1.5", "1e3", "0x10", "1_0", "٣", "nan", "inf"),
     *("-inf", "1" + "0" * 18, "-1" + "0" * 18, "9" * 5000, "none", "None", "true", "1;2", "\udcff"),
@@ -332,6 +333,7 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--state-time-limit": _of(_one("30", "none"), ("0", "-1", "nan", "1e308", "x")),
     "--timeout": _of(_one("20", "none"), ("0", "-1", "nan", "1e308", "1e-9", "x")),
     "--state-memory-limit": _of(_one("4G"), ("0", "-1", "1", "9E", "x")),
+    "--kueue-release": _of(_one(*RELEASES), ("", "x", "0.18", "0.1.0", "v", "AUTO", "9" * 5000)),
     "--max-size": SIZE,
     "--now": MOMENT,
     "--at": _of(_one("2025-03-04T16:14:50Z", "2023-01-01T01:00:00Z"), hostile.TIMES),

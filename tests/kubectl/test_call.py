@@ -149,7 +149,7 @@ def test_child_that_stays_is_not_waited_for(kubectl: StandIn) -> None:
     """As one that a login plugin leaves behind: it holds on to standard error."""
     kubectl.answer("configmaps", leaves=True, prints="{}", said="Warning: old\n")
     answer = Kubectl(timeout_s=FOR_EVER_S).call("get", "configmaps")
-    assert (answer.code, answer.output, answer.said) == (0, b"{}", "Warning: old\n")
+    assert (answer.code, answer.output, answer.stderr) == (0, b"{}", "Warning: old\n")
     for pid in kubectl.pids():
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from planner.errors import InputError, ParseError, SchemaError
-from planner.kubectl.call import OPTIONAL, RESOURCES, Kubectl
+from planner.kubectl.call import Kubectl
 from planner.kubectl.dump import Dump, present, take_dump
+from planner.kubectl.resource import OPTIONAL, RESOURCES
 from planner.reader import read_objects
 from planner.reader.kinds import KINDS
 from planner.reader.taken import TAKEN_AT, written

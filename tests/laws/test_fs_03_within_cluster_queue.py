@@ -9,7 +9,7 @@ from tests.laws.judges import BY_SHARE, Case, broken_fairly, judge, sets
 
 CASES = [
     Case(
-        policy,
+        policy or "unset",
         [
             *queue("a", 0, within=policy),
             *running("lower", "a", 1, 9),
@@ -24,6 +24,7 @@ CASES = [
         anyone="lower newer as-old older higher",
     )
     for policy, permitted in (
+        ("", ""),
         ("Never", ""),
         ("LowerPriority", "lower"),
         ("LowerOrNewerEqualPriority", "lower newer"),

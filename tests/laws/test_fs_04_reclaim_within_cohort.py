@@ -10,7 +10,7 @@ from tests.laws.judges import Case, judge
 CASES = [
     Case(
         # The preemptor borrows one, which is less than what the other queue borrows.
-        f"{policy}, while borrowing {borrow}",
+        f"{policy or 'unset'}, while borrowing {borrow}",
         [
             *cohort("org", nominal=3),
             *queue("a", 0, "org", reclaim=policy, borrow=borrow, threshold=-1),
@@ -25,6 +25,7 @@ CASES = [
         anyone="lower equal higher",
     )
     for policy, permitted in (
+        ("", ""),
         ("Never", ""),
         ("LowerPriority", "lower"),
         ("Any", "lower equal higher"),

@@ -16,7 +16,7 @@ from tests.laws.judges import OWN, RECLAIM, Case, broken, detail, judge
 
 CASES = [
     Case(
-        policy,
+        policy or "unset",
         [
             *queue("a", 0, within=policy),
             *running("lower", "a", 1, 9),
@@ -30,6 +30,7 @@ CASES = [
         anyone="lower newer as-old older higher",
     )
     for policy, permitted in (
+        ("", ""),
         ("Never", ""),
         ("LowerPriority", "lower"),
         ("LowerOrNewerEqualPriority", "lower newer"),
@@ -85,7 +86,7 @@ def test_mask_equals_the_policy_read_word_by_word(
         lower = priority < 10
         newer_equal = priority == 10 and born > 30
         match policy:
-            case "Never":
+            case "Never" | "":
                 assert not allowed
             case "LowerPriority":
                 assert allowed == lower

@@ -22,8 +22,9 @@ def lent(policy: str, theirs: str = "Never") -> list[Object]:
 
 
 CASES = [
-    Case(policy, lent(policy), victims=permitted, anyone="lower equal higher")
+    Case(policy or "unset", lent(policy), victims=permitted, anyone="lower equal higher")
     for policy, permitted in (
+        ("", ""),
         ("Never", ""),
         ("LowerPriority", "lower"),
         ("Any", "lower equal higher"),
@@ -57,4 +58,4 @@ def test_four_judges(case: Case) -> None:
 
 @pytest.mark.parametrize("reason", [OWN, WHILE_BORROWING, ""])
 def test_the_reason_is_reclamation(reason: str) -> None:
-    assert broken(CASES[1].state, ("lower", reason)) == ["KQ-05"]
+    assert broken(CASES[2].state, ("lower", reason)) == ["KQ-05"]

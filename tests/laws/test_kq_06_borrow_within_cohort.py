@@ -32,6 +32,7 @@ CASES = [
     )
     for policy, threshold, permitted in (
         ("Never", None, 0),
+        ("", None, 3),  # not Never: a leave to preempt while borrowing
         ("LowerPriority", None, 3),
         ("LowerPriority", 50, 3),
         ("LowerPriority", 5, 2),

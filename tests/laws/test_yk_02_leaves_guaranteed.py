@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.yunikorn.admitted import admitted, problem_of
+import pytest
+
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import guaranteed, one_node_value
 from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
 
 A, B, C = frozenset({"a"}), frozenset({"b"}), frozenset({"c"})
@@ -24,10 +27,10 @@ def test_a_queue_keeps_its_guaranteed() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {B, C}}
-    assert admitted(problem, without={"YK-02"}) == {"n1": {A, B, C}}
-    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, C}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {B, C}}
+    assert court.admitted(without={"YK-02"}) == {"n1": {A, B, C}}
+    assert court.admitted("yunikorn-code") == {"n1": {A, B, C}}
 
 
 def test_the_ask_counts_for_the_queues_above_it() -> None:
@@ -42,9 +45,9 @@ def test_the_ask_counts_for_the_queues_above_it() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {B}}
-    assert admitted(problem, without={"YK-02"}) == {"n1": {A, B, A | B}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {B}}
+    assert court.admitted(without={"YK-02"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_queue_below_its_guaranteed_loses_nothing_of_that_type() -> None:
@@ -62,9 +65,9 @@ def test_a_queue_below_its_guaranteed_loses_nothing_of_that_type() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {A}}
-    assert B in admitted(problem, without={"YK-02"})["n1"]
+    court = Court(value)
+    assert court.admitted() == {"n1": {A}}
+    assert B in court.admitted(without={"YK-02"})["n1"]
 
 
 def test_what_is_being_preempted_is_not_used() -> None:
@@ -83,6 +86,65 @@ def test_what_is_being_preempted_is_not_used() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {B}}
-    assert admitted(problem, without={"YK-02"}) == {"n1": {A, B}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {B}}
+    assert court.admitted(without={"YK-02"}) == {"n1": {A, B}}
+
+
+def low_uses_3(count: int) -> Court:
+    """Make queue low use 3 GPUs, with some guaranteed; the node is full."""
+    held = [allocation("one", {"gpu": 1}), allocation("two", {"gpu": 2})]
+    return Court(
+        one_node_value(
+            guaranteed("low", count), guaranteed("high", 2), running={"root.low": held}, size=3
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "taken", "forbidden"),
+    [(1, "one", False), (1, "two", False), (2, "one", False), (2, "two", True)],
+)
+def test_as_many_as_it_can_spare(count: int, taken: str, *, forbidden: bool) -> None:
+    court = low_uses_3(count)
+    assert court.forbids("YK-02", taken) == forbidden
+    assert {taken} in court.admitted("yunikorn-code")["n1"]
+
+
+def test_what_would_be_left_is_told() -> None:
+    assert low_uses_3(2).told("YK-02", "two") == (
+        "queue root.low would be left with 1 gpu, its guaranteed is 2 gpu"
+    )
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_used_is_what_nobody_preempts_yet(*, released: bool) -> None:
+    """Queue low uses 4, or only 3 of them: without the victim 2, or 1, of 2."""
+    held = [
+        allocation("two", {"gpu": 2}),
+        allocation("one", {"gpu": 1}),
+        allocation("gone", {"gpu": 1}, preempted=released),
+    ]
+    low, high = guaranteed("low", 2), guaranteed("high", 2)
+    court = Court(one_node_value(low, high, running={"root.low": held}, size=4))
+    assert court.forbids("YK-02", "two") == released
+
+
+def test_a_type_that_no_victim_holds_may_be_short_already() -> None:
+    low = queue("low", guaranteed={"gpu": 1, "disk": 5})
+    held = [allocation("a", {"gpu": 1}), allocation("b", {"gpu": 1})]
+    value = one_node_value(low, guaranteed("high", 2), running={"root.low": held}, size=2)
+    assert not Court(value).forbids("YK-02", "a")
+
+
+@pytest.mark.parametrize(("wanted", "forbidden"), [(1, True), (2, False)])
+def test_the_ask_counts_on_its_own_path(wanted: int, *, forbidden: bool) -> None:
+    """Queue p has 2 guaranteed and uses 2: both go, and the ask takes their place."""
+    value = one_node_value(
+        guaranteed("p", 2, queue("low"), guaranteed("high", 2)),
+        running={"root.p.low": [allocation("two", {"gpu": 2})]},
+        path="root.p.high",
+        size=2,
+        wanted={"gpu": wanted},
+    )
+    assert Court(value).forbids("YK-02", "two") == forbidden

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import (
+    broken,
+    guaranteed,
+    one_node,
+    plan_of,
+    verdicts,
+)
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -29,12 +36,24 @@ def one_more_over_its_guaranteed(*, path: str) -> Json:
 
 def test_the_own_queue_gives_nothing() -> None:
     """Its 2 would make room within its guaranteed; only they would."""
-    problem = problem_of(one_more_over_its_guaranteed(path="root.high"))
-    assert admitted(problem) == {"n1": set()}
-    without = admitted(problem, without={"YK-03"})
+    court = Court(one_more_over_its_guaranteed(path="root.high"))
+    assert court.admitted() == {"n1": set()}
+    without = court.admitted(without={"YK-03"})
     assert without == {"n1": {frozenset({"two"}), frozenset({"two", "a"})}}
 
 
 def test_the_same_allocations_in_another_queue_may_go() -> None:
-    problem = problem_of(one_more_over_its_guaranteed(path="root.low"))
-    assert frozenset({"two"}) in admitted(problem)["n1"]
+    court = Court(one_more_over_its_guaranteed(path="root.low"))
+    assert frozenset({"two"}) in court.admitted()["n1"]
+
+
+def test_other_queue() -> None:
+    """Queue high uses 2 of its guaranteed, 1: what it gives up is what the ask takes."""
+    state = one_node(
+        guaranteed("high", 1),
+        running={"root.high": [allocation("mine", {"gpu": 2})]},
+        size=2,
+    )
+    plan = plan_of(state, "n1", "mine")
+    assert broken(state, plan) == ["YK-03"]
+    assert verdicts(state, plan)["YK-03"].detail == "mine is in queue root.high, as the ask itself"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import guaranteed, one_node_value
 from tests.yunikorn.building import (
+    Json,
     allocation,
     application,
     ask,
@@ -19,9 +21,9 @@ A, B, C, D = (frozenset({key}) for key in "abcd")
 
 
 def test_a_queue_without_any_guaranteed_may_not_preempt() -> None:
-    problem = problem_of(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-04"}) == {"n1": {A}}
+    court = Court(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A}}
 
 
 @pytest.mark.parametrize(("guaranteed", "sets"), [(1, set()), (2, {A})])
@@ -29,16 +31,16 @@ def test_the_ask_must_fit_completely(guaranteed: int, sets: set[frozenset[str]])
     """One of two is left of the guaranteed; half of the ask would fit into one."""
     value = two_queues(allocation("a", {"gpu": 4}), guaranteed=guaranteed)
     value["applications"][1]["requests"][0]["resource"] = {"gpu": 2}
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": sets}
-    assert admitted(problem, without={"YK-04"}) == {"n1": {A}}
+    court = Court(value)
+    assert court.admitted() == {"n1": sets}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A}}
 
 
 def test_a_type_outside_the_guaranteed_is_free() -> None:
     value = two_queues(allocation("a", {"gpu": 4}), guaranteed=1)
     value["applications"][1]["requests"][0]["resource"] = {"gpu": 1, "mem": 50}
     value["nodes"][0]["nodesInfo"][0]["capacity"] = {"gpu": 4, "mem": 50}
-    assert admitted(problem_of(value)) == {"n1": {A}}
+    assert Court(value).admitted() == {"n1": {A}}
 
 
 def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
@@ -54,9 +56,9 @@ def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": {A, A | D}}
-    assert admitted(problem, without={"YK-04"}) == {"n1": {A, C, D, A | D, C | D}}
+    court = Court(value)
+    assert court.admitted() == {"n1": {A, A | D}}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A, C, D, A | D, C | D}}
 
 
 def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
@@ -73,4 +75,39 @@ def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    assert admitted(problem_of(value), "yunikorn-code") == {"n1": {B, D, B | D}}
+    assert Court(value).admitted("yunikorn-code") == {"n1": {B, D, B | D}}
+
+
+@pytest.mark.parametrize(("count", "forbidden"), [(0, True), (1, True), (2, False)])
+def test_an_ask_of_two(count: int, *, forbidden: bool) -> None:
+    assert wants_two(guaranteed("high", count)).forbids("YK-04", "two") == forbidden
+
+
+def wants_two(high: Json) -> Court:
+    """Let queue low run a workload of 2, on a full node."""
+    held = {"root.low": [allocation("two", {"gpu": 2})]}
+    return Court(one_node_value(queue("low"), high, running=held, size=2, wanted={"gpu": 2}))
+
+
+def test_in_words() -> None:
+    assert wants_two(queue("high")).told("YK-04", "two") == (
+        "no guaranteed is set for queue root.high or any queue above it"
+    )
+    assert wants_two(guaranteed("high", 1)).told("YK-04", "two") == (
+        "queue root.high has 1 gpu left of its guaranteed, "
+        "-1 gpu with the ask counted and the victims gone"
+    )
+
+
+@pytest.mark.parametrize(("taken", "forbidden"), [("one", True), ("two", False)])
+def test_victims_may_make_room_in_the_guaranteed_of_an_ancestor(
+    taken: str, *, forbidden: bool
+) -> None:
+    """Queue p has 2 guaranteed and uses 3; with the ask 4, so 2 must go."""
+    value = one_node_value(
+        guaranteed("p", 2, queue("low"), queue("high")),
+        running={"root.p.low": [allocation("one", {"gpu": 1}), allocation("two", {"gpu": 2})]},
+        path="root.p.high",
+        size=3,
+    )
+    assert Court(value).forbids("YK-04", taken) == forbidden

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from planner.models.yunikorn.candidates import eligible
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import guaranteed, one_node_value, plan_of, verdicts
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -58,9 +59,9 @@ def two_leaves(department: int, x: int = 0) -> Json:
 
 def test_a_queue_gives_until_it_is_within_its_guaranteed() -> None:
     running = (allocation(key, {"gpu": 1}) for key in "abc")
-    problem = problem_of(one_queue({"gpu": 2}, *running))
-    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, C}}
-    without = admitted(problem, "yunikorn-code", without={"YK-05"})
+    court = Court(one_queue({"gpu": 2}, *running))
+    assert court.admitted("yunikorn-code") == {"n1": {A, B, C}}
+    without = court.admitted("yunikorn-code", without={"YK-05"})
     assert without == {"n1": {A, B, C, A | B, A | C, B | C, A | B | C}}
 
 
@@ -68,26 +69,26 @@ def test_a_queue_gives_until_it_is_within_its_guaranteed() -> None:
 def test_one_order_is_enough(guaranteed: int, both: bool) -> None:  # noqa: FBT001
     """With 3 in use, b goes first and a finds 2: over a guaranteed of 1, not of 2."""
     running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 1})
-    problem = problem_of(one_queue({"gpu": guaranteed}, *running))
-    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, A | B} if both else {A, B}}
+    court = Court(one_queue({"gpu": guaranteed}, *running))
+    assert court.admitted("yunikorn-code") == {"n1": {A, B, A | B} if both else {A, B}}
 
 
 def test_the_last_victim_may_push_its_queue_below() -> None:
-    problem = problem_of(one_queue({"gpu": 3}, allocation("a", {"gpu": 4})))
-    assert admitted(problem, "yunikorn-code") == {"n1": {A}}
+    court = Court(one_queue({"gpu": 3}, allocation("a", {"gpu": 4})))
+    assert court.admitted("yunikorn-code") == {"n1": {A}}
 
 
 def test_only_types_of_the_ask_count() -> None:
     """Queue low is over its guaranteed in mem, which nobody asks for."""
     running = allocation("a", {"gpu": 1, "mem": 5})
-    problem = problem_of(one_queue({"gpu": 1, "mem": 1}, running))
-    assert not eligible(problem).any()
-    assert admitted(problem, "yunikorn-code", without={"YK-05"}) == {"n1": {A}}
+    court = Court(one_queue({"gpu": 1, "mem": 1}, running))
+    assert not eligible(court.problem).any()
+    assert court.admitted("yunikorn-code", without={"YK-05"}) == {"n1": {A}}
 
 
 def test_a_queue_without_any_guaranteed_is_always_over() -> None:
     running = (allocation(key, {"gpu": 1}) for key in "ab")
-    assert admitted(problem_of(one_queue({}, *running))) == {"n1": {A, B, A | B}}
+    assert Court(one_queue({}, *running)).admitted() == {"n1": {A, B, A | B}}
 
 
 @pytest.mark.parametrize(
@@ -100,9 +101,9 @@ def test_a_queue_without_any_guaranteed_is_always_over() -> None:
     ],
 )
 def test_leaves_share_what_is_above_them(department: int, x: int, both: bool) -> None:  # noqa: FBT001
-    problem = problem_of(two_leaves(department, x))
-    assert (A | B in admitted(problem, "yunikorn-code")["n1"]) == both
-    assert A | B in admitted(problem, "yunikorn-code", without={"YK-05"})["n1"]
+    court = Court(two_leaves(department, x))
+    assert (A | B in court.admitted("yunikorn-code")["n1"]) == both
+    assert A | B in court.admitted("yunikorn-code", without={"YK-05"})["n1"]
 
 
 @pytest.mark.parametrize(("asking", "sets"), [("q10", {A}), ("x", set())])
@@ -118,4 +119,52 @@ def test_a_plain_prefix_of_the_path_loses_its_protection(
             application("asks", f"root.{asking}", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    assert admitted(problem_of(value), "yunikorn-code") == {"n1": sets}
+    assert Court(value).admitted("yunikorn-code") == {"n1": sets}
+
+
+def low_uses_3(count: int) -> Court:
+    """Make queue low use 3 GPUs of its guaranteed."""
+    held = [allocation("two", {"gpu": 2}), allocation("one", {"gpu": 1})]
+    low, high = guaranteed("low", count), guaranteed("high", 2)
+    return Court(one_node_value(low, high, running={"root.low": held}, size=3))
+
+
+@pytest.mark.parametrize(
+    ("count", "taken", "orders"),
+    [
+        (0, ["one", "two"], {"one, two", "two, one"}),
+        (1, ["two", "one"], {"one, two"}),
+        (1, ["one", "two"], {"one, two"}),
+        (2, ["one"], {"one"}),
+        (2, ["one", "two"], set()),
+        (3, ["one"], set()),
+    ],
+)
+def test_at_every_turn_whatever_the_order_of_the_plan(
+    count: int, taken: list[str], orders: set[str]
+) -> None:
+    """Queue low uses 3: the second victim finds it over 1 only if the small one goes first."""
+    court = low_uses_3(count)
+    assert court.forbids("YK-05", *taken, rules="yunikorn-code") == (not orders)
+    found = verdicts(court.state, plan_of(court.state, "n1", *taken, rules="yunikorn-code"))
+    assert not orders or found["YK-05"].detail in {f"in the order {order}" for order in orders}
+
+
+def test_in_words() -> None:
+    assert low_uses_3(3).told("YK-05", "one", rules="yunikorn-code") == (
+        "the core would not take one: queue root.low has 0 gpu left of its guaranteed, "
+        "not less than nothing"
+    )
+    assert low_uses_3(2).told("YK-05", "one", "two", rules="yunikorn-code") == (
+        "the core would not take one, two: queue root.low has 1 gpu left of its guaranteed, not "
+        "less than nothing, with only one of them still there"
+    )
+
+
+@pytest.mark.parametrize(("low", "forbidden"), [({}, False), ({"disk": 1}, True)])
+def test_a_guaranteed_in_other_types_protects(low: Json, *, forbidden: bool) -> None:
+    """Nothing of the ask's types is left or missing there, and yet it is not nothing at all."""
+    low_queue = queue("low", guaranteed=low)
+    held = {"root.low": [allocation("a", {"gpu": 1})]}
+    value = one_node_value(low_queue, guaranteed("high", 2), running=held, size=1)
+    assert Court(value).forbids("YK-05", "a") == forbidden

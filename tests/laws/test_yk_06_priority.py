@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.problem.yunikorn import YuniKornProblem
-from tests.yunikorn.admitted import admitted, problem_of
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import (
+    GPU,
+    broken,
+    one_node,
+    one_node_value,
+    plan_of,
+)
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -24,13 +30,13 @@ A, B = frozenset({"a"}), frozenset({"b"})
 
 def test_equal_priority_may_go_and_higher_may_not() -> None:
     running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 2}, priority="1")
-    problem = problem_of(two_queues(*running))
-    assert admitted(problem) == {"n1": {A}}
-    assert admitted(problem, without={"YK-06"}) == {"n1": {A, B, A | B}}
+    court = Court(two_queues(*running))
+    assert court.admitted() == {"n1": {A}}
+    assert court.admitted(without={"YK-06"}) == {"n1": {A, B, A | B}}
 
 
-def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKornProblem:
-    """Build the problem of one victim, with properties for its queue and that of the ask."""
+def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> Court:
+    """Build a cluster with one victim, with properties for its queue and that of the ask."""
     value = cluster_value(
         [queue("low", **low), queue("high", guaranteed={"gpu": 2}, **high)],
         [node("n1", {"gpu": 1})],
@@ -41,7 +47,7 @@ def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKo
             ),
         ],
     )
-    return problem_of(value)
+    return Court(value)
 
 
 @pytest.mark.parametrize(
@@ -60,16 +66,16 @@ def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> YuniKo
 )
 def test_offsets_and_fences_adjust(low: Json, high: Json, priority: int, adjusted: int) -> None:
     """The ask has priority 0."""
-    problem = offsets(low, high, priority)
-    assert adjusted_priorities(problem) == [adjusted]
-    assert bool(eligible(problem)[0]) == (adjusted <= 0)
-    assert eligible(problem, {"YK-06"})[0]
+    court = offsets(low, high, priority)
+    assert adjusted_priorities(court.problem) == [adjusted]
+    assert bool(eligible(court.problem)[0]) == (adjusted <= 0)
+    assert eligible(court.problem, {"YK-06"})[0]
 
 
 def test_the_priority_of_the_ask_is_the_scale() -> None:
-    problem = offsets({"priority_offset": "1"}, {}, 6, ask_priority=7)
-    assert adjusted_priorities(problem) == [7]
-    assert eligible(problem).all()
+    court = offsets({"priority_offset": "1"}, {}, 6, ask_priority=7)
+    assert adjusted_priorities(court.problem) == [7]
+    assert eligible(court.problem).all()
 
 
 @pytest.mark.parametrize(("inner", "permitted"), [("0", True), ("1", False)])
@@ -86,9 +92,9 @@ def test_the_strictest_of_nested_fences_counts(inner: str, permitted: bool) -> N
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert bool(eligible(problem).all()) == permitted
-    assert adjusted_priorities(problem) == [int(inner)]
+    court = Court(value)
+    assert bool(eligible(court.problem).all()) == permitted
+    assert adjusted_priorities(court.problem) == [int(inner)]
 
 
 def test_offsets_above_the_common_queue_do_not_count() -> None:
@@ -106,9 +112,9 @@ def test_offsets_above_the_common_queue_do_not_count() -> None:
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    problem = problem_of(value)
-    assert adjusted_priorities(problem) == [0, 1]
-    assert admitted(problem) == {"n1": {A}}
+    court = Court(value)
+    assert adjusted_priorities(court.problem) == [0, 1]
+    assert court.admitted() == {"n1": {A}}
 
 
 def test_an_ask_with_a_required_node_is_compared_plainly() -> None:
@@ -117,7 +123,94 @@ def test_an_ask_with_a_required_node_is_compared_plainly() -> None:
     value["queues"]["partitions"][0]["queues"][0]["queues"][0]["properties"] = {
         "priority.offset": "5"
     }
-    problem = problem_of(value)
-    assert adjusted_priorities(problem) == [1, 0]
-    assert admitted(problem, "yunikorn-required-node") == {"n1": {B}}
-    assert np.array_equal(eligible(problem, {"YK-06"}), [True, True])
+    court = Court(value)
+    assert adjusted_priorities(court.problem) == [1, 0]
+    assert court.admitted("yunikorn-required-node") == {"n1": {B}}
+    assert np.array_equal(eligible(court.problem, {"YK-06"}), [True, True])
+
+
+FENCED: Json = {"priority_policy": "fence"}
+
+
+def one_victim(priority: int, low: Json, path: str = "root.low", **high: str) -> Court:
+    """Make a victim of some priority; the ask has priority 4."""
+    return Court(
+        one_node_value(
+            low,
+            queue("high", guaranteed={"gpu": 2}, **high),
+            running={path: [allocation("a", {"gpu": 1}, priority=str(priority))]},
+            size=1,
+            priority="4",
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("priority", "low", "high", "forbidden"),
+    [
+        (4, {}, {}, False),
+        (5, {}, {}, True),
+        (5, {"priority_offset": "-1"}, {}, False),
+        (4, {"priority_offset": "1"}, {}, True),
+        (6, {}, {"priority_offset": "2"}, False),
+        (7, {}, {"priority_offset": "2"}, True),
+        (9, {}, {"priority_offset": "9", **FENCED}, False),
+        (10, {}, {"priority_offset": "9", **FENCED}, True),
+        (99, {"priority_offset": "4", **FENCED}, {}, False),
+        (0, {"priority_offset": "5", **FENCED}, {}, True),
+    ],
+)
+def test_an_ask_of_priority_4(priority: int, low: Json, high: Json, *, forbidden: bool) -> None:
+    court = one_victim(priority, queue("low", **low), **high)
+    assert court.forbids("YK-06", "a") == forbidden
+
+
+@pytest.mark.parametrize(
+    ("outer", "between", "inner", "forbidden"),
+    [(3, 0, 3, False), (3, 0, 9, True), (9, 0, 3, True), (4, 1, 3, False), (3, 2, 3, True)],
+)
+def test_every_fence_must_be_passed(
+    outer: int, between: int, inner: int, *, forbidden: bool
+) -> None:
+    """Below the outer fence the bar stays at 4, and sinks by the offset of the queue between."""
+    low = queue("low", priority_offset=str(inner), **FENCED)
+    middle = queue("q", low, priority_offset=str(between))
+    outside = queue("p", middle, priority_offset=str(outer), **FENCED)
+    assert one_victim(99, outside, "root.p.q.low").forbids("YK-06", "a") == forbidden
+
+
+@pytest.mark.parametrize(("offset", "forbidden"), [("-1", False), ("0", True)])
+def test_the_offset_of_the_first_common_queue_helps_the_ask(
+    offset: str, *, forbidden: bool
+) -> None:
+    """The ask is worth 4 + 7 at queue p; a victim below p only gains the offset of its own."""
+    low = queue("low", priority_offset=offset)
+    value = one_node_value(
+        queue("p", low, queue("high", guaranteed={"gpu": 2}), priority_offset="7"),
+        running={"root.p.low": [allocation("a", {"gpu": 1}, priority="12")]},
+        path="root.p.high",
+        size=1,
+        priority="4",
+    )
+    assert Court(value).forbids("YK-06", "a") == forbidden
+
+
+def test_in_words() -> None:
+    assert one_victim(4, queue("low", priority_offset="1")).told("YK-06", "a") == (
+        "a has priority 4, with the queues' offsets 5, the ask has 4"
+    )
+    assert one_victim(0, queue("low", priority_offset="5", **FENCED)).told("YK-06", "a") == (
+        "a is behind a priority fence that counts as 5, the ask has 4"
+    )
+
+
+@pytest.mark.parametrize(("priority", "law"), [("0", []), ("1", ["YK-06"])])
+def test_with_a_required_node_priorities_are_plain(priority: str, law: list[str]) -> None:
+    state = one_node(
+        queue("low", priority_offset="-9"),
+        queue("high"),
+        running={"root.low": [allocation("a", GPU, priority=priority)]},
+        size=1,
+        requiredNodeId="n1",
+    )
+    assert broken(state, plan_of(state, "n1", "a")) == law

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from planner.models.yunikorn.candidates import fence_root
-from planner.problem.yunikorn import YuniKornProblem
-from tests.yunikorn.admitted import admitted, problem_of
-from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import broken, one_node_value, plan_of
+from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
 
 A, B = frozenset({"a"}), frozenset({"b"})
 
 
 def inside_and_outside(
     p: dict[str, Any], low: dict[str, Any] | None = None, high: dict[str, Any] | None = None
-) -> YuniKornProblem:
+) -> Court:
     """Build a full node: a is in ``root.p.low``, b in ``root.other``; ``root.p.high`` asks."""
     value = cluster_value(
         [
@@ -33,50 +35,110 @@ def inside_and_outside(
             application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )
-    return problem_of(value)
+    return Court(value)
 
 
-def root_of(problem: YuniKornProblem) -> str:
+def root_of(court: Court) -> str:
     """Return the path of the fence root."""
-    return problem.queues[fence_root(problem)].path
+    return court.problem.queues[fence_root(court.problem)].path
 
 
 def test_without_a_fence_everybody_may_go() -> None:
-    problem = inside_and_outside({})
-    assert root_of(problem) == "root"
-    assert admitted(problem) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({})
+    assert root_of(court) == "root"
+    assert court.admitted() == {"n1": {A, B, A | B}}
 
 
 def test_a_fence_keeps_preemption_inside() -> None:
-    problem = inside_and_outside({"preemption_policy": "fence"})
-    assert root_of(problem) == "root.p"
-    assert admitted(problem) == {"n1": {A}}
-    assert admitted(problem, without={"YK-07"}) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({"preemption_policy": "fence"})
+    assert root_of(court) == "root.p"
+    assert court.admitted() == {"n1": {A}}
+    assert court.admitted(without={"YK-07"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_queue_that_cannot_take_the_ask_is_a_fence() -> None:
     """The design's law on maxima would forbid b alone as well, so the code's rules are used."""
-    problem = inside_and_outside({"max": {"gpu": 2}})
-    assert root_of(problem) == "root.p"
-    assert admitted(problem, "yunikorn-code") == {"n1": {A}}
-    without = admitted(problem, "yunikorn-code", without={"YK-07"})
+    court = inside_and_outside({"max": {"gpu": 2}})
+    assert root_of(court) == "root.p"
+    assert court.admitted("yunikorn-code") == {"n1": {A}}
+    without = court.admitted("yunikorn-code", without={"YK-07"})
     assert without == {"n1": {A, B, A | B}}
     assert root_of(inside_and_outside({"max": {"gpu": 3}})) == "root"
 
 
 def test_the_queue_of_the_ask_can_be_its_own_fence() -> None:
-    problem = inside_and_outside({}, high={"preemption_policy": "fence"})
-    assert root_of(problem) == "root.p.high"
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-07"}) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({}, high={"preemption_policy": "fence"})
+    assert root_of(court) == "root.p.high"
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-07"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_disabled_queue_gives_nothing() -> None:
-    problem = inside_and_outside({}, low={"preemption_policy": "disabled"})
-    assert admitted(problem) == {"n1": {B}}
-    assert admitted(problem, without={"YK-07"}) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({}, low={"preemption_policy": "disabled"})
+    assert court.admitted() == {"n1": {B}}
+    assert court.admitted(without={"YK-07"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_disabled_queue_may_preempt_others() -> None:
-    problem = inside_and_outside({}, high={"preemption_policy": "disabled"})
-    assert admitted(problem) == {"n1": {A, B, A | B}}
+    court = inside_and_outside({}, high={"preemption_policy": "disabled"})
+    assert court.admitted() == {"n1": {A, B, A | B}}
+
+
+def one_victim(low: Json, path: str = "root.low") -> Court:
+    """Make a victim below some queue."""
+    high = queue("high", guaranteed={"gpu": 2})
+    return Court(one_node_value(low, high, running={path: [allocation("a", {"gpu": 1})]}, size=1))
+
+
+@pytest.mark.parametrize(("policy", "forbidden"), [("fence", False), ("disabled", True)])
+def test_a_policy_of_the_victims_queue(policy: str, *, forbidden: bool) -> None:
+    low = queue("low", preemption_policy=policy)
+    assert one_victim(low).forbids("YK-07", "a") == forbidden
+
+
+@pytest.mark.parametrize(("own", "forbidden"), [("", True), ("default", False), ("fence", False)])
+def test_disabled_reaches_down_until_a_queue_says_otherwise(own: str, *, forbidden: bool) -> None:
+    low = queue("low", preemption_policy=own) if own else queue("low")
+    court = one_victim(queue("p", low, preemption_policy="disabled"), "root.p.low")
+    assert court.forbids("YK-07", "a") == forbidden
+
+
+def test_a_full_queue_is_a_fence_in_words() -> None:
+    """Queue p uses all of its maximum: only what it gives back itself makes room."""
+    court = inside_and_outside({"max": {"gpu": 2}})
+    assert court.forbids("YK-07", "a", "b")
+    assert court.told("YK-07", "b") == (
+        "b is in queue root.other, outside queue root.p, which fences the ask: it cannot take "
+        "the ask within its maximum"
+    )
+    alone = plan_of(court.state, "n1", "b")
+    assert broken(court.state, alone) == ["YK-07", "YK-09"]
+
+
+def test_a_maximum_reaches_down() -> None:
+    """Queue q may use what p may, 1, which is used up: q is the fence, and not p above it."""
+    q = queue("q", queue("mid"), queue("high", guaranteed={"gpu": 2}))
+    value = one_node_value(
+        queue("p", queue("low"), q, max={"gpu": 1}),
+        running={
+            "root.p.q.mid": [allocation("a", {"gpu": 1})],
+            "root.p.low": [allocation("b", {"gpu": 1})],
+        },
+        path="root.p.q.high",
+        size=2,
+    )
+    assert not Court(value).forbids("YK-07", "a", rules="yunikorn-code")
+    assert Court(value).forbids("YK-07", "a", "b")
+
+
+def test_priorities_are_not_compared_across_the_fence() -> None:
+    """Victim b has a far higher priority, and YK-06 has nothing to say of it."""
+    value = one_node_value(
+        queue("p", queue("high", guaranteed={"gpu": 2}), preemption_policy="fence"),
+        queue("other"),
+        running={"root.other": [allocation("b", {"gpu": 1}, priority="99")]},
+        path="root.p.high",
+        size=1,
+    )
+    state = Court(value).state
+    assert broken(state, plan_of(state, "n1", "b")) == ["YK-07"]

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.yunikorn.admitted import admitted, problem_of
+import pytest
+
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import (
+    CODE,
+    GPU,
+    broken,
+    guaranteed,
+    one_node,
+    plan_of,
+    two_nodes,
+    verdicts,
+)
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -11,6 +23,7 @@ from tests.yunikorn.building import (
     cluster_value,
     node,
     queue,
+    state_of,
     two_queues,
 )
 
@@ -35,9 +48,9 @@ def test_victims_on_different_nodes_make_no_room() -> None:
         allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
     )
     nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 1})]
-    problem = problem_of(on_nodes(nodes, 2, *running))
-    assert admitted(problem) == {"n1": {A | B}}
-    without = admitted(problem, without={"YK-08"})
+    court = Court(on_nodes(nodes, 2, *running))
+    assert court.admitted() == {"n1": {A | B}}
+    without = court.admitted(without={"YK-08"})
     assert without == {"n1": {A | B, A | C, B | C, A | B | C}}
 
 
@@ -46,8 +59,8 @@ def test_each_node_has_its_own_victims() -> None:
         allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
     )
     nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 1})]
-    problem = problem_of(on_nodes(nodes, 1, *running))
-    assert admitted(problem) == {"n1": {A, B, A | B}, "n2": {C}}
+    court = Court(on_nodes(nodes, 1, *running))
+    assert court.admitted() == {"n1": {A, B, A | B}, "n2": {C}}
 
 
 def test_for_a_node_with_room_victims_are_anywhere() -> None:
@@ -56,26 +69,26 @@ def test_for_a_node_with_room_victims_are_anywhere() -> None:
         allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
     )
     nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 2})]
-    problem = problem_of(on_nodes(nodes, 1, *running))
+    court = Court(on_nodes(nodes, 1, *running))
     anything = {A, B, C, A | B, A | C, B | C, A | B | C}
-    assert admitted(problem) == {"n1": {A, B, A | B}, "n2": anything}
+    assert court.admitted() == {"n1": {A, B, A | B}, "n2": anything}
 
 
 def test_what_is_available_counts_also_below_zero() -> None:
     running = (allocation(k, {"gpu": 1}) for k in "ab")
-    problem = problem_of(on_nodes([node("n1", {"gpu": 4}, available={"gpu": -1})], 1, *running))
-    assert admitted(problem) == {"n1": {A | B}}
+    court = Court(on_nodes([node("n1", {"gpu": 4}, available={"gpu": -1})], 1, *running))
+    assert court.admitted() == {"n1": {A | B}}
 
 
 def test_a_node_that_is_not_schedulable_is_none() -> None:
     nodes = [node("n1", {"gpu": 2}, schedulable=False), node("n2", {"gpu": 1})]
     running = allocation("a", {"gpu": 2}), allocation("c", {"gpu": 1}, on="n2")
-    assert admitted(problem_of(on_nodes(nodes, 1, *running))) == {"n2": {C}}
+    assert Court(on_nodes(nodes, 1, *running)).admitted() == {"n2": {C}}
 
 
 def test_without_any_usable_node_nothing_is_legal() -> None:
     nodes = [node("n1", {"gpu": 2}, schedulable=False)]
-    assert admitted(problem_of(on_nodes(nodes, 1, allocation("a", {"gpu": 2})))) == {}
+    assert Court(on_nodes(nodes, 1, allocation("a", {"gpu": 2}))).admitted() == {}
 
 
 def test_a_required_node_gives_all_victims() -> None:
@@ -83,8 +96,8 @@ def test_a_required_node_gives_all_victims() -> None:
     running = allocation("a", {"gpu": 1}), allocation("b", {"gpu": 1}, on="n2")
     value = on_nodes(nodes, 1, *running)
     value["applications"][1]["requests"][0]["requiredNodeId"] = "n2"
-    assert admitted(problem_of(value), "yunikorn-required-node") == {"n2": {B}}
-    without = admitted(problem_of(value), "yunikorn-required-node", without={"YK-08"})
+    assert Court(value).admitted("yunikorn-required-node") == {"n2": {B}}
+    without = Court(value).admitted("yunikorn-required-node", without={"YK-08"})
     assert without == {"n2": {A, B, A | B}}
 
 
@@ -93,4 +106,202 @@ def test_on_a_required_node_no_other_type_may_stay_below_zero() -> None:
     running = allocation("a", {"gpu": 1}), allocation("b", {"gpu": 1, "mem": 1})
     value = two_queues(*running, requiredNodeId="n1")
     value["nodes"][0]["nodesInfo"][0]["available"] = {"mem": -1}
-    assert admitted(problem_of(value), "yunikorn-required-node") == {"n1": {B, A | B}}
+    assert Court(value).admitted("yunikorn-required-node") == {"n1": {B, A | B}}
+
+
+@pytest.mark.parametrize(
+    ("change", "law"),
+    [
+        ({}, []),
+        ({"schedulable": False}, ["YK-08"]),
+        ({"capacity": {"gpu": 0}, "available": {"gpu": 0}}, ["YK-08"]),
+        ({"reservations": ["other"]}, ["YK-08"]),
+        ({"reservations": ["other", "ask"]}, []),
+        ({"reservations": ["stale", "other"]}, []),
+        ({"available": {"gpu": -1}}, ["YK-08"]),
+    ],
+)
+def test_the_node_must_be_usable(change: Json, law: list[str]) -> None:
+    state = two_nodes(change, {})
+    assert broken(state, plan_of(state, "n1", "a", rules=CODE)) == law
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ({"schedulable": False}, "node n1 is not schedulable"),
+        ({"reservations": ["other"]}, "node n1 is reserved for others"),
+        (
+            {"capacity": {"gpu": 0}, "available": {"gpu": 2}},
+            "node n1 is too small for the ask: 0 gpu",
+        ),
+    ],
+)
+def test_an_unusable_node_in_words(change: Json, detail: str) -> None:
+    state = two_nodes(change, {})
+    assert verdicts(state, plan_of(state, "n1", "a", rules=CODE))["YK-08"].detail == detail
+
+
+def test_a_node_that_the_predicates_refuse() -> None:
+    state = two_nodes({}, {}, x={"vetoNodes": ["n1"]})
+    assert broken(state, plan_of(state, "n1", "a")) == ["YK-08"]
+    assert broken(state, plan_of(state, "n2", "c")) == []
+
+
+@pytest.mark.parametrize(
+    ("node_id", "taken", "law"),
+    [
+        ("n1", ["a", "b"], []),
+        ("n1", ["a"], ["YK-08"]),
+        ("n1", ["a", "c"], ["YK-08"]),
+        ("n1", ["a", "b", "c"], ["YK-08"]),
+        ("n2", ["c"], ["YK-08"]),
+        ("n3", ["a", "b"], ["YK-08"]),
+        (None, ["a", "b"], ["YK-08"]),
+    ],
+)
+def test_victims_must_make_room_on_the_node(
+    node_id: str | None, taken: list[str], law: list[str]
+) -> None:
+    state = two_nodes({}, {"capacity": {"gpu": 2}, "available": {"gpu": 0}}, wanted=2)
+    assert broken(state, plan_of(state, node_id, *taken)) == law
+
+
+def test_what_is_available_counts() -> None:
+    state = two_nodes({"available": {"gpu": 1}}, {}, wanted=2)
+    assert broken(state, plan_of(state, "n1", "a", rules=CODE)) == []
+
+
+@pytest.mark.parametrize(("free", "law"), [(1, []), (0, ["YK-08"])])
+def test_with_room_on_the_node_victims_may_be_anywhere(free: int, law: list[str]) -> None:
+    """Then another rule may want victims: here the maximum, 3, of the queue above all."""
+    held = [allocation("a", GPU), allocation("b", GPU), allocation("c", GPU, on="n2")]
+    state = state_of(
+        cluster_value(
+            [queue("p", queue("low"), guaranteed("high", 9), max={"gpu": 3})],
+            [node("n1", {"gpu": 2 + free}), node("n2", {"gpu": 1})],
+            [
+                application("runs", "root.p.low", *held),
+                application("asks", "root.p.high", asks=(ask("ask", GPU),)),
+            ],
+        )
+    )
+    assert broken(state, plan_of(state, "n1", "c")) == law
+
+
+def test_the_node_in_words() -> None:
+    state = two_nodes({}, {}, wanted=2)
+    assert verdicts(state, plan_of(state, "n1", "a", "c"))["YK-08"].detail == (
+        "c is on n2, not on n1, where the ask is to go; "
+        "node n1 would have 1 gpu for the ask's 2 gpu"
+    )
+    assert verdicts(state, plan_of(state, "n9", "a"))["YK-08"].detail == "there is no node n9"
+    assert verdicts(state, plan_of(state, None, "a"))["YK-08"].detail == "the plan names no node"
+
+
+REQUIRED_NODE: Json = {"of_ask": {"requiredNodeId": "n1"}}
+
+
+@pytest.mark.parametrize(
+    ("node_id", "taken", "law"),
+    [
+        ("n1", ["a"], []),
+        ("n1", ["a", "b"], []),
+        ("n1", ["a", "c"], ["YK-08"]),
+        ("n2", ["c"], ["YK-08"]),
+    ],
+)
+def test_a_required_node(node_id: str, taken: list[str], law: list[str]) -> None:
+    state = two_nodes({}, {}, **REQUIRED_NODE)
+    assert broken(state, plan_of(state, node_id, *taken)) == law
+
+
+def test_a_required_node_with_room_has_no_victims_elsewhere() -> None:
+    state = two_nodes({"capacity": {"gpu": 9}}, {}, **REQUIRED_NODE)
+    assert broken(state, plan_of(state, "n1", "c")) == ["YK-08"]
+
+
+@pytest.mark.parametrize(("disk", "law"), [(0, []), (1, ["YK-08"])])
+def test_less_than_nothing_is_enough_for_nothing(disk: int, law: list[str]) -> None:
+    """A type that the ask names with 0 may be overdrawn, on the node and in the queue above."""
+    held = [allocation("a", GPU), allocation("d", {"disk": 2})]
+    wanted = {"gpu": 1, "disk": disk}
+    for room, taken in ((1, ["a"]), (2, [])):
+        state = state_of(
+            cluster_value(
+                [queue("p", queue("low"), guaranteed("high", 9), max={"disk": 1, "gpu": 9})],
+                [node("n1", {"gpu": room, "disk": 1})],
+                [
+                    application("runs", "root.p.low", *held),
+                    application("asks", "root.p.high", asks=(ask("ask", wanted),)),
+                ],
+            )
+        )
+        plan = plan_of(state, "n1" if taken else None, *taken, rules=CODE)
+        assert broken(state, plan) == law
+
+
+@pytest.mark.parametrize(
+    ("change", "law"),
+    [
+        ({"schedulable": False}, []),
+        ({"reservations": ["other"]}, []),
+        ({"available": {"gpu": -1}}, ["YK-08"]),
+        ({"available": {"gpu": 0, "disk": 0}}, []),
+        ({"available": {"gpu": 0, "disk": -1}}, ["YK-08"]),
+    ],
+)
+def test_a_required_node_is_compared_in_every_type(change: Json, law: list[str]) -> None:
+    state = two_nodes(change, {}, **REQUIRED_NODE)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+@pytest.mark.parametrize(
+    ("n1", "high", "law"),
+    [
+        ({"gpu": 1}, {}, []),
+        ({"gpu": 0}, {}, ["YK-08"]),
+        ({"gpu": 1}, {"max": GPU}, []),
+        ({"gpu": 1}, {"max": {"gpu": 1, "disk": 1}}, []),
+    ],
+)
+def test_evicting_nothing(n1: Json, high: Json, law: list[str]) -> None:
+    """It needs no guaranteed, no permission and no victims, but room on a node."""
+    state = one_node(
+        queue("low"),
+        queue("high", **high),
+        running={"root.low": [allocation("a", GPU)]},
+        size=n1["gpu"] + 1,
+        triggeredPreemption=True,
+    )
+    assert broken(state, plan_of(state, None)) == law
+
+
+@pytest.mark.parametrize(
+    "change", [{"schedulable": False}, {"reservations": ["other"]}, {"reservations": ["stale"]}]
+)
+def test_evicting_nothing_needs_a_node_that_may_be_used_now(change: Json) -> None:
+    """No reservation is cancelled for it."""
+    state = two_nodes({"capacity": {"gpu": 9}, **change}, {})
+    assert broken(state, plan_of(state, None)) == ["YK-08"]
+    state = two_nodes({"capacity": {"gpu": 9}}, {}, x={"vetoNodes": ["n1"]})
+    assert broken(state, plan_of(state, None)) == ["YK-08"]
+
+
+def test_evicting_nothing_needs_room_below_every_maximum() -> None:
+    state = one_node(
+        queue("p", queue("low"), guaranteed("high", 2), max={"gpu": 2}),
+        running={"root.p.low": [allocation("a", {"gpu": 2})]},
+        path="root.p.high",
+    )
+    assert verdicts(state, plan_of(state, None))["YK-08"].detail == (
+        "queue root.p has 0 gpu left of its maximum, the ask is 1 gpu"
+    )
+
+
+def test_evicting_nothing_on_a_required_node() -> None:
+    free = {"capacity": {"gpu": 9}}
+    state = two_nodes({"schedulable": False, **free}, {}, **REQUIRED_NODE)
+    assert broken(state, plan_of(state, None)) == []
+    state = two_nodes({}, free, **REQUIRED_NODE)
+    assert broken(state, plan_of(state, None)) == ["YK-08"]

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.problem.yunikorn import YuniKornProblem
-from tests.yunikorn.admitted import admitted, problem_of
+import pytest
+
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import (
+    CODE,
+    GPU,
+    broken,
+    guaranteed,
+    one_node,
+    plan_of,
+    two_nodes,
+    verdicts,
+)
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -19,7 +30,7 @@ from tests.yunikorn.building import (
 A, B = frozenset({"a"}), frozenset({"b"})
 
 
-def department(limit: Json, high: Json | None = None, **more: Any) -> YuniKornProblem:
+def department(limit: Json, high: Json | None = None, **more: Any) -> Court:
     """Build a node with 1 of 4 available: below ``root.p``, low runs 2 and 1, high asks for 2."""
     value = cluster_value(
         [
@@ -39,30 +50,90 @@ def department(limit: Json, high: Json | None = None, **more: Any) -> YuniKornPr
         ],
         **more,
     )
-    return problem_of(value)
+    return Court(value)
 
 
 def test_the_maximum_above_the_ask_holds_afterwards() -> None:
     """The node has room once b is gone; queue p has room for 2 of 3 only once a is gone."""
-    problem = department({"gpu": 3})
-    assert admitted(problem) == {"n1": {A, A | B}}
-    assert admitted(problem, without={"YK-09"}) == {"n1": {A, B, A | B}}
-    assert admitted(problem, "yunikorn-code") == {"n1": {A, B, A | B}}
+    court = department({"gpu": 3})
+    assert court.admitted() == {"n1": {A, A | B}}
+    assert court.admitted(without={"YK-09"}) == {"n1": {A, B, A | B}}
+    assert court.admitted("yunikorn-code") == {"n1": {A, B, A | B}}
 
 
 def test_a_type_that_the_maximum_lacks_is_not_limited() -> None:
-    assert admitted(department({"mem": 1})) == {"n1": {A, B, A | B}}
+    assert department({"mem": 1}).admitted() == {"n1": {A, B, A | B}}
 
 
 def test_at_the_root_such_a_type_counts_as_none() -> None:
     """The root of a real cluster has all types of its nodes; this one was told otherwise."""
-    problem = department({}, x={"rootMax": {"mem": 8}})
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-09"}) == {"n1": {A, B, A | B}}
+    court = department({}, x={"rootMax": {"mem": 8}})
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-09"}) == {"n1": {A, B, A | B}}
 
 
 def test_the_queue_of_the_ask_has_nobody_to_make_room() -> None:
     """YK-07 alone would forbid everything, too: the queue is a fence to itself."""
-    problem = department({}, high={"gpu": 1})
-    assert admitted(problem, without={"YK-07"}) == {"n1": set()}
-    assert admitted(problem, without={"YK-07", "YK-09"}) == {"n1": {A, B, A | B}}
+    court = department({}, high={"gpu": 1})
+    assert court.admitted(without={"YK-07"}) == {"n1": set()}
+    assert court.admitted(without={"YK-07", "YK-09"}) == {"n1": {A, B, A | B}}
+
+
+@pytest.mark.parametrize(
+    ("most", "taken", "law"),
+    [
+        ({"gpu": 2}, ["a"], ["YK-09"]),
+        ({"gpu": 2}, ["a", "b"], []),
+        ({"gpu": 3}, ["a"], []),
+        ({"gpu": 3, "disk": 1}, ["a"], []),
+        ({"disk": 1}, ["a"], []),
+    ],
+)
+def test_within_limits(most: Json, taken: list[str], law: list[str]) -> None:
+    """Queue p uses 3 of its maximum; the ask takes one more."""
+    held = [allocation(key, GPU) for key in "abc"]
+    state = one_node(
+        queue("p", queue("low"), guaranteed("high", 9), max=most),
+        running={"root.p.low": held},
+        path="root.p.high",
+        size=3,
+    )
+    plan = plan_of(state, "n1", *taken)
+    assert broken(state, plan) == law
+    assert broken(state, plan.model_copy(update={"rules": CODE})) == []
+
+
+@pytest.mark.parametrize(
+    ("x", "law"),
+    [
+        ({}, []),
+        ({"rootMax": {"gpu": 3}}, []),
+        ({"rootMax": {"gpu": 2}}, ["YK-09"]),
+        ({"rootMax": {"disk": 9}}, ["YK-09"]),
+        ({"noRootMax": True}, ["YK-09"]),
+    ],
+)
+def test_the_root_has_what_the_nodes_have(x: Json, law: list[str]) -> None:
+    """All three GPUs are in use; a type that is not in the maximum of the root is nowhere."""
+    state = two_nodes({}, {}, x=x)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+def test_what_is_being_preempted_counts_for_limits() -> None:
+    """Queue p uses 3, of which one is going: its maximum is 2 all the same."""
+    held = [allocation("a", GPU), allocation("b", GPU), allocation("gone", GPU, preempted=True)]
+    state = one_node(
+        queue("p", queue("low"), guaranteed("high", 9), max={"gpu": 2}),
+        running={"root.p.low": held},
+        path="root.p.high",
+        size=3,
+    )
+    assert broken(state, plan_of(state, "n1", "a")) == ["YK-09"]
+    assert broken(state, plan_of(state, "n1", "a", "b")) == []
+
+
+def test_limits_in_words() -> None:
+    state = two_nodes({}, {}, x={"rootMax": {"gpu": 2}})
+    assert verdicts(state, plan_of(state, "n1", "a"))["YK-09"].detail == (
+        "queue root would have 3 gpu, its maximum is 2 gpu"
+    )

@@ -6,8 +6,28 @@ from typing import Any
 
 import pytest
 
-from tests.yunikorn.admitted import admitted, problem_of
-from tests.yunikorn.building import Json, allocation, two_queues
+from tests.laws.judges_yunikorn import Court
+from tests.verifier.yunikorn.plans import (
+    CODE,
+    DESIGN,
+    GPU,
+    REQUIRED,
+    broken,
+    full_node,
+    guaranteed,
+    plan_of,
+)
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+    two_queues,
+)
 
 A = frozenset({"a"})
 
@@ -28,22 +48,95 @@ def state(*, enabled: bool = True, **of_ask: Any) -> Json:
     ],
 )
 def test_nobody_goes_for_an_ask_that_may_not_preempt(value: Json) -> None:
-    problem = problem_of(value)
-    assert admitted(problem) == {"n1": set()}
-    assert admitted(problem, without={"YK-11"}) == {"n1": {A}}
+    court = Court(value)
+    assert court.admitted() == {"n1": set()}
+    assert court.admitted(without={"YK-11"}) == {"n1": {A}}
 
 
 def test_otherwise_somebody_may() -> None:
-    assert admitted(problem_of(state())) == {"n1": {A}}
+    assert Court(state()).admitted() == {"n1": {A}}
 
 
 def test_a_required_node_is_made_free_whatever_the_partition_says() -> None:
     value = state(enabled=False, requiredNodeId="n1", x={"allowPreemptOther": False})
-    assert admitted(problem_of(value), "yunikorn-required-node") == {"n1": {A}}
+    assert Court(value).admitted("yunikorn-required-node") == {"n1": {A}}
 
 
 def test_an_ask_with_a_required_node_does_so_once() -> None:
-    problem = problem_of(state(requiredNodeId="n1", triggeredPreemption=True))
-    assert admitted(problem, "yunikorn-required-node") == {"n1": set()}
-    without = admitted(problem, "yunikorn-required-node", without={"YK-11"})
+    court = Court(state(requiredNodeId="n1", triggeredPreemption=True))
+    assert court.admitted("yunikorn-required-node") == {"n1": set()}
+    without = court.admitted("yunikorn-required-node", without={"YK-11"})
     assert without == {"n1": {A}}
+
+
+@pytest.mark.parametrize(
+    ("of_ask", "enabled", "law"),
+    [
+        ({}, True, []),
+        ({"age": 0}, True, []),
+        ({"x": {"preemptCheckTime": 1_800_000_000 * 10**9}}, True, []),
+        ({"triggeredPreemption": True}, True, ["YK-11"]),
+        ({"x": {"allowPreemptOther": False}}, True, ["YK-11"]),
+        ({}, False, ["YK-11"]),
+    ],
+)
+def test_may_preempt(of_ask: Json, enabled: bool, law: list[str]) -> None:  # noqa: FBT001
+    value = cluster_value(
+        [queue("low"), guaranteed("high", 9)],
+        [node("n1", GPU)],
+        [
+            application("runs", "root.low", allocation("a", GPU)),
+            application("asks", "root.high", asks=(ask("ask", GPU, **of_ask),)),
+        ],
+        preemption={"enabled": enabled},
+    )
+    state = state_of(value)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+@pytest.mark.parametrize(
+    ("of_ask", "law"),
+    [
+        ({}, []),
+        ({"x": {"allowPreemptOther": False}}, []),
+        ({"triggeredPreemption": True}, ["YK-11"]),
+    ],
+)
+def test_with_a_required_node_only_an_earlier_attempt_forbids_it(
+    of_ask: Json, law: list[str]
+) -> None:
+    """No guaranteed is needed, and the own queue may give victims."""
+    value = cluster_value(
+        [queue("high", guaranteed={"gpu": 9}, preemption_policy="disabled")],
+        [node("n1", GPU)],
+        [
+            application("runs", "root.high", allocation("a", GPU)),
+            application(
+                "asks", "root.high", asks=(ask("ask", GPU, requiredNodeId="n1", **of_ask),)
+            ),
+        ],
+        preemption={"enabled": False},
+    )
+    state = state_of(value)
+    assert broken(state, plan_of(state, "n1", "a")) == law
+
+
+@pytest.mark.parametrize(
+    ("of_ask", "rules", "law"),
+    [
+        ({}, DESIGN, []),
+        ({}, CODE, []),
+        ({}, REQUIRED, ["YK-08", "YK-11"]),
+        ({"requiredNodeId": "n1"}, DESIGN, ["YK-11"]),
+        ({"requiredNodeId": "n1"}, CODE, ["YK-11"]),
+        ({"requiredNodeId": "n1"}, REQUIRED, []),
+    ],
+)
+def test_an_ask_with_a_required_node_has_rules_of_its_own(
+    of_ask: Json, rules: str, law: list[str]
+) -> None:
+    state = full_node(**of_ask)
+    assert broken(state, plan_of(state, "n1", "plain", rules=rules)) == law
+    for status in ("infeasible", "unknown"):
+        nothing = plan_of(state, None, rules=rules, status=status)
+        assert broken(state, nothing) == (["YK-11"] if law else [])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import planner
+from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import broken, plan_of
-from tests.yunikorn.admitted import admitted, problem_of
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -40,9 +40,9 @@ def test_something_must_be_left_of_the_guaranteed(
     guaranteed: int, sets: set[frozenset[str]]
 ) -> None:
     """The queue uses 2 and asks for 4: of 3 one is left, into which the ask does not fit."""
-    problem = problem_of(needy({"gpu": 4}, {"gpu": 2}, {"gpu": guaranteed}))
-    assert admitted(problem, WRITTEN) == {"n1": sets}
-    assert admitted(problem, WRITTEN, without={"YK-12"}) == {"n1": {A}}
+    court = Court(needy({"gpu": 4}, {"gpu": 2}, {"gpu": guaranteed}))
+    assert court.admitted(WRITTEN) == {"n1": sets}
+    assert court.admitted(WRITTEN, without={"YK-12"}) == {"n1": {A}}
 
 
 @pytest.mark.parametrize("wanted", [2, 3, 9])
@@ -62,9 +62,9 @@ def test_a_tree_shows_that_no_victims_help(left: int) -> None:
 
 
 def test_the_core_asks_for_more() -> None:
-    problem = problem_of(needy({"gpu": 4}, {"gpu": 2}, {"gpu": 3}))
-    assert admitted(problem, WRITTEN) == {"n1": {A}}
-    assert admitted(problem) == {"n1": set()}
+    court = Court(needy({"gpu": 4}, {"gpu": 2}, {"gpu": 3}))
+    assert court.admitted(WRITTEN) == {"n1": {A}}
+    assert court.admitted() == {"n1": set()}
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_the_core_asks_for_more() -> None:
 def test_one_type_of_the_ask_is_enough(
     guaranteed: dict[str, int], sets: set[frozenset[str]]
 ) -> None:
-    problem = problem_of(needy({"gpu": 4, "mem": 5}, {"gpu": 2}, guaranteed))
-    assert admitted(problem, WRITTEN) == {"n1": sets}
+    court = Court(needy({"gpu": 4, "mem": 5}, {"gpu": 2}, guaranteed))
+    assert court.admitted(WRITTEN) == {"n1": sets}
 
 
 def test_a_queue_without_any_guaranteed_may_not_preempt() -> None:
-    problem = problem_of(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
-    assert admitted(problem, WRITTEN) == {"n1": set()}
-    assert admitted(problem, WRITTEN, without={"YK-12"}) == {"n1": {A}}
+    court = Court(two_queues(allocation("a", {"gpu": 4}), guaranteed=0))
+    assert court.admitted(WRITTEN) == {"n1": set()}
+    assert court.admitted(WRITTEN, without={"YK-12"}) == {"n1": {A}}

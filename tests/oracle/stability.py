@@ -44,9 +44,9 @@ class Stability:
         }
         self.all = Enumeration(self.legal, costs)
         for victims, terms in self.all.known.items():
-            terms[RELAPSES] = len(self.relapses(self.legal.keys(victims)))
+            terms[RELAPSES] = len(self.cascade_replay(self.legal.keys(victims)))
 
-    def relapses(self, victims: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def cascade_replay(self, victims: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return whom each of some victims would preempt, where it would preempt anybody."""
         gone = {key: self.reasons[key] for key in victims}
         cluster = Cluster(requeued(self.after, gone), NOW)

@@ -231,7 +231,7 @@ def forged(state: RandomState, original: Original, keys: Sequence[str]) -> Itera
     """
     try:
         planning = start(read(state), Given(PENDING, state.assignment))
-        planning.adopt(find_profile(original.objective))
+        planning.set_objective(find_profile(original.objective))
         yield from _forged(planning, original, keys)
     except (InputError, InternalError):
         return

@@ -71,7 +71,7 @@ class Case:
         """Yield a plan with other victims, right in every number, with the trees of another."""
         given = Given(self.pending, self.assignment, rules=self.rules)
         planning, profile = start(self.state, given), find_profile(OBJECTIVE)
-        planning.adopt(profile)
+        planning.set_objective(profile)
         known = {each.key: i for i, each in enumerate(planning.problem.workloads)}
         positions = [known[key] for key in keys]
         terms, certificate = planning.table.evaluate(positions), plan.certificate

@@ -146,7 +146,9 @@ def test_engines_agree(source: Callable[..., Iterator[Case]], *, fair: bool) -> 
         planning = planned(case, random.Random(number))  # noqa: S311 - test data
         if planning is None:
             continue
-        profile = planning.adopt(PROFILES[OBJECTIVES[(proved + impossible) % len(OBJECTIVES)]])
+        profile = planning.set_objective(
+            PROFILES[OBJECTIVES[(proved + impossible) % len(OBJECTIVES)]]
+        )
         ours = outcome_of(solve(planning, profile, Deadline()))
         if ours[0] == "infeasible":
             impossible += 1

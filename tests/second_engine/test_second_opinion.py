@@ -15,7 +15,7 @@ from planner.solver import mathopt, second_opinion
 from planner.solver.engine import Deadline, Run
 from planner.solver.kueue.planning import KueueRules, Planning
 from planner.solver.kueue.solve import set_up, settled
-from planner.solver.mathopt import Kind, Said, translate
+from planner.solver.mathopt import Kind, MipAnswer, translate
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion
 from planner.solver.start import Given, start
@@ -36,7 +36,7 @@ def searches(*, fair: bool) -> Iterator[tuple[Search, list[tuple[int, ...]]]]:
         instance = random_instance(pick, 5, fair=fair)
         planning = start(instance.state, Given(PREEMPTOR, instance.assignment))
         assert isinstance(planning, Planning)
-        planning.adopt(PROFILE)
+        planning.set_objective(PROFILE)
         if settled(planning):
             continue
         ready = set_up(planning, PROFILE, Deadline(), planning.greedy_plan())
@@ -121,7 +121,7 @@ def test_one_engine_alone_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> No
     search, legal = one_search()
     best = min(values(search, ("count",), legal))
     with monkeypatch.context() as patch:
-        patch.setattr(mathopt, "ask", lambda *_: Said(infeasible=False))
+        patch.setattr(mathopt, "ask", lambda *_: MipAnswer(infeasible=False))
         opinion = ask(search, Deadline(), ("count",), best - 1)
     assert opinion.outcome == "unknown"
     assert opinion.engines[0].startswith("OR-Tools CP-SAT 9.")
@@ -143,13 +143,13 @@ def test_what_is_cut_off_and_conditions_are_kept_to() -> None:
     assert set(found) <= set(legal)
     assert len(found) == len(set(found))
     search.cut.clear()
-    k = next(k for k in search.alive if any(search.classes.first[k] in each for each in legal))
+    k = next(k for k in search.active if any(search.classes.first[k] in each for each in legal))
     opinion = ask(search, Deadline(), rows=[(Linear({k: 1}), 1)])
     assert opinion.counts is not None
     assert opinion.counts[k]
     assert ask(search, Deadline(), rows=[(Linear({k: 1}), 99)]).outcome == "none"
-    search.forced[k] = 1
-    search.alive = [other for other in search.alive if other != k]
+    search.lower[k] = 1
+    search.active = [other for other in search.active if other != k]
     assert ask(search, Deadline()) == Opinion("none")
 
 
@@ -193,9 +193,9 @@ def test_infeasible_is_not_believed_of_long_numbers() -> None:
     builder.at_most(Linear({x: 1, y: -(2**51)}), 0)
     program = translate(builder.proto)
     assert not program.exact
-    assert mathopt.ask(program, "SCIP", None) == Said(infeasible=False)
+    assert mathopt.ask(program, "SCIP", None) == MipAnswer(infeasible=False)
     short = Builder()
     x = short.new(0, 9)
     short.at_least(Linear({x: 2**60}), 10 * 2**60)  # ten units
     assert translate(short.proto).exact
-    assert mathopt.ask(translate(short.proto), "SCIP", None) == Said(infeasible=True)
+    assert mathopt.ask(translate(short.proto), "SCIP", None) == MipAnswer(infeasible=True)

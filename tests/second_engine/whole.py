@@ -81,7 +81,7 @@ class Whole:
         *,
         apart: bool,
     ) -> None:
-        planning.adopt(profile)
+        planning.set_objective(profile)
         self.profile, self.engine, self.deadline = profile, engine, deadline
         self.table: TermTable = planning.table
         self.greedy: AnyPlan = planning.greedy_plan()

@@ -21,7 +21,7 @@ from planner.reader import read_kueue_objects
 from planner.state import State
 
 Dump = dict[str, Any]
-Relapses = dict[str, tuple[str, ...]]
+CascadeReplay = dict[str, tuple[str, ...]]
 """Per victim that would preempt again, whom."""
 
 
@@ -60,13 +60,13 @@ def edited(
     return dump
 
 
-def relapses(dump: Dump, plan: Plan) -> Relapses:
+def cascade_replay(dump: Dump, plan: Plan) -> CascadeReplay:
     """Carry a plan out in a dump, and ask for each victim whom Kueue would then preempt."""
     victims = [victim.workload for victim in plan.victims if not victim.evicted]
     return asked(after(dump, plan), plan.now, victims)
 
 
-def asked(dump: Dump, now: datetime, victims: Iterable[str]) -> Relapses:
+def asked(dump: Dump, now: datetime, victims: Iterable[str]) -> CascadeReplay:
     """Ask for some pending workloads of a dump whom Kueue would preempt."""
     state = read_kueue_objects(dump, where="after", now=now)
     told = {}

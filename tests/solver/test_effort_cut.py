@@ -94,7 +94,7 @@ def asks() -> Iterator[tuple[AnyState, Given]]:
 def searched(state: AnyState, given: Given, profile: Profile) -> tuple[Search, Answer, bool] | None:
     """Search a question, and say whether it started from the scheduler's own plan."""
     planning = start(state, given)
-    planning.adopt(profile)
+    planning.set_objective(profile)
     if isinstance(planning, Planning):
         if settled(planning):
             return None
@@ -119,7 +119,7 @@ def test_never_worse_than_the_schedulers_own(
     for number, (state, given) in enumerate(source()):
         profile = PROFILES[OBJECTIVES[number % len(OBJECTIVES)]]
         planning = start(state, given)
-        planning.adopt(profile)
+        planning.set_objective(profile)
         greedy = planning.greedy_plan()
         done = searched(state, given, profile)
         if done is None:
@@ -143,12 +143,12 @@ def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.Monke
     """Every level finds any answer that is as good as the one that is known."""
     hasty = Cut()
     monkeypatch.setattr(hasty.chance, "choice", lambda _: "any")
-    kept, adopt = 0, Search._adopt  # noqa: SLF001 - where what is found is judged
+    kept, accept = 0, Search._accept  # noqa: SLF001 - where what is found is judged
 
     def watched(self: Search, found: list[int], measure: Measure | None, *, usable: bool) -> None:
         nonlocal kept
         before = self.incumbent
-        adopt(self, found, measure, usable=usable)
+        accept(self, found, measure, usable=usable)
         if usable and before is not None:
             assert self.values(self.answer) <= self.values(before)
             kept += self.answer == before != found
@@ -158,7 +158,7 @@ def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.Monke
         best = searched(state, given, profile)
         with monkeypatch.context() as patch:
             patch.setattr(search, "run", hasty)
-            patch.setattr(Search, "_adopt", watched)
+            patch.setattr(Search, "_accept", watched)
             done = searched(state, given, profile)
         if best and done and best[0].incumbent and done[0].incumbent:
             assert values(best[0], profile.levels) <= values(done[0], profile.levels)

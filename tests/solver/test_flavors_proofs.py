@@ -15,7 +15,7 @@ from planner.solver.kueue.flavors import TREES, Elsewhere, candidates_under, cho
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import set_up
 from planner.solver.levels import Answer, find_any
-from planner.solver.mathopt import Said
+from planner.solver.mathopt import MipAnswer
 from planner.solver.proving.grow import Grown
 from planner.solver.start import Given, start
 from planner.state import State
@@ -46,7 +46,7 @@ def proofs(plan: Plan) -> set[tuple[bool, str | None]]:
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let neither trees under other flavors nor a second engine be found."""
     monkeypatch.setattr(flavors, "grow", lambda *_: Grown())
-    monkeypatch.setattr(mathopt, "ask", lambda *_: Said(infeasible=False))
+    monkeypatch.setattr(mathopt, "ask", lambda *_: MipAnswer(infeasible=False))
 
 
 def test_trees_close_other_flavors() -> None:
@@ -124,7 +124,7 @@ def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
     planning = planning.with_flavors(other, ranked)
     planning.certify = certify
     profile = Profile("mine", "", (("D2",), ("D3",)))
-    planning.adopt(profile)
+    planning.set_objective(profile)
     for values, expected in (
         ([1, 2, 1], True),
         ([1, 3, 1], False),
@@ -136,7 +136,7 @@ def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
         bind(search, profile)
         beside = Elsewhere(profile, {}, values, Deadline())
         assert beside.is_no_better(planning, search) == expected, values
-    assert find_any(search, search.alive) == "optimal"
+    assert find_any(search, search.active) == "optimal"
     nothing = Elsewhere(profile, {("D3",): 1}, None, Deadline())
     assert nothing.is_no_better(planning, search)
     assert not Elsewhere(profile, {}, None, Deadline()).is_no_better(planning, search)

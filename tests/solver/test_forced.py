@@ -32,8 +32,8 @@ def test_without_a_forced_class_there_is_no_answer() -> None:
         ),
         classes=build_classes(problem, allowed, restricted, []),
         deadline=Deadline(),
-        alive=[0, 1],
-        forced={0: 1},
+        active=[0, 1],
+        lower={0: 1},
     )
     assert search.run_on([1]).outcome == "infeasible"
     assert search.run_on([0, 1]).outcome == "optimal"

@@ -18,7 +18,7 @@ from planner.solver.kueue.joint import solve as joint_solve
 from planner.solver.kueue.joint.question import ask
 from planner.solver.kueue.joint.rules import JointRules
 from planner.solver.levels import Answer, Least, LevelResult, solve_levels
-from planner.solver.mathopt import Said
+from planner.solver.mathopt import MipAnswer
 from planner.solver.search import Search
 from planner.state import State
 from planner.verifier.kueue.certificate import check_status
@@ -78,7 +78,7 @@ def too_many() -> State:
 
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the second engine know nothing."""
-    monkeypatch.setattr(mathopt, "ask", lambda *_: Said(infeasible=False))
+    monkeypatch.setattr(mathopt, "ask", lambda *_: MipAnswer(infeasible=False))
 
 
 def test_every_level_says_what_it_rests_on() -> None:

@@ -108,7 +108,7 @@ def told(plan: Plan, known: Stability) -> Iterator[str]:
     for each in filter(None, (plan, plan.greedy)):
         if each.stability is not None:
             found = {one.victim: one.targets for one in each.stability}
-            expected = known.relapses(each.keys)
+            expected = known.cascade_replay(each.keys)
             if found != expected:
                 yield f"after {each.keys} {found}, by the pages {expected}"
 

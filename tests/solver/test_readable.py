@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from planner.proof.box import Box, Row, is_contradiction
-from planner.solver.proving.program import Look, readable
+from planner.solver.proving.program import BoxRows, readable
 
 
-class Rows(Look):
+class Rows(BoxRows):
     """Rows over a box, without a question."""
 
     def __init__(self, rows: dict[str, Row], most: list[int]) -> None:

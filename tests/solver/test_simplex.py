@@ -66,10 +66,10 @@ def test_rows_are_missed_at_a_price_only_if_they_may() -> None:
     """Five are needed of four; the row may be missed by units of its largest coefficient."""
     program = Simplex([1.0], [4.0], [row([2], 10)], PRICE)
     assert program.solve().impossible
-    program.relent(missed=True)
+    program.allow_misses(missed=True)
     missed = program.solve()
     assert not missed.impossible
     assert missed.duals is not None
     assert missed.duals.tolist() == pytest.approx([PRICE / 2])
-    program.relent(missed=False)
+    program.allow_misses(missed=False)
     assert program.solve().impossible

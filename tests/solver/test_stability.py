@@ -26,7 +26,7 @@ from tests.cluster import (
     state_of,
 )
 from tests.conftest import ROOT, TEST_ALL, recorded_root
-from tests.solver.ping_pong import Dump, relapses
+from tests.solver.ping_pong import Dump, cascade_replay
 
 FILES = (
     *("small-classical-flat", "small-classical-hier", "small-fair-flat", "small-fair-hier"),
@@ -49,7 +49,7 @@ def test_equal_to_editing_the_dump() -> None:
             plan = planning.greedy_plan()
             if not plan.victims:
                 continue
-            expected = relapses(line["state"], plan)
+            expected = cascade_replay(line["state"], plan)
             found = cascades_of(planning, plan)
             assert {one.victim: one.targets for one in found} == expected, line["id"]
             assert all(one.preemptor == (plan.preemptor in one.targets) for one in found)
@@ -82,7 +82,7 @@ def test_victim_reclaims_from_the_preemptor() -> None:
     assert set(plan.keys) == {"ns/small", "ns/big"}
     expected = Cascade(victim="ns/small", targets=(PENDING,), preemptor=True)
     assert cascades_of(planning, plan) == (expected,)
-    assert relapses(dump, plan) == {"ns/small": (PENDING,)}
+    assert cascade_replay(dump, plan) == {"ns/small": (PENDING,)}
 
 
 def third_party(
@@ -153,7 +153,7 @@ def test_place_in_the_queue_after_the_eviction(*, sorting: bool) -> None:
     ]
     expected = {"ns/victim": ("ns/peer",)} if sorting else {}
     assert {one.victim: one.targets for one in cascades_of(planning, plan)} == expected
-    assert relapses(dump, plan) == expected
+    assert cascade_replay(dump, plan) == expected
 
 
 def test_a_plan_says_it_when_asked() -> None:

@@ -12,7 +12,7 @@ from planner.errors import UnsupportedError
 from planner.models.kueue.candidates import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
-from planner.solver.kueue.aftermath import Relapses, cascades
+from planner.solver.kueue.aftermath import CascadeReplay, cascades
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import ROOT, TEST_ALL
 from tests.solver.test_stability import third_party
@@ -42,7 +42,7 @@ class Asked:
             terms = self.measured.terms[victims]
             self.measured.terms[victims] = {**terms, "D11": len(found)}
         candidates = eligible(problem, without={"FS-06"}).nonzero()[0].tolist()
-        self.relapses = Relapses(
+        self.cascade_replay = CascadeReplay(
             truth.state, snapshot, preemptor, assignment, workloads, candidates, codes
         )
 
@@ -111,22 +111,22 @@ def test_lessons_are_true_of_every_legal_set() -> None:
     for name, fair in FILES:
         for line in asked(name, fair=fair):
             for victims in line.truth.legal:
-                count = line.relapses.count(line.positions(victims))
+                count = line.cascade_replay.count(line.positions(victims))
                 assert count == len(line.unstable[victims]), line.truth.id
-            for lesson in line.relapses.lessons:
+            for cut in line.cascade_replay.cuts:
                 alike = 0
                 for victims in line.truth.legal:
                     chosen = set(line.positions(victims))
                     if (
-                        chosen >= {lesson.victim, *lesson.going}
-                        and not chosen & lesson.staying
+                        chosen >= {cut.victim, *cut.going}
+                        and not chosen & cut.staying
                         and all(
                             sum(of.get(position, 0) for position in chosen) == total
-                            for of, total in lesson.sums
+                            for of, total in cut.sums
                         )
                     ):
                         alike += 1
-                        assert lesson.victim in line.unstable[victims], line.truth.id
+                        assert cut.victim in line.unstable[victims], line.truth.id
                 assert alike
                 taught += 1
                 elsewhere += alike > 1
@@ -140,7 +140,7 @@ def test_the_steady_never_preempt_again() -> None:
         for line in asked(name, fair=fair):
             for key in line.truth.keys:
                 position = line.measured.position[key]
-                calm = line.relapses.is_steady(position)
+                calm = line.cascade_replay.is_steady(position)
                 steady += calm
                 others += not calm
                 if calm:

@@ -43,13 +43,13 @@ def admitted(line: Asked) -> set[Victims] | None:
     """List all answers of the search, each found once and then cut off; None without a search."""
     planning = start(line.truth.state, Given(line.truth.pending, line.truth.given))
     profile = demanding_stability(PLAIN)
-    planning.adopt(profile)
+    planning.set_objective(profile)
     if settled(planning) is not None:
         return None
     search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
     search.incumbent = None
     found: set[Victims] = set()
-    while find_any(search, search.alive) == "optimal":
+    while find_any(search, search.active) == "optimal":
         keys = [planning.problem.workloads[i].key for i in search.classes.take(search.answer)]
         found.add(frozenset(keys))
         search.cut.append(search.answer)

@@ -42,7 +42,7 @@ def settled(profile: Profile, names: set[str], claimed: Sequence[Measure]) -> tu
     """
     planning = start(state_of(*third_party()), Given(PENDING))
     assert isinstance(planning, Planning)
-    planning.adopt(profile)
+    planning.set_objective(profile)
     search: Search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
     place = {w.key: i for i, w in enumerate(planning.problem.workloads)}
     search.incumbent = search.classes.counts([place[name] for name in names])

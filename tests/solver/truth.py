@@ -9,7 +9,7 @@ import planner
 from planner.api import AssignmentInput
 from planner.assignment import Assignment, flavor_resources, read_assignment
 from planner.models.kueue.candidates import eligible
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
@@ -76,7 +76,7 @@ class Truth:
         table = term_table(problem, snapshot, eligible(problem))
         if profile is None:
             return Measured(self, problem, table)
-        return Measured(self, problem, adopt(profile, table, dict, dict))
+        return Measured(self, problem, apply_profile(profile, table, dict, dict))
 
 
 class Measured:

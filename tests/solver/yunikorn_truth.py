@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import planner
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
-from planner.objective.adoption import adopt, spelled_out
+from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Level, YuniKornPlan
@@ -77,7 +77,7 @@ class YuniKornTruth:
     def _search(self, objective: str, costs: Mapping[str, int] | None) -> Found:
         """Search as if the ask might preempt: the lists do not look at YK-11."""
         planning = self.planning(costs)
-        planning.table = adopt(PROFILES[objective], planning.table, dict, dict)
+        planning.table = apply_profile(PROFILES[objective], planning.table, dict, dict)
         profile = spelled_out(PROFILES[objective], planning.table)
         greedy = planning.greedy_plan()
         ready, answer = search_yunikorn(planning, profile, Deadline(), greedy)
@@ -115,7 +115,9 @@ class Measured:
     def __init__(self, truth: YuniKornTruth, profile: Profile | None = None) -> None:
         planning = truth.planning()
         keys = [one.allocation_key for one in planning.problem.allocations]
-        self.table = adopt(profile, planning.table, dict, dict) if profile else planning.table
+        self.table = (
+            apply_profile(profile, planning.table, dict, dict) if profile else planning.table
+        )
         self.last_tier, self.opted_out = truth.last_tier, truth.opted_out
         self.order = {key: int(planning.problem.order[i]) for i, key in enumerate(keys)}
         self.terms: dict[Victims, Terms] = {

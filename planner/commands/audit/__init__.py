@@ -1,23 +1,20 @@
 """Many states, each of its pending workloads: the scheduler's own answer beside the optimum.
 
-instance.py    files, folders and recorded lines to packed states; a packed state to an instance
-judge.py       one pending workload: what is wrong with the scheduler's own answer
-kueue.py       what documented precedence leaves of it
-redundancy.py  whom the scheduler's own answer takes without need
-record.py      what comes out: cases, failures, totals
-tally.py       many cases to totals
-sweep.py       what is done with one state done with many, as a batch
-many.py        all of it for one state in memory, or for many in files
+instance.py  files, folders and recorded lines to packed states; a packed state to an instance
+judge.py     one pending workload: what is wrong with the scheduler's own answer
+kueue.py     what documented precedence leaves of it
+record.py    what comes out: cases, failures, totals
+sweep.py     what is done with one state done with many, as a batch
+many.py      all of it for one state in memory, or for many in files; many cases to totals
 
 Source: docs/design/theory.md §1; docs/design/needs.md §1.
 """
 
 from planner.commands.audit.instance import Packed, open_packed, packed_states
 from planner.commands.audit.judge import Question, audit_instance
-from planner.commands.audit.many import audit, audit_states, summarise
+from planner.commands.audit.many import Tally, audit, audit_states, summarise
 from planner.commands.audit.record import Audit, Case, Failure, StateAudit
 from planner.commands.audit.sweep import Settings
-from planner.commands.audit.tally import Tally
 
 __all__ = [
     "Audit",

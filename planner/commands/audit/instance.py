@@ -16,6 +16,7 @@ from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.source import EXTENSIONS, Source
 from planner.solver.start import pending_workloads
 from planner.state import AnyState
+from planner.state.release import AUTO
 
 LINES: Final = (".jsonl", ".jsonl.gz")
 STDIN: Final = "-"
@@ -94,8 +95,8 @@ def count_states(paths: Iterable[str]) -> int | None:
     return total
 
 
-def open_packed(packed: Packed) -> Instance:
-    """Read a packed state.
+def open_packed(packed: Packed, release: str = AUTO) -> Instance:
+    """Read a packed state, by the rules of a release of Kueue or of the one that it tells.
 
     Raises
     ------
@@ -103,8 +104,8 @@ def open_packed(packed: Packed) -> Instance:
         If it cannot be used.
     """
     if isinstance(packed.content, bytes):
-        return _recorded(packed.name, parse_line(packed.content, packed.name))
-    state = read_loaded(packed.content)
+        return _recorded(packed.name, parse_line(packed.content, packed.name), release)
+    state = read_loaded(packed.content, release=release)
     return Instance(packed.name, state, pending_workloads(state))
 
 
@@ -128,7 +129,7 @@ def _in_folder(
     below = [child for child in children if child.is_dir() and not child.name.startswith(".")]
     if any(_is_state(child) for child in children):
         together = load(folder, max_bytes)
-        if sum(_is_whole(text.data) for text in together.texts) > 1:
+        if sum(all(each.search(text.data) for each in _WHOLE) for text in together.texts) > 1:
             for text in together.texts:
                 yield Packed(text.where, load(text.where, max_bytes))
         else:
@@ -147,15 +148,10 @@ def _is_state(path: Path) -> bool:
     return path.is_file() and path.name.removesuffix(".gz").endswith(EXTENSIONS)
 
 
-def _is_whole(data: bytes) -> bool:
-    """Say whether a text looks like a complete dump: of queues and of what runs in them."""
-    return all(pattern.search(data) for pattern in _WHOLE)
-
-
-def _recorded(name: str, line: Mapping[str, Any]) -> Instance:
+def _recorded(name: str, line: Mapping[str, Any], release: str) -> Instance:
     """Read a recorded line; one that names nobody is about everybody who waits."""
     if "state" in line:
-        kueue = state_of_kueue(line, name)
+        kueue = state_of_kueue(line, name, release)
         assignment = line.get("assignment")
         fixed = assignment if isinstance(assignment, dict) else None
         return Instance(name, kueue, _named(line.get("pending"), kueue), fixed)
@@ -166,7 +162,7 @@ def _recorded(name: str, line: Mapping[str, Any]) -> Instance:
         ask = line.get("ask")
         key = ask.get("allocationKey") if isinstance(ask, dict) else None
         return Instance(name, yunikorn, _named(key, yunikorn))
-    state = read_objects(line, where=name)
+    state = read_objects(line, where=name, release=release)
     return Instance(name, state, pending_workloads(state))
 
 

@@ -5,7 +5,7 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,7 +20,6 @@ from planner.commands.audit.record import (
     Ratio,
     StateAudit,
 )
-from planner.commands.audit.redundancy import needless
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
@@ -28,6 +27,38 @@ from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
 from planner.solver.engine import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.state.release import AUTO
+
+WITHIN: Final = Profile(
+    "within",
+    "the fewest of the scheduler's own victims that would do",
+    levels=(("cost",), ("count",)),
+)
+"""Everybody else costs 1, so that a plan of cost 0 is a subset of the scheduler's own."""
+
+Solve = Callable[[Profile, Mapping[str, int]], AnyPlan]
+
+
+def needless(victims: Sequence[str], solve: Solve) -> tuple[str, ...] | None:
+    """Return the victims that a smallest legal subset of them spares.
+
+    Parameters
+    ----------
+    victims
+        Keys of a legal set.
+    solve
+        Returns the best plan under a profile and costs per key.
+
+    Returns
+    -------
+        None of them if every one is needed; ``None`` if that was not settled in time.
+    """
+    plan = solve(WITHIN, dict.fromkeys(victims, 0))
+    if plan.status != "optimal" or plan.terms["cost"]:
+        return None
+    kept = set(plan.keys)
+    return tuple(key for key in victims if key not in kept)
+
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be; it is always asked."""
@@ -42,7 +73,8 @@ class Question:
     """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
 
     ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
-    what is not modelled decides nothing.
+    what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
+    ``auto`` that of each state.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
@@ -51,6 +83,7 @@ class Question:
     laws: str | None = None
     pending: str | None = None
     assume: Assume | None = None
+    release: str = AUTO
 
     @property
     def asked(self) -> tuple[Profile, ...]:
@@ -104,6 +137,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy) for profile in question.asked
     )
+    judge = PRECEDENCE.find(planning) if fewest is False else None
     case = Case(
         state=instance.name,
         pending=greedy.preemptor,
@@ -115,9 +149,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         irredundant=None if spared is None else not spared,
         needless=spared or (),
         smallest=fewest,
-        precedence=_precedence(planning, instance, given, question, smallest)
-        if fewest is False
-        else None,
+        precedence=judge and judge(planning, instance, given, question.time_limit, smallest),
         judgements=judgements,
         ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
@@ -127,13 +159,6 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     if case.is_conditional:
         return case
     return case.model_copy(update={"findings": tuple(_findings(case))})
-
-
-def _precedence(
-    planning: AnyPlanning, instance: Instance, given: Given, question: Question, smallest: AnyPlan
-) -> Precedence | None:
-    judge = PRECEDENCE.find(planning)
-    return judge and judge(planning, instance, given, question.time_limit, smallest)
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
@@ -166,7 +191,7 @@ def _is_best(
     planning: AnyPlanning, profile: Profile, plan: AnyPlan, of_greedy: Mapping[str, int]
 ) -> bool | None:
     """Say whether the scheduler's own plan keeps to the wishes and is as good in every level."""
-    profile = planning.adopt(profile)
+    profile = planning.set_objective(profile)
     if not profile.wishes.are_kept(planning.table, planning.greedy_positions()):
         return False
     ours, theirs = (

@@ -2,24 +2,160 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
 
-from planner.batch import Limits, Row
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import Question, audit_instance
-from planner.commands.audit.record import Audit, Case, Failure, StateAudit
-from planner.commands.audit.sweep import HERE, Settings, heading, read_row, sweep
-from planner.commands.audit.tally import Tally
+from planner.commands.audit.record import (
+    Audit,
+    Case,
+    Failure,
+    FindingCode,
+    Gap,
+    Judgement,
+    PrecedenceCount,
+    StateAudit,
+    Summary,
+    Verdicts,
+)
+from planner.commands.audit.sweep import HERE, Settings, sweep
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import Assume
+from planner.plan import Assume, Shown
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
+from planner.term import EACH, find_term, in_order, priority_of
+
+
+@dataclass(slots=True)
+class _Difference:
+    """The running totals of one term under one objective."""
+
+    compared: int = 0
+    more: int = 0
+    less: int = 0
+    total: int = 0
+    greedy_total: int = 0
+    worst: int = 0
+    worst_case: str = ""
+
+    def add(self, gap: int, greedy: int, case: str) -> None:
+        self.compared += 1
+        self.more += gap > 0
+        self.less += gap < 0
+        self.total += gap
+        self.greedy_total += greedy
+        if gap > self.worst:
+            self.worst, self.worst_case = gap, case
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted so far, for objectives in the order in which they were asked."""
+
+    objectives: tuple[Profile, ...]
+    states: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
+    _findings: Counter[FindingCode] = field(default_factory=Counter)
+    _precedence: Counter[str] = field(default_factory=Counter)
+    _verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _shown: dict[str, Shown] = field(default_factory=dict)
+    _gaps: dict[tuple[str, str], _Difference] = field(default_factory=dict)
+
+    def add(self, case: Case) -> None:
+        """Count a case."""
+        self._counts["cases"] += 1
+        if case.is_conditional:
+            self._counts["conditional"] += 1
+            return
+        self._counts["with_victims"] += bool(case.victims)
+        self._counts["clean"] += not case.findings
+        self._counts["unproved"] += not case.proved
+        self._counts["infeasible"] += case.judgements[0].status == "infeasible"
+        self._findings.update(case.findings)
+        if (kept := case.precedence) is not None:
+            self._precedence["judged"] += 1
+            self._precedence["fewer"] += kept.fewer is True
+            self._precedence["smallest"] += kept.smallest is True
+            self._precedence["undecided"] += kept.fewer is None
+        for judgement in case.judgements:
+            self._judge(case, judgement)
+
+    def fail(self) -> None:
+        """Count a state, or a pending workload, that could not be audited."""
+        self._counts["failures"] += 1
+
+    def _judge(self, case: Case, judgement: Judgement) -> None:
+        name = judgement.objective
+        self._shown[name] = self._shown.get(name, Shown()).plus(judgement.shown)
+        self._verdicts[name, "proved"] += judgement.status in {"optimal", "infeasible"}
+        if judgement.best is not None:
+            self._verdicts[name, "best" if judgement.best else "not_best"] += 1
+        if not case.victims or case.outside_rules:  # outside its rules it may well be cheaper
+            return
+        where = f"{case.state}: {case.pending}"
+        for term, gap in judgement.gaps.items():
+            known = self._gaps.setdefault((name, term), _Difference())
+            known.add(gap, judgement.terms[term] + gap, where)
+
+    def summary(self) -> Summary:
+        """Return the totals."""
+        return Summary(
+            states=self.states,
+            cases=self._counts["cases"],
+            conditional=self._counts["conditional"],
+            with_victims=self._counts["with_victims"],
+            infeasible=self._counts["infeasible"],
+            clean=self._counts["clean"],
+            unproved=self._counts["unproved"],
+            failures=self._counts["failures"],
+            findings=dict(sorted(self._findings.items())),
+            precedence=PrecedenceCount(
+                **{name: self._precedence[name] for name in PrecedenceCount.model_fields}
+            ),
+            verdicts=tuple(self._verdict(profile.name) for profile in self.objectives),
+            gaps=tuple(
+                Gap(
+                    objective=profile.name,
+                    term=term,
+                    title=find_term(term).title,
+                    unit=find_term(term).unit,
+                    compared=found.compared,
+                    more=found.more,
+                    less=found.less,
+                    total=found.total,
+                    greedy_total=found.greedy_total,
+                    worst=found.worst,
+                    worst_case=found.worst_case,
+                )
+                for profile in self.objectives
+                for term in self._terms(profile)
+                if (found := self._gaps.get((profile.name, term))) is not None
+            ),
+        )
+
+    def _terms(self, profile: Profile) -> Iterator[str]:
+        """Yield the terms of an objective; for the victims of each priority all that were seen."""
+        counted = [term for name, term in self._gaps if name == profile.name]
+        seen = {term: 0 for term in counted if priority_of(term) is not None}
+        for term in profile.terms:
+            yield from in_order(seen) if term == EACH else (term,)
+
+    def _verdict(self, name: str) -> Verdicts:
+        best, not_best = self._verdicts[name, "best"], self._verdicts[name, "not_best"]
+        return Verdicts(
+            objective=name,
+            proved=self._verdicts[name, "proved"],
+            judged=best + not_best,
+            best=best,
+            not_best=not_best,
+            shown=self._shown.get(name, Shown()),
+        )
 
 
 def audit(  # noqa: PLR0913 - the public signature
@@ -74,11 +210,23 @@ def audit_states(
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
-    work = partial(audit_instance, question=question)
-    header = _header(paths, question, settings.limits)
-    results = sweep(paths, work, header, settings, max_bytes)
-    where = str(settings.file or "")
-    return summarise(question, (_read_row(row, where) for row in results))
+    answers = sweep(
+        paths,
+        partial(audit_instance, question=question),
+        StateAudit,
+        settings,
+        max_bytes,
+        kind="audit",
+        now=question.now,
+        release=question.release,
+        objectives=[repr(profile) for profile in question.asked],
+        time_limit=question.time_limit,
+        limits=asdict(settings.limits),
+        laws=question.laws,
+        pending=question.pending,
+        assume=question.assume,
+    )
+    return summarise(question, answers)
 
 
 def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
@@ -99,25 +247,4 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
         summary=tally.summary(),
         cases=tuple(cases),
         failures=tuple(failures),
-    )
-
-
-def _read_row(row: Row, where: str) -> StateAudit:
-    if row.outcome == "done":
-        return read_row(row, StateAudit, where)
-    failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
-    return StateAudit(state=row.key, failures=(failure,))
-
-
-def _header(paths: Sequence[str], question: Question, limits: Limits) -> dict[str, Any]:
-    return heading(
-        "audit",
-        paths,
-        question.now,
-        objectives=[repr(profile) for profile in question.asked],
-        time_limit=question.time_limit,
-        limits=asdict(limits),
-        laws=question.laws,
-        pending=question.pending,
-        assume=question.assume,
     )

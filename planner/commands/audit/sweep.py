@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from planner.batch import WAIT_S, Limits, Progress, Row, Task, run
+from planner.batch import WAIT_S, Limits, Progress, Task, run
 from planner.commands.audit.instance import (
     LINES,
     STDIN,
@@ -22,6 +22,7 @@ from planner.commands.audit.instance import (
     open_packed,
     packed_states,
 )
+from planner.commands.audit.record import Failure
 from planner.errors import InputError
 from planner.plan.base import Record
 from planner.plan.record import SCHEMA_VERSION
@@ -52,29 +53,53 @@ HERE: Final = Settings(jobs=1)
 """One state after the other, in this process."""
 
 
-def sweep(
+def sweep(  # noqa: PLR0913 - what a sweep of many states needs
     paths: Sequence[str],
-    work: Callable[[Instance], Record],
-    header: Mapping[str, Any],
+    work: Callable[[Instance], RecordT],
+    model: type[RecordT],
     settings: Settings,
     max_bytes: int,
-) -> Iterable[Row]:
-    """Return a row for every state of some files and folders.
+    *,
+    kind: str,
+    now: datetime | None,
+    release: str,
+    **asked: object,
+) -> Iterator[RecordT]:
+    """Yield the answer for every state of some files and folders.
 
-    ``work`` answers for one state, perhaps in another process, to which it must be sent;
-    ``header`` is all that the rows depend on, but what the files hold.
+    A state that could not be worked on has an answer with the failure alone.
+
+    Parameters
+    ----------
+    work, model
+        What answers for one state, perhaps in another process, to which it must be sent; and
+        what it returns: a record with the fields ``state`` and ``failures``.
+    kind, now, release, asked
+        All that the rows of a results file depend on, but what the states' files hold. It is the
+        first line of that file. By the rules of ``release`` states of Kueue are read.
 
     Raises
     ------
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
+    SchemaError
+        If a row says nothing of the kind: a results file may be anybody's.
     """
     if settings.file is not None:
         _keep_apart(settings.file, paths)
     packed = (one for path in paths for one in packed_states(path, max_bytes))
-    return run(
+    header = {
+        "schema": SCHEMA_VERSION,
+        "kind": kind,
+        "version": _VERSION,
+        "states": list(paths),
+        "now": None if now is None else now.isoformat(),
+        "release": release,
+        **asked,
+    }
+    rows = run(
         (Task(one.name, one, one.digest) for one in packed),
-        partial(_answer, work),
+        partial(_answer, work, release),
         header=header,
         file=settings.file,
         resume=settings.resume,
@@ -87,6 +112,16 @@ def sweep(
         changed=settings.changed,
         notice=settings.notice,
     )
+    for row in rows:
+        value: Mapping[str, Any] = row.result or {}
+        if row.outcome != "done":
+            failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
+            value = {"state": row.key, "failures": (failure,)}
+        try:
+            yield model.model_validate(value)
+        except ValidationError as error:
+            item = Item(str(settings.file or ""), ("result",), dict(value))
+            raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
 
 
 def _keep_apart(file: Path, paths: Sequence[str]) -> None:
@@ -101,34 +136,5 @@ def _keep_apart(file: Path, paths: Sequence[str]) -> None:
         )
 
 
-def heading(
-    kind: str, paths: Sequence[str], now: datetime | None, **asked: object
-) -> dict[str, Any]:
-    """Return all that the rows of a results file depend on, but what the states' files hold."""
-    return {
-        "schema": SCHEMA_VERSION,
-        "kind": kind,
-        "version": _VERSION,
-        "states": list(paths),
-        "now": None if now is None else now.isoformat(),
-        **asked,
-    }
-
-
-def _answer(work: Callable[[Instance], Record], packed: Packed) -> Mapping[str, Any]:
-    return work(open_packed(packed)).model_dump(mode="json")
-
-
-def read_row(row: Row, model: type[RecordT], where: str) -> RecordT:
-    """Read what a row of a task that is done says.
-
-    Raises
-    ------
-    SchemaError
-        If it says nothing of the kind: a file of rows, ``where``, may be anybody's.
-    """
-    try:
-        return model.model_validate(row.result)
-    except ValidationError as error:
-        item = Item(where, ("result",), row.result or {})
-        raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
+def _answer(work: Callable[[Instance], Record], release: str, packed: Packed) -> Mapping[str, Any]:
+    return work(open_packed(packed, release)).model_dump(mode="json")

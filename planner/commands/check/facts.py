@@ -123,11 +123,8 @@ def _judge(ask: Callable[[], Question], tree: Tree | None) -> tuple[bool, str]:
         return False, f"the tree does not show it: {gap}"
     except UnsupportedError as error:
         return False, str(error)
-    return True, _say_steps(len(tree.steps))
-
-
-def _say_steps(steps: int) -> str:
-    return "1 step" if steps == 1 else f"{steps} steps"
+    count = len(tree.steps)
+    return True, "1 step" if count == 1 else f"{count} steps"
 
 
 VICTIMS: Final = Law(

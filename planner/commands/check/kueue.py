@@ -12,8 +12,8 @@ from planner.assignment import Assignment, flavor_resources
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
-from planner.objective.adoption import adopt, own_priorities, spelled_out
 from planner.objective.annotation import read_disruption
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
@@ -96,7 +96,7 @@ class _Checking:
         going[[self.position[one.key] for one in self.setting.candidates]] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         own = [self.position[key] for key in self._own if key in self.position]
-        return adopt(
+        return apply_profile(
             self.profile,
             table,
             lambda: known_groups(self.state),
@@ -112,14 +112,17 @@ class _Checking:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
         bounds = certificate.bounds if certificate else ()
-        costs = {bound.term: self._costs_of(bound.term) for bound in bounds}
+        separable, costs = self.table.separable, {}
+        for bound in bounds:
+            total = np.sum([separable[each] for each in bound.term.split("+")], axis=0).tolist()
+            costs[bound.term] = {key: total[at] for key, at in self.position.items()}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self.setting)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
         asked = self._levels(certificate) if certificate and plan.victims else None
         yield from check_certificate(case, plan, terms, costs, asked)
         of_greedy = () if plan.greedy is None else plan.greedy.victims
         victims = (*plan.victims, *of_greedy)
-        findings = [said for victim in victims for said in self._victim_faults(victim)]
+        findings = [fault for victim in victims for fault in self._victim_faults(victim)]
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
@@ -194,15 +197,11 @@ class _Checking:
     def _is_outside(self) -> bool:
         """Say whether the scheduler's own plan breaks its laws: under fair sharing it may."""
         greedy = self.plan.greedy
-        if greedy is None or self._keeps_its_laws:
+        # The scheduler keeps its own laws always, but for fair sharing.
+        if greedy is None or not isinstance(self.setting, FairSetting):
             return False
         judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
         return not judged.accepted
-
-    @property
-    def _keeps_its_laws(self) -> bool:
-        """Whether the scheduler always keeps its own laws: it does but for fair sharing."""
-        return not isinstance(self.setting, FairSetting)
 
     @cached_property
     def _decision(self) -> Decision:
@@ -240,10 +239,6 @@ class _Checking:
         held = (one for group in self.snapshot.admitted.values() for one in group if one.remarked)
         now = self.snapshot.now
         return {one.key: read_disruption(one.workload, now).milestone_cost for one in held}
-
-    def _costs_of(self, term: str) -> dict[str, int]:
-        costs = np.sum([self.table.separable[each] for each in term.split("+")], axis=0).tolist()
-        return {key: costs[position] for key, position in self.position.items()}
 
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate

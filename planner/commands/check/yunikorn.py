@@ -11,7 +11,7 @@ import numpy as np
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.laws import Spared
-from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
@@ -82,7 +82,7 @@ class _Checking:
                 worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
         table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
         own = [self.position[key] for key in self._decision.victim_keys]
-        return adopt(
+        return apply_profile(
             self.profile,
             table,
             lambda: known_yunikorn_groups(self.state),
@@ -105,9 +105,9 @@ class _Checking:
         yield from check_yunikorn_certificate(case, plan, terms, asked)
         victims = (*plan.victims, *(() if greedy is None else greedy.victims))
         findings = [
-            said
+            fault
             for victim in victims
-            for said in self.facts.cost_faults(victim.allocation, victim.costs)
+            for fault in self.facts.cost_faults(victim.allocation, victim.costs)
         ]
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if greedy is not None:

@@ -2,8 +2,8 @@
 
 record.py     what comes out: a row for each state, pending workload and algorithm; totals
 measure.py    what can be compared, and its names; one pending workload, each answer measured
-summary.py    many rows to distributions, and to wins against the first algorithm
-many.py       all of it for states in memory, or for many in files, as a batch
+many.py       all of it for states in memory, or for many in files, as a batch; many rows to
+              distributions, and to wins against the first algorithm
 table.py      the rows as a flat table, and as a pandas DataFrame; packages that some outputs need
 confidence.py intervals of shares and means over many states
 
@@ -11,7 +11,7 @@ Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 a
 the terms).
 """
 
-from planner.commands.compare.many import compare, compare_states
+from planner.commands.compare.many import Tally, compare, compare_states
 from planner.commands.compare.measure import (
     DEFAULT_ALGORITHMS,
     Algorithm,
@@ -32,7 +32,6 @@ from planner.commands.compare.record import (
     Standing,
     StateComparison,
 )
-from planner.commands.compare.summary import Tally
 from planner.commands.compare.table import columns, frame, values
 
 __all__ = [

@@ -2,26 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from itertools import groupby
+from statistics import fmean, median
+from typing import Final
 
-from planner.batch import Row as BatchRow
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import Failure
-from planner.commands.audit.sweep import HERE, Settings, heading, read_row, sweep
+from planner.commands.audit.sweep import HERE, Settings, sweep
 from planner.commands.compare.measure import (
     DEFAULT_ALGORITHMS,
     Question,
     compare_instance,
     find_algorithms,
 )
-from planner.commands.compare.record import Comparison, Row, StateComparison
-from planner.commands.compare.summary import Tally
+from planner.commands.compare.record import (
+    MEASURES,
+    SCORED,
+    Comparison,
+    Distribution,
+    Duel,
+    Measure,
+    Row,
+    Score,
+    Standing,
+    StateComparison,
+    Summary,
+)
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
-from planner.state import AnyState, State, YuniKornState
+from planner.state import AnyState
+
+DIGITS: Final = 6
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted so far, for algorithms in the order in which they were asked."""
+
+    algorithms: tuple[str, ...]
+    _counts: Counter[str] = field(default_factory=Counter)
+    _standings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _measured: dict[tuple[str, Measure], list[float]] = field(default_factory=dict)
+    _duels: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _gaps: dict[tuple[str, Measure], list[float]] = field(default_factory=dict)
+
+    def add(self, found: StateComparison) -> None:
+        """Count a state."""
+        self._counts["states"] += 1
+        self._counts["failures"] += len(found.failures)
+        for case in cases(found.rows):
+            self._counts["cases"] += 1
+            self._add_case(case)
+
+    def summary(self) -> Summary:
+        """Return the totals."""
+        return Summary(
+            states=self._counts["states"],
+            cases=self._counts["cases"],
+            failures=self._counts["failures"],
+            standings=tuple(map(self._standing, self.algorithms)),
+            distributions=tuple(self._distributions()),
+            duels=tuple(map(self._duel, self.algorithms[1:])),
+        )
+
+    def _add_case(self, case: Sequence[Row]) -> None:
+        for row in case:
+            for fact in _facts(row):
+                self._standings[row.algorithm, fact] += 1
+            self._measure(row, ("seconds",))
+        answers = [row for row in case if row.status != "skipped"]
+        if all(row.has_plan for row in answers) and any(row.victims for row in answers):
+            for row in answers:
+                self._measure(row, SCORED)
+        by_name = {row.algorithm: row for row in case}
+        first = by_name[self.algorithms[0]]
+        for name in self.algorithms[1:]:
+            self._add_duel(name, by_name[name], first)
+
+    def _add_duel(self, name: str, row: Row, first: Row) -> None:
+        if "skipped" in {row.status, first.status}:
+            return
+        if row.has_plan != first.has_plan:
+            self._duels[name, "only_this" if row.has_plan else "only_first"] += 1
+        if not comparable(row, first):
+            return
+        self._duels[name, "both"] += 1
+        for measure in SCORED:
+            ours, theirs = row.measured(measure), first.measured(measure)
+            if ours is not None and theirs is not None:
+                self._gaps.setdefault((name, measure), []).append(theirs - ours)
+
+    def _measure(self, row: Row, measures: Iterable[Measure]) -> None:
+        for measure in measures:
+            value = row.measured(measure)
+            if value is not None:
+                self._measured.setdefault((row.algorithm, measure), []).append(value)
+
+    def _standing(self, name: str) -> Standing:
+        statuses = ("infeasible", "unknown", "skipped", "failed", "proved", "outside_rules")
+        return Standing(
+            algorithm=name,
+            rows=self._counts["cases"],
+            plans=self._standings[name, "plan"],
+            **{fact: self._standings[name, fact] for fact in statuses},
+        )
+
+    def _distributions(self) -> Iterator[Distribution]:
+        for measure in MEASURES:
+            for name in self.algorithms:
+                values = self._measured.get((name, measure))
+                if values:
+                    yield distribution(name, measure, values)
+
+    def _duel(self, name: str) -> Duel:
+        count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
+        scores = tuple(_score(measure, self._gaps.get((name, measure), ())) for measure in SCORED)
+        return Duel(algorithm=name, first=self.algorithms[0], scores=scores, **count)
+
+
+def cases(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:
+    """Yield the rows of each pending workload together: they stand beside each other."""
+    for _, group in groupby(rows, lambda row: (row.state, row.pending)):
+        yield tuple(group)
+
+
+def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distribution:
+    """Return how some values, at least one, are distributed."""
+    ordered = sorted(values)
+    return Distribution(
+        algorithm=name,
+        measure=measure,
+        count=len(ordered),
+        mean=round(fmean(ordered), DIGITS),
+        median=median(ordered),
+        p90=ordered[-(-9 * len(ordered) // 10) - 1],
+        max=ordered[-1],
+    )
+
+
+def comparable(row: Row, first: Row) -> bool:
+    """Say whether two answers for one case can be scored: two plans, and somebody goes."""
+    return row.has_plan and first.has_plan and bool(row.victims or first.victims)
+
+
+def _facts(row: Row) -> Iterator[str]:
+    yield "plan" if row.has_plan else row.status
+    if row.proved:
+        yield "proved"
+    if row.outside_rules:
+        yield "outside_rules"
+
+
+def _score(measure: Measure, gaps: Sequence[float]) -> Score:
+    return Score(
+        measure=measure,
+        wins=sum(gap > 0 for gap in gaps),
+        ties=sum(gap == 0 for gap in gaps),
+        losses=sum(gap < 0 for gap in gaps),
+        mean_gap=round(fmean(gaps), DIGITS) if gaps else 0.0,
+    )
 
 
 def compare(  # noqa: PLR0913 - what a user may say
@@ -58,7 +202,7 @@ def compare(  # noqa: PLR0913 - what a user may say
         If a plan fails its own verification.
     """
     question = Question(find_algorithms(algorithms), time_limit, clock_of(now), laws, pending)
-    if isinstance(states, State | YuniKornState):
+    if not isinstance(states, Mapping):
         states = {states.source: states}
     return summarise(
         question,
@@ -85,10 +229,21 @@ def compare_states(
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     """
-    work = partial(compare_instance, question=question)
-    results = sweep(paths, work, _header(paths, question), settings, max_bytes)
-    where = str(settings.file or "")
-    return summarise(question, (_read_row(row, where) for row in results))
+    answers = sweep(
+        paths,
+        partial(compare_instance, question=question),
+        StateComparison,
+        settings,
+        max_bytes,
+        kind="comparison",
+        now=question.now,
+        release=question.release,
+        algorithms=[repr(algorithm) for algorithm in question.algorithms],
+        time_limit=question.time_limit,
+        laws=question.laws,
+        pending=question.pending,
+    )
+    return summarise(question, answers)
 
 
 def summarise(question: Question, compared: Iterable[StateComparison]) -> Comparison:
@@ -103,23 +258,4 @@ def summarise(question: Question, compared: Iterable[StateComparison]) -> Compar
         failures += one.failures
     return Comparison(
         algorithms=names, summary=tally.summary(), rows=tuple(rows), failures=tuple(failures)
-    )
-
-
-def _read_row(row: BatchRow, where: str) -> StateComparison:
-    if row.outcome == "done":
-        return read_row(row, StateComparison, where)
-    failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
-    return StateComparison(state=row.key, failures=(failure,))
-
-
-def _header(paths: Sequence[str], question: Question) -> dict[str, Any]:
-    return heading(
-        "comparison",
-        paths,
-        question.now,
-        algorithms=[repr(algorithm) for algorithm in question.algorithms],
-        time_limit=question.time_limit,
-        laws=question.laws,
-        pending=question.pending,
     )

@@ -45,6 +45,7 @@ from planner.state import AnyState, State, YuniKornState
 from planner.state.configuration import BOTH_STRATEGIES, FairSharing, Strategy
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83, parse_rules
+from planner.state.release import AUTO
 from planner.verifier.kueue.plan import verify_plan
 
 StateT = TypeVar("StateT", bound=AnyState)
@@ -192,7 +193,8 @@ class Question:
     """What is asked of every state: algorithms, seconds for each answer, the clock, the laws.
 
     ``laws`` is the side that is taken where YuniKorn's written laws and its code differ.
-    ``pending`` is the only one asked about, if it is given.
+    ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
+    whose rules hold; ``auto`` that of each state.
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -200,6 +202,7 @@ class Question:
     now: datetime | None = None
     laws: str | None = None
     pending: str | None = None
+    release: str = AUTO
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:

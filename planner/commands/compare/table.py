@@ -65,8 +65,8 @@ TERM_KIND: Final = "Int64"
 
 def columns(comparison: Comparison) -> tuple[str, ...]:
     """Return the names of the columns: the fixed ones, then every term that any row has."""
-    told = {term for row in comparison.rows for term in row.terms}
-    return (*KINDS, *(term for term in TERMS if term in told))
+    measured = {term for row in comparison.rows for term in row.terms}
+    return (*KINDS, *(term for term in TERMS if term in measured))
 
 
 def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:

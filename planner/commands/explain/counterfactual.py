@@ -120,12 +120,12 @@ def _solved(
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
     if condition == "sparing":
-        search.alive = [other for other in search.alive if other != k]
-    elif k is None or k not in search.alive:
+        search.active = [other for other in search.active if other != k]
+    elif k is None or k not in search.active:
         search.incumbent = None
         return asked, "infeasible"
     else:
-        search.forced[k] = 1
+        search.lower[k] = 1
     if taken != (condition == "taking"):
         search.incumbent = None
     return asked, solve_levels(search, inquiry.profile.levels).outcome
@@ -150,8 +150,11 @@ def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
     count, listed = 0, [inquiry.plan.keys]
     outcome: Outcome = "optimal"
     while found is not None:
-        count += _ways(search.classes, found)
-        sets = (_keys(inquiry, one) for one in _expanded(search.classes, found))
+        count += prod(comb(search.classes.count(k), n) for k, n in enumerate(found))
+        sets = (
+            tuple(map(inquiry.key, inquiry.in_candidate_order(one)))
+            for one in _expanded(search.classes, found)
+        )
         fresh = (keys for keys in sets if keys != inquiry.plan.keys)
         listed += islice(fresh, max(0, limit - len(listed)))
         if len(listed) >= limit and count > limit:
@@ -160,11 +163,6 @@ def count_optima(inquiry: Inquiry, limit: int) -> Optima | None:
         outcome = find_equal(search)
         found = search.incumbent if outcome == "optimal" else None
     return Optima(count=count, complete=outcome == "infeasible", plans=tuple(listed[:limit]))
-
-
-def _ways(classes: Classes, counts: Sequence[int]) -> int:
-    """Return how many victim sets class counts stand for."""
-    return prod(comb(classes.count(k), n) for k, n in enumerate(counts))
 
 
 def _expanded(classes: Classes, counts: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -189,7 +187,3 @@ def _chosen(parts: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, .
     for first in combinations(members, n):
         for others in _chosen(rest):
             yield (*first, *others)
-
-
-def _keys(inquiry: Inquiry, positions: Sequence[int]) -> tuple[str, ...]:
-    return tuple(map(inquiry.key, inquiry.in_candidate_order(positions)))

@@ -1,23 +1,29 @@
 """Made-up clusters: seeded, consistent, and as users have them.
 
-knobs.py     every knob with its unit and limits
+knobs.py     what a knob is, with its unit and limits
 names.py     names, identifiers, the clock, and draws that are the same everywhere
 kueue/       queues, workloads and quotas, as the objects that kubectl would print
 yunikorn/    queues, nodes and pods, as the core's state dump
-generate.py  named clusters to start from; a preset, a seed and knobs to a state
+generate.py  what is asked of a scheduler; a preset, a seed and knobs to a state
 
 The same preset, seed and knobs give the same bytes.
 """
 
-from planner.commands.generate.generate import PRESETS, Preset, generate, generate_objects
-from planner.commands.generate.knobs import Knob, KueueKnobs, YuniKornKnobs, knobs_of
+from planner.commands.generate.generate import (
+    GENERATED,
+    PRESETS,
+    RECORDS,
+    generate,
+    generate_objects,
+)
+from planner.commands.generate.knobs import Knob, Preset, knobs_of
 
 __all__ = [
+    "GENERATED",
     "PRESETS",
+    "RECORDS",
     "Knob",
-    "KueueKnobs",
     "Preset",
-    "YuniKornKnobs",
     "generate",
     "generate_objects",
     "knobs_of",

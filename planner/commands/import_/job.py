@@ -7,7 +7,7 @@ order of rows, how many states are asked for, and options about other things cha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final, Literal, Protocol, TypeVar
@@ -213,11 +213,12 @@ class Knobs:
         """
         low, high = self.factor
         shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
+        are_shares = all(0 <= share <= 1 for share in shares)
         wishes = (
             ("workloads", self.workloads >= 1, "1 or more"),
             ("factor", 0 <= low <= high < math.inf, "two numbers from 0 on, the lower one first"),
             ("utilisation", 0 < self.utilisation <= 1, "more than 0 and at most 1"),
-            ("borrowing_limited, lending_limited, checkpointing", _are_shares(shares), "0 to 1"),
+            ("borrowing_limited, lending_limited, checkpointing", are_shares, "0 to 1"),
             ("levels", self.levels in {1, 2}, "1 or 2"),
             ("gangs", bool(self.gangs) and min(self.gangs) >= 1, "one size or more, in GPUs"),
             ("preemptor_priorities", bool(self.preemptor_priorities), "one priority or more"),
@@ -227,10 +228,6 @@ class Knobs:
             if not is_kept:
                 values = ", ".join(repr(getattr(self, each)) for each in name.split(", "))
                 raise InputError(name, f"{values} cannot be used", expected)
-
-
-def _are_shares(numbers: Iterable[float]) -> bool:
-    return all(0 <= number <= 1 for number in numbers)
 
 
 @dataclass(frozen=True)

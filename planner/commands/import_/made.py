@@ -29,9 +29,9 @@ from planner.dump import (
     configuration,
     local_queue,
     resource_flavor,
+    rfc3339,
     workload,
 )
-from planner.dump.kueue import rfc3339
 from planner.errors import InputError
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 

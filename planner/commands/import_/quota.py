@@ -173,7 +173,8 @@ def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
         size: [
             (queue, flavor)
             for queue, flavor in pairs
-            if _fits(_requests(totals[flavor], size), ownership.unused(queue, flavor))
+            for unused in [ownership.unused(queue, flavor)]
+            if all(n <= unused[name] for name, n in _requests(totals[flavor], size).items())
         ]
         for size in sorted(set(knobs.gangs))
     }
@@ -186,10 +187,6 @@ def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
         queue, flavor = max(pairs, key=lambda pair: ownership.unused(*pair)[GPU])
     priority = choose(knobs.preemptor_priorities, *names, "priority")
     return Gang(queue, flavor, priority, _requests(totals[flavor], size))
-
-
-def _fits(requests: Mapping[str, int], unused: Mapping[str, int]) -> bool:
-    return all(amount <= unused[resource] for resource, amount in requests.items())
 
 
 def _requests(used: Mapping[str, int], gpus: int) -> dict[str, int]:

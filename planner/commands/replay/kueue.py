@@ -37,7 +37,7 @@ from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
-from planner.state.release import MAIN
+from planner.state.release import AUTO, MAIN
 
 _CYCLE: Final = "cycle"
 
@@ -113,8 +113,10 @@ def _uncovered(state: State, line: Mapping[str, Any]) -> str:
     return ", ".join(sorted({one.feature for key in keys for one in known.unmodelled(key)}))
 
 
-def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
-    """Read the state of a recorded line.
+def state_of_kueue(line: Mapping[str, Any], where: str = "line", release: str = AUTO) -> State:
+    """Read the state of a recorded line, by the rules of the release that decided it.
+
+    ``release`` takes the place of that.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line") -> State:
         where=f"{where}: state",
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
-        release=_release(line, where),
+        release=_release(line, where) if release == AUTO else release,
     )
     if state.configuration_given or not state.configuration.fair_sharing_on:
         return state

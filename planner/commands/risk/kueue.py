@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from planner.commands.risk.measure import Hypothetical, Running, frequent_first, unused
-from planner.commands.whatif.hypothetical import fresh, with_workloads
+from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
 from planner.errors import InputError
 from planner.quota.holding import effective_priority
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.solver.kueue.planning import Planning
 from planner.state import State, Workload
-from planner.state.workload import PodSet
 
 _NAMES: Final = {"__all__": {"name"}}
 _NO_SHAPE: Final[Any] = {
@@ -67,9 +66,5 @@ def _workload_shape(state: State, workload: Workload) -> object:
         workload.metadata.namespace,
         workload.spec.queue_name,
         effective_priority(workload, state.configuration),
-        tuple(map(_pods_shape, workload.spec.pod_sets)),
+        tuple(pods.model_dump_json(exclude=_NO_SHAPE) for pods in workload.spec.pod_sets),
     )
-
-
-def _pods_shape(pods: PodSet) -> str:
-    return pods.model_dump_json(exclude=_NO_SHAPE)

@@ -61,7 +61,7 @@ class Running(NamedTuple):
     priority: int
 
 
-class Exposing(Protocol):
+class RiskPart(Protocol):
     """What counting victims asks of a scheduler."""
 
     def submitted_again(self, state: AnyState) -> tuple[AnyState, list[Hypothetical]]:
@@ -77,7 +77,7 @@ class Exposing(Protocol):
         ...
 
 
-EXPOSING: Final = Part[Exposing]("exposure")
+RISK: Final = Part[RiskPart]("risk")
 
 
 def preemptors(state: AnyState, shapes: Shapes) -> tuple[AnyState, list[Hypothetical]]:
@@ -88,7 +88,7 @@ def preemptors(state: AnyState, shapes: Shapes) -> tuple[AnyState, list[Hypothet
     waiting = [Hypothetical(key) for key in pending_workloads(state)]
     if shapes == "pending":
         return state, waiting
-    changed, again = EXPOSING.of(state).submitted_again(state)
+    changed, again = RISK.of(state).submitted_again(state)
     return changed, again if shapes == "running" else waiting + again
 
 
@@ -159,13 +159,13 @@ def risk(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
-    exposing = EXPOSING.of(state)
+    part = RISK.of(state)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     _check(shapes, limit, time_limit)
     deadline = Deadline.after(time_limit)
     known, wanted = _wanted(state, pending, shapes)
     asked = wanted if limit is None else wanted[:limit]
-    planning = exposing.planner(known, laws)
+    planning = part.planner(known, laws)
     attempts: list[Attempt] = []
     skipped: list[Skipped] = []
     unanswered = 0
@@ -188,7 +188,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         objective=profile.name,
         digest=known.digest,
         preemptors=tuple(attempts),
-        running=tuple(_exposed(exposing.running(state), attempts)),
+        running=tuple(_running(part.running(state), attempts)),
         beyond_limit=len(wanted) - len(asked),
         unanswered=unanswered,
         skipped=tuple(skipped),
@@ -238,7 +238,7 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
     )
 
 
-def _exposed(running: Iterable[Running], attempts: Sequence[Attempt]) -> list[Exposed]:
+def _running(running: Iterable[Running], attempts: Sequence[Attempt]) -> list[Exposed]:
     """Count for everything that runs whose victim it is, the most exposed first."""
     greedy = Counter(key for one in attempts for key in one.greedy)
     optimum = Counter(key for one in attempts for key in one.optimum)

@@ -105,6 +105,6 @@ def _with_asks(state: YuniKornState, asks: dict[tuple[str, str], list[Ask]]) -> 
         for each in state.partitions
     )
     keys = [ask.allocation_key for more in asks.values() for ask in more]
-    told = "\n".join((state.digest, *keys))
-    digest = hashlib.sha256(told.encode()).hexdigest()
+    named = "\n".join((state.digest, *keys))
+    digest = hashlib.sha256(named.encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "partitions": partitions})

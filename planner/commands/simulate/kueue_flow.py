@@ -71,13 +71,13 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
 def _later(state: State, script: Script, workload: Workload) -> Coming | None:
     if not workload.is_pending:
         return None
-    said = script.arrive_s(workload.key)
+    at_s = script.arrive_s(workload.key)
     created = workload.metadata.creation_timestamp
-    if said is None and (created is None or created <= state.now):
+    if at_s is None and (created is None or created <= state.now):
         return None
-    if said is None and created is not None:
-        said = -((state.now - created) // timedelta(seconds=1))
-    return Coming(workload.key, said or 0, _created(state, workload, workload.metadata.name, said))
+    if at_s is None and created is not None:
+        at_s = -((state.now - created) // timedelta(seconds=1))
+    return Coming(workload.key, at_s or 0, _created(state, workload, workload.metadata.name, at_s))
 
 
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:

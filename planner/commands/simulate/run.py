@@ -28,8 +28,8 @@ def story(events: Sequence[Event], start_s: int, period_s: int) -> tuple[str, ..
     end_s = start_s + period_s
     last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
     rest = [event for event in events if event not in last]
-    told = (*_sentences(last, end_s), *_sentences(rest, start_s))
-    return (*told, f"after {period_s} s everything is as it was at the beginning of the round")
+    sentences = (*_sentences(last, end_s), *_sentences(rest, start_s))
+    return (*sentences, f"after {period_s} s everything is as it was at the beginning of the round")
 
 
 def _sentences(events: Sequence[Event], start_s: int) -> Iterator[str]:

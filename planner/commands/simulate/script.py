@@ -25,6 +25,7 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -95,29 +96,25 @@ class Script(Record):
 
     def run_s(self, key: str, annotated: int | None = None) -> int | None:
         """Return for how many seconds a workload runs; ``None``: for ever."""
-        said = [rule.run_seconds for rule in self._about(key) if rule.run_seconds is not None]
-        return said[-1] if said else annotated or self.run_seconds
+        return self._last(key, "run_seconds") or annotated or self.run_seconds
 
     def checkpoint_s(self, key: str) -> int | None:
         """Return how often a workload makes a checkpoint; ``None``: never."""
-        rules = self._about(key)
-        said = [rule.checkpoint_seconds for rule in rules if rule.checkpoint_seconds is not None]
-        return said[-1] if said else self.checkpoint_seconds
+        return self._last(key, "checkpoint_seconds") or self.checkpoint_seconds
 
     def arrive_s(self, key: str) -> int | None:
         """Return when a workload arrives; ``None`` if nothing is said of it."""
-        rules = self._about(key)
-        said = [rule.arrive_seconds for rule in rules if rule.arrive_seconds is not None]
-        return said[-1] if said else None
+        return self._last(key, "arrive_seconds")
 
     def vacate_s(self, key: str) -> int | None:
         """Return how long a victim keeps its quota; ``None`` if nothing is said of it."""
-        rules = self._about(key)
-        said = [rule.vacate_seconds for rule in rules if rule.vacate_seconds is not None]
-        return said[-1] if said else None
+        return self._last(key, "vacate_seconds")
 
-    def _about(self, key: str) -> list[Rule]:
-        return [rule for rule in self.workload if fnmatchcase(key, rule.name)]
+    def _last(self, key: str, field: str) -> int | None:
+        """Return the value of the last rule that names a workload and has one."""
+        rules = (rule for rule in reversed(self.workload) if fnmatchcase(key, rule.name))
+        values: Iterator[int | None] = (getattr(rule, field) for rule in rules)
+        return next((value for value in values if value is not None), None)
 
 
 NOTHING_SAID: Final = Script()
@@ -135,8 +132,8 @@ class Leaving(NamedTuple):
 
     def seconds(self, script: Script, key: str, place: int = 0) -> int:
         """Return how long a victim keeps its quota; ``place`` counts those before it."""
-        said = script.vacate_s(key)
-        return self.eviction_s + place * self.apart_s if said is None else said
+        given = script.vacate_s(key)
+        return self.eviction_s + place * self.apart_s if given is None else given
 
 
 def lost_seconds(kept_s: int, ran_s: int, checkpoint_s: int | None) -> int:

@@ -288,7 +288,10 @@ class YuniKornWorld:
         self._tried |= dict.fromkeys(failed, self._changes)
         partition = cluster.partition
         if moving is not None:
-            partition = after(cluster, moving, _again)
+            # A victim asks again under its key: whoever makes the pod anew makes the same.
+            partition = after(
+                cluster, moving, lambda one, now: asked_as(one.allocation_key, one, now)
+            )
             self.cycles += 1
             self._changes += 1
         if failed or moving is not None:
@@ -302,7 +305,7 @@ class YuniKornWorld:
         for victim in look.victims:
             self._agenda.call_off(Due.FINISH, victim.key)
             lost_s = self._lose(victim.allocation, at_s)
-            size = _size(victim.resource)
+            size = sum(unit_weight(t) * n for t, n in victim.resource.items())
             event = self._event("preempted", at_s, victim.key, victim.queue.path)
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
             yield event.model_copy(update={"by": key, "by_queue": queue, **lost})
@@ -358,10 +361,8 @@ class YuniKornWorld:
 
     def used(self) -> Sequence[int]:
         """Return how much of each resource is in use, in the order of ``use``."""
-        return [sum(row) for row in zip(*map(self._used_in, self._clusters), strict=True)]
-
-    def _used_in(self, cluster: Cluster) -> list[int]:
-        return [cluster.tree.root.allocated.get(name, 0) for name in self._resources()]
+        roots = [cluster.tree.root.allocated for cluster in self._clusters]
+        return [sum(root.get(name, 0) for root in roots) for name in self._resources()]
 
     def _resources(self) -> list[str]:
         nodes = [node for partition in self._state.partitions for node in partition.nodes]
@@ -382,11 +383,6 @@ class YuniKornWorld:
             )
             for name, share in zip(self._resources(), shares, strict=True)
         )
-
-
-def _again(allocation: Allocation, now: int) -> Ask:
-    """Return a victim as an ask of the same key: whoever makes the pod anew makes the same."""
-    return asked_as(allocation.allocation_key, allocation, now)
 
 
 def _with_ask(partition: Partition, coming: Coming) -> Partition:
@@ -429,10 +425,6 @@ def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
         for one in partition.applications
     )
     return partition.model_copy(update={"applications": applications})
-
-
-def _size(resource: Resource) -> int:
-    return sum(unit_weight(name) * amount for name, amount in resource.items())
 
 
 def check(state: YuniKornState, asked: Asked) -> None:

@@ -1,9 +1,9 @@
 """What if the cluster were otherwise: edits of a state, and what they change.
 
-edit.py           texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state; how one
-                  field of an object gets a new value
-kueue_edit.py     what can be set in a state of Kueue
-yunikorn_edit.py  what can be set in a state of YuniKorn
-hypothetical.py   new pending workloads of Kueue, from files of manifests: Jobs, Pods, templates
-comparison.py     the plans before and after, side by side
+edit.py                texts such as ``clusterqueue/a.fairSharing.weight=2`` applied to a state;
+                       how one field of an object gets a new value
+kueue_edit.py          what can be set in a state of Kueue
+yunikorn_edit.py       what can be set in a state of YuniKorn
+kueue_hypothetical.py  new pending workloads of Kueue, from manifests: Jobs, Pods, templates
+comparison.py          the plans before and after, side by side
 """

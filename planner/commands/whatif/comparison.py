@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from planner.plan import AnyPlan, Record, Status
-from planner.plan.record import SCHEMA_VERSION
+from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 
 class TermChange(Record):
@@ -27,7 +27,7 @@ class Difference(Record):
     preemptor was not there.
     """
 
-    algorithm: Literal["kueue", "yunikorn", "optimum"]
+    algorithm: SchedulerId | Literal["optimum"]
     before: Status | None
     after: Status
     no_longer: tuple[str, ...]
@@ -99,7 +99,8 @@ def compare(
 def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
     keys = before.keys if before else ()
     then, now = set(keys), set(after.keys)
-    measured = [plan.terms if plan and _says_whom(plan) else {} for plan in (before, after)]
+    is_plan = {"optimal", "feasible"}
+    measured = [one.terms if one and one.status in is_plan else {} for one in (before, after)]
     return Difference(
         algorithm=after.algorithm,
         before=before.status if before else None,
@@ -111,8 +112,3 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
             for term in dict.fromkeys([*measured[0], *measured[1]])
         ),
     )
-
-
-def _says_whom(plan: AnyPlan) -> bool:
-    """Say whether there is a plan at all, of victims or of none."""
-    return plan.status in {"optimal", "feasible"}

@@ -177,5 +177,9 @@ def _configuration(configuration: Configuration, setting: Setting) -> Configurat
         raise setting.unknown("field of the Configuration", path, known)
     if setting.value not in {"true", "false"}:
         raise setting.refused(f'feature gate {name}: "{setting.value}" is no switch', "true, false")
+    reason = configuration.release.refusal(name, value=setting.value == "true")
+    if reason:
+        release = configuration.release.name
+        raise setting.refused(f"feature gate {name} {reason}: in Kueue {release}", "another one")
     gates = {**configuration.feature_gates, name: setting.value == "true"}
     return configuration.model_copy(update={"feature_gates": gates})

@@ -27,16 +27,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from planner.commands.whatif.edit import ABSENT, Place, Setting, replaced
-from planner.quota.yunikorn.properties import (
-    DEFAULT,
-    DISABLED,
-    FENCE,
-    PREEMPTION_DELAY,
-    PREEMPTION_POLICY,
-    PRIORITY_OFFSET,
-    PRIORITY_POLICY,
-    parse_duration,
-)
+from planner.quota.yunikorn import properties
+from planner.quota.yunikorn.properties import parse_duration
 from planner.reader.yunikorn_queues import paths_of
 from planner.state import YuniKornState
 from planner.state.yunikorn import (
@@ -55,14 +47,14 @@ KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
 _LIMITS: Final = ("guaranteed", "max")
 _QUEUE_FIELDS: Final = (
     *(f"{limit}.RESOURCE" for limit in _LIMITS),
-    PREEMPTION_POLICY,
-    PREEMPTION_DELAY,
-    PRIORITY_POLICY,
-    PRIORITY_OFFSET,
+    properties.PREEMPTION_POLICY,
+    properties.PREEMPTION_DELAY,
+    properties.PRIORITY_POLICY,
+    properties.PRIORITY_OFFSET,
 )
 _POLICIES: Final = {
-    PREEMPTION_POLICY: (DEFAULT, FENCE, DISABLED),
-    PRIORITY_POLICY: (DEFAULT, FENCE),
+    properties.PREEMPTION_POLICY: (properties.DEFAULT, properties.FENCE, properties.DISABLED),
+    properties.PRIORITY_POLICY: (properties.DEFAULT, properties.FENCE),
 }
 _ASK_FIELDS: Final[Mapping[str, Place]] = {
     "priority": ((), "priority"),
@@ -252,7 +244,7 @@ def _property(field: str, setting: Setting) -> str:
         if value not in _POLICIES[field]:
             found = f'"{value}" is not a policy it can have'
             raise setting.refused(found, f"one of {', '.join(_POLICIES[field])}")
-    elif field == PREEMPTION_DELAY:
+    elif field == properties.PREEMPTION_DELAY:
         if (parse_duration(value) or 0) <= 0:
             raise setting.refused(f'"{value}" is not a delay', "a duration such as 30s or 1m30s")
     elif not _OFFSET.fullmatch(value) or not -(2**31) <= int(value) < 2**31:

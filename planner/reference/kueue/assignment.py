@@ -412,7 +412,7 @@ class FlavorAssigner:
         """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
 
         ``covering`` is the resource group that lists it: older releases look at the label keys
-        of all its flavors (docs/semantics/kueue-releases.md §2.1, 10).
+        of all its flavors (switch 10 of planner/state/release.py).
 
         Raises
         ------

@@ -85,7 +85,7 @@ class _Passes:
         """Apply the first strategy once more to what failed, if a gate says so.
 
         That is done after a workload of the own queue went, which lowers the own share
-        (docs/semantics/kueue-releases.md §4).
+        (switch 8 of planner/state/release.py).
         """
         gate = self.context.snapshot.configuration.gate
         own = any(target.workload.queue == self.context.queue for target in self.targets)

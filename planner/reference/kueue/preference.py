@@ -1,6 +1,6 @@
 """Which of two flavors Kueue prefers, and when its walk over the flavors stops.
 
-Source: docs/semantics/kueue.md §4.5 and §4.6, docs/semantics/kueue-releases.md §2.1; kueue ff69552e
+Source: docs/semantics/kueue.md §4.5 and §4.6; kueue ff69552e
 pkg/scheduler/flavorassigner/flavorassigner.go ``isPreferred``, ``shouldTryNextFlavor``.
 """
 
@@ -56,8 +56,8 @@ class Taste(NamedTuple):
 def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Taste:
     """Return what decides in a ClusterQueue, under the rules of the release of Kueue.
 
-    Older releases take each preference for the other one (docs/semantics/kueue-releases.md
-    §2.1, 1), and a gate chooses one where none is given (17).
+    Older releases take each preference for the other one (switch 1 of
+    planner/state/release.py), and a gate chooses one where none is given (17).
     """
     preference, rules = fungibility.preference, configuration.rules
     if preference is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -48,8 +48,9 @@ from planner.report.plan import (
     unit_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, joined, line
-from planner.report.text import age, plural, short, thousandths, word
+from planner.report.text import age, clean, plural, short, thousandths, word
 from planner.report.words import TermRow, sum_of, term_rows
+from planner.state.release import KnownBy
 
 MAX_AMOUNTS: Final = 3
 EVICTING: Final = "(evicting)"
@@ -59,18 +60,31 @@ SAME: Final = "the same"
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
 UNSTABLE: Final = "Not stable: {victims} would preempt again once pending:"
 BACK: Final = " (the preemptor itself)"
+_KNOWN_BY: Final[Mapping[KnownBy, str]] = {
+    "given": "as you say",
+    "recorded": "which decided the recorded instance",
+    "image": "the image of its manager",
+    "labels": "the labels of its chart",
+    "gates": "the newest that knows the feature gates that are set",
+}
 
 
 def particulars(plan: Plan) -> Particulars:
     """Return what is to be said of a plan in terms of its scheduler."""
     return Particulars(
         asks="Preemptor",
-        asking=(("ClusterQueue", name(plan.cluster_queue)),),
+        asking=(("ClusterQueue", name(plan.cluster_queue)), *_release(plan)),
         request=tuple(_request(plan)),
         victims=tuple(_victims(plan)),
         usage=tuple(_usage(plan)),
         shares=(_shares(plan),) if plan.shares else (),
     )
+
+
+def _release(plan: Plan) -> Iterator[tuple[str, Cell]]:
+    """Say which release of Kueue a plan is for; nothing where it was only assumed."""
+    if plan.kueue is not None and plan.kueue.known_by != "assumed":
+        yield "Kueue", Cell(f"{clean(plan.kueue.release)}, {_KNOWN_BY[plan.kueue.known_by]}")
 
 
 def _request(plan: Plan) -> Iterator[Block]:
@@ -380,6 +394,8 @@ def lines(plan: Plan) -> Iterator[str]:
 def asking(plan: Plan) -> Iterator[str]:
     """Yield the lines on where the preemptor is."""
     yield line("cluster_queue", plan.cluster_queue)
+    if plan.kueue is not None and plan.kueue.known_by != "assumed":
+        yield line("kueue", plan.kueue.release, known_by=plan.kueue.known_by)
 
 
 def _borrowing(plan: Plan) -> bool | str:

@@ -10,5 +10,6 @@ flavors.py      the same over all flavors that the rules permit
 aftermath.py    the state after a plan, and which victims would then preempt again: the term D11
 stability.py    a plan with the victims that would preempt again
 describe.py     victim sets as plans, the tree around them, and short answers in words
+release.py      what the release of Kueue leaves open, and whether another decides otherwise
 joint/          one plan for several pending workloads
 """

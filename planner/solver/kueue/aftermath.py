@@ -23,7 +23,7 @@ from datetime import datetime
 from functools import cached_property
 
 from planner.assignment import Assignment
-from planner.objective.cascading import Lesson
+from planner.objective.cascading import Cut
 from planner.plan import Cascade
 from planner.quantity import from_units
 from planner.quota.preemptor import as_preemptor
@@ -197,18 +197,19 @@ def cascade(after: Snapshot, preemptor: Preemptor, waiting: Preemptor) -> Cascad
 class _Victim:
     """A candidate that is pending again, and what its decision depends on.
 
-    ``prey`` are positions of candidates. ``others`` says whether somebody who is no candidate,
-    and not being evicted, is prey, too. ``taken`` says, for a ClusterQueue and a flavor-resource
-    each, what the other candidates give back.
+    ``own_candidates`` are positions of candidates for the preemptor that are its candidates, too.
+    ``others`` says whether it has a candidate that is none for the preemptor, and not being
+    evicted. ``taken`` says, for a ClusterQueue and a flavor-resource each, what the rest of the
+    preemptor's candidates give back.
     """
 
     waiting: Preemptor
-    prey: frozenset[int]
+    own_candidates: frozenset[int]
     others: bool
     taken: tuple[Mapping[int, int], ...]
 
 
-class Relapses:
+class CascadeReplay:
     """What is known of D11 for one preemptor with its flavors."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a decision after a plan depends on
@@ -244,7 +245,7 @@ class Relapses:
         self._victims: dict[int, _Victim] = {}
         self._answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = {}
         self._found: dict[frozenset[int], tuple[Cascade, ...]] = {}
-        self.lessons: list[Lesson] = []
+        self.cuts: list[Cut] = []
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of some victims, given by positions, would preempt again.
@@ -291,7 +292,7 @@ class Relapses:
         """
         self._check_time()
         waiting = self._pending_again(position)
-        return not any(self._is_prey(waiting, one) for one in self._latest_of_all)
+        return not any(self._is_candidate_for(waiting, one) for one in self._latest_of_all)
 
     def _check_time(self) -> None:
         if self._is_late():
@@ -300,31 +301,33 @@ class Relapses:
     def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
         self._check_time()
         victim = self._victim(position)
-        left = (self._workloads[j] for j in victim.prey - chosen)
+        left = (self._workloads[j] for j in victim.own_candidates - chosen)
         if not victim.others and all(one.evicted for one in left):
             return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
             return cascade(after, self._preemptor, victim.waiting)
-        going = victim.prey & chosen
+        going = victim.own_candidates & chosen
         totals = tuple(sum(of[j] for j in of.keys() & chosen) for of in victim.taken)
         key = position, going, totals
         if key not in self._answers:
             self._answers[key] = cascade(after, self._preemptor, victim.waiting)
             if self._answers[key] is not None:
                 sums = tuple(zip(victim.taken, totals, strict=True))
-                self.lessons.append(Lesson(position, going, victim.prey - going, sums))
+                self.cuts.append(Cut(position, going, victim.own_candidates - going, sums))
         return self._answers[key]
 
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
             waiting = self._pending_again(position)
             others = self._candidates - {position}
-            prey = frozenset(j for j in others if self._is_prey(waiting, self._workloads[j]))
+            own_candidates = frozenset(
+                j for j in others if self._is_candidate_for(waiting, self._workloads[j])
+            )
             self._victims[position] = _Victim(
                 waiting,
-                prey,
-                any(self._is_prey(waiting, one) for one in self._latest_of_others),
-                self._taken(waiting, others - prey),
+                own_candidates,
+                any(self._is_candidate_for(waiting, one) for one in self._latest_of_others),
+                self._taken(waiting, others - own_candidates),
             )
         return self._victims[position]
 
@@ -332,7 +335,7 @@ class Relapses:
         victim, reason = self._workloads[position], self._reasons[position]
         return pending_again(self._state, self._snapshot, victim, reason)
 
-    def _is_prey(self, waiting: Preemptor, other: Admitted) -> bool:
+    def _is_candidate_for(self, waiting: Preemptor, other: Admitted) -> bool:
         """Say whether policies, priorities and flavors leave it open that one preempts another."""
         policies = self._snapshot.queues[waiting.queue].spec.preemption
         own = other.queue == waiting.queue

@@ -15,6 +15,7 @@ from planner.plan import (
     Amount,
     Certificate,
     Demand,
+    KueueRelease,
     NodeShare,
     Plan,
     QuotaNode,
@@ -157,6 +158,10 @@ class Subject:
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
+            kueue=KueueRelease(
+                release=snapshot.configuration.release.name,
+                known_by=snapshot.configuration.release_known_by,
+            ),
             notes=(*snapshot.notes, *self.notes),
         )
 

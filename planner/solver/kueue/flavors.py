@@ -40,7 +40,7 @@ from planner.solver.kueue.stability import in_time
 from planner.solver.levels import find_within, solve_below, solve_levels
 from planner.solver.proving.grow import Effort, grow
 from planner.solver.search import Search
-from planner.solver.second_opinion import Witnesses, soon
+from planner.solver.second_opinion import TwoEngines, soon
 
 ONE_ENGINE: Final = "one engine finds nothing better, and no other confirms it"
 
@@ -65,7 +65,7 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     ranked = candidates_under(planning, choices)
     own = planning.with_flavors(planning.decision.assignment, ranked)
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
-    race = _Race(own, choices, ranked, own.adopt(profile), deadline, alone)
+    race = _Race(own, choices, ranked, own.set_objective(profile), deadline, alone)
     race.run()
     race.confirm()
     if race.best is None or race.winner is None:
@@ -154,7 +154,7 @@ class _Race:
         known = (self.winner or self.own).decision.assignment
         elsewhere = Elsewhere(self.profile, self.caps, self.values, deadline)
         for planning in self._plannings():
-            planning.adopt(self.profile)
+            planning.set_objective(self.profile)
             if planning.decision.assignment == known or settled(planning) is not None:
                 continue
             search = self._ready(planning).search
@@ -162,7 +162,7 @@ class _Race:
             if not elsewhere.is_no_better(planning, search):
                 self.confirmed = False
                 break
-        self.engines = tuple(elsewhere.witnesses.engines)
+        self.engines = tuple(elsewhere.engines_asked.engines)
 
     def _under(self, assignment: Assignment) -> Planning:
         return self.own.with_flavors(assignment, self.ranked)
@@ -202,7 +202,7 @@ class _Race:
         for planning in self._plannings():
             if self.deadline.passed:
                 return "unknown"
-            planning.adopt(self.profile)
+            planning.set_objective(self.profile)
             at_once = settled(planning)
             if at_once is None:
                 outcomes.add(_keep(self._ready(planning), caps))
@@ -226,7 +226,7 @@ class _Race:
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""
         started = time.monotonic()
-        planning.adopt(self.profile)
+        planning.set_objective(self.profile)
         at_once = settled(planning)
         if at_once is not None:
             self._count(planning, without_solver(planning, self.profile, self.greedy, *at_once))
@@ -470,9 +470,9 @@ class Elsewhere:
     deadline: Deadline
 
     @cached_property
-    def witnesses(self) -> Witnesses:
+    def engines_asked(self) -> TwoEngines:
         """Two engines, for what trees do not close."""
-        return Witnesses(self.profile.wishes.most)
+        return TwoEngines(self.profile.wishes.most)
 
     def is_no_better(self, planning: Planning, search: Search) -> bool:
         """Say whether it is proved that nothing under some flavors is better.
@@ -512,13 +512,13 @@ class Elsewhere:
         except UnsupportedError:
             return False  # amounts that the rows cannot add up exactly
         if grown.steps is not None:
-            self.witnesses.engines[TREES] = None
+            self.engines_asked.engines[TREES] = None
         return grown.steps is not None
 
     def _agreed(self, search: Search, earlier: _Bounds, measure: Measure | None, most: int) -> bool:
         """Say whether two engines find that nothing has at most so much."""
         limits = (*self.caps.items(), *earlier)
-        return self.witnesses.ask(search, limits, measure, most).outcome == "none"
+        return self.engines_asked.ask(search, limits, measure, most).outcome == "none"
 
 
 def _question(claims: Claims, earlier: _Bounds, measure: Measure | None, most: int) -> Question:

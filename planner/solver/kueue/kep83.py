@@ -130,7 +130,7 @@ class Kep83Planning(Planning):
             self._kep83,
         )
 
-    def adopt(self, profile: Profile) -> Profile:
+    def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
@@ -145,7 +145,7 @@ class Kep83Planning(Planning):
                 f"objective {profile.name}",
                 "D11 asks what Kueue would decide for the victims, not KEP-83",
             )
-        return super().adopt(profile)
+        return super().set_objective(profile)
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""

@@ -25,7 +25,7 @@ from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.relaxation import cover_rows, relax
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
-from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
@@ -41,7 +41,7 @@ from planner.reference.kueue.decision import Decision, decide
 from planner.solver.answer import accept, broken, refuse_illegal
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.engine import Deadline, complete
-from planner.solver.kueue.aftermath import Relapses
+from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
     describe_victims,
@@ -258,7 +258,7 @@ class Planning:
         """Whether to grow proof trees: ``None`` where that is quick."""
         return self.certify
 
-    def adopt(self, profile: Profile) -> Profile:
+    def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
@@ -268,8 +268,8 @@ class Planning:
         """
         told = self._told
         if profile.counts("D11"):
-            told = replace(told, cascades=self.relapses)
-        self.table = adopt(
+            told = replace(told, cascades=self.cascade_replay)
+        self.table = apply_profile(
             profile, told, lambda: known_groups(self.state), lambda: self.own_priorities
         )
         return spelled_out(profile, self.table)
@@ -280,9 +280,9 @@ class Planning:
         return own_priorities(self._told, self.greedy_positions())
 
     @cached_property
-    def relapses(self) -> Relapses:
+    def cascade_replay(self) -> CascadeReplay:
         """What is known of victims that would preempt again."""
-        return Relapses(
+        return CascadeReplay(
             self.state,
             self.snapshot,
             self.preemptor,
@@ -393,7 +393,7 @@ class Planning:
         OutOfTime
             If time is up before everybody was asked.
         """
-        found = self.relapses.cascades([self._position[key] for key in victims])
+        found = self.cascade_replay.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
 
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:

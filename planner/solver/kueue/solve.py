@@ -127,7 +127,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
     """
     started = time.monotonic()
     with without_garbage_collection():
-        profile = planning.adopt(profile)
+        profile = planning.set_objective(profile)
         greedy = planning.greedy_plan()
         answer_at_once = settled(planning)
         if answer_at_once is not None:

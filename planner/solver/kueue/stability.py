@@ -43,7 +43,7 @@ def in_time(solve: Solve) -> Solve:
             return solve(planning, profile, deadline)
         except OutOfTime:
             known = solve(planning, without_cascades(profile), deadline)
-            planning.adopt(profile)
+            planning.set_objective(profile)
             return unproved(known, profile)
 
     return answer
@@ -168,7 +168,7 @@ def _with_cheap_stability(planning: Planning, plan: Plan) -> Plan:
     plan stays as it is in a large one, and where a victim's LocalQueue is not in the dump.
     """
     holding = sum(map(len, planning.snapshot.admitted.values()))
-    if not plan.victims or holding > SMALL or not _doors_are_known(planning, plan):
+    if not plan.victims or holding > SMALL or not _local_queues_are_known(planning, plan):
         return plan
     told: dict[str, object] = {"stability": cascades_of(planning, plan)}
     if plan.greedy is not None:
@@ -176,17 +176,19 @@ def _with_cheap_stability(planning: Planning, plan: Plan) -> Plan:
     return plan.model_copy(update=told)
 
 
-def _doors_are_known(planning: Planning, plan: Plan) -> bool:
+def _local_queues_are_known(planning: Planning, plan: Plan) -> bool:
     state = planning.state
     queues = {item.name for item in state.cluster_queues}
-    doors = {
+    local_queues = {
         (local.metadata.namespace, local.metadata.name)
         for local in state.local_queues
         if local.spec.cluster_queue in queues
     }
     waits_in = {item.key: item.spec.queue_name for item in state.workloads}
     plans = (plan,) if plan.greedy is None else (plan, plan.greedy)
-    return all((key.partition("/")[0], waits_in[key]) in doors for p in plans for key in p.keys)
+    return all(
+        (key.partition("/")[0], waits_in[key]) in local_queues for p in plans for key in p.keys
+    )
 
 
 def demanding_stability(profile: Profile) -> Profile:
@@ -271,12 +273,12 @@ def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue
     waits_in = {item.key: item.spec.queue_name for item in planning.state.workloads}
-    doors = {
+    local_queues = {
         (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
         for local in planning.state.local_queues
     }
     for one in found:
-        queue = doors[one.victim.partition("/")[0], waits_in[one.victim]]
+        queue = local_queues[one.victim.partition("/")[0], waits_in[one.victim]]
         for target in one.targets:
             own = snapshot.queue_name(queue_of[target]) == queue
             yield queue, WITHIN if own else RECLAIM

@@ -19,6 +19,7 @@ from planner.solver.engine import Deadline
 from planner.solver.kueue.flavors import solve_flavors
 from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.strict import STRICT, StrictPlanning
@@ -173,6 +174,8 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     wanted = given.pending or only_pending(state, waiting)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
+    if options is None:
+        snapshot = under_release(snapshot, preemptor)
     if options is not None:
         return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
     kind = StrictPlanning if strict else Planning
@@ -197,7 +200,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
     plan = solved(planning, profile, deadline)
     if planning.by_own_rules:
-        plan = with_turn(planning, plan, deadline)
+        plan = with_turn(planning, with_release(planning, plan, deadline), deadline)
     asked = wanted.stability or profile.counts("D11")
     if asked or (planning.by_own_rules and wanted.stability is None):
         return with_stability(planning, plan, deadline, cheaply=not asked)

@@ -23,7 +23,7 @@ STRICT: Final = "strict"
 """The name of the rule set."""
 
 UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
-"""Said of Kueue's own answer where the search over orders ended at its bound."""
+"""MipAnswer of Kueue's own answer where the search over orders ended at its bound."""
 
 
 class StrictPlanning(Planning):

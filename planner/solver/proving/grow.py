@@ -22,9 +22,9 @@ from planner.scheduler import Part
 from planner.solver.engine import Deadline
 from planner.solver.proving.program import (
     FRACTION,
+    BoxRows,
     Entries,
     Floats,
-    Look,
     Suggestion,
     integers,
     readable,
@@ -138,7 +138,7 @@ class _Growth:
         beyond = len(self.steps) >= self.effort.steps or self.entries > self.effort.entries
         return beyond or self.deadline.passed
 
-    def _suggest(self, look: Look, guide: str) -> Suggestion | None:
+    def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
         self.entries += ASKED + look.classes.size
         return suggest(look, guide)
 
@@ -154,7 +154,7 @@ class _Growth:
         """Return what closes a box, if something is seen to without growing a tree."""
         if box.is_empty:
             return ByLaws(law="no set is left")
-        look = Look(self.question, box, self.part)
+        look = BoxRows(self.question, box, self.part)
         one = look.closing_row()
         if one is not None:
             return ByRows(rows={one: 1})
@@ -166,7 +166,7 @@ class _Growth:
         leaf, self.doubtful = _one_against_measure(look)
         return leaf or self._sum_of_rows(look)
 
-    def _sum_of_rows(self, look: Look) -> ByRows | None:
+    def _sum_of_rows(self, look: BoxRows) -> ByRows | None:
         """Return multipliers that close a whole level at once, if a program finds some.
 
         A sum of rows is shorter than a tree, and a reader can add it up. A wide box is narrowed
@@ -185,7 +185,7 @@ class _Growth:
             return splits(self.question, box, None)[0]
         if len(self.steps) < WITHOUT_PROGRAM and _width(box) <= self.some:
             return splits(self.question, box, None, self.doubtful)[0]
-        look = Look(self.question, box, self.part)
+        look = BoxRows(self.question, box, self.part)
         found = self._suggest(look, self.guide)
         if found is None:
             return splits(self.question, box, None)[0]
@@ -204,7 +204,7 @@ class _Growth:
         for step in proposed:
             worth = 1.0
             for part in self.question.parts(box, step):
-                look = Look(self.question, part, self.part)
+                look = BoxRows(self.question, part, self.part)
                 found = None if look.closing_row() else self._suggest(look, self.guide)
                 gained = CLOSED if found is None else min(CLOSED, found.least - least)
                 worth *= max(gained, NOTHING)
@@ -219,7 +219,7 @@ class _Growth:
         search from then on.
         """
         for multipliers in self.known:
-            look = Look(self.question, box)
+            look = BoxRows(self.question, box)
             known = multipliers.keys() <= look.rows.keys()
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
                 yield Narrowing(narrow=dict(multipliers))
@@ -228,7 +228,7 @@ class _Growth:
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
                 continue  # the box has nobody of it to begin with
-            look = Look(self.question, box)
+            look = BoxRows(self.question, box)
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
             found = self._suggest(look, bounded.name)
@@ -241,7 +241,7 @@ class _Growth:
                 box = part
 
 
-def _one_against_measure(look: Look) -> tuple[ByRows | None, int | None]:
+def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
     """Weigh one row against the measure: cheapest first, until enough is freed.
 
     For one row the best multiplier is known: the cost of a unit at which a fractional cover is
@@ -285,7 +285,7 @@ def _whole(found: Suggestion) -> Iterator[dict[str, int]]:
         yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
 
 
-def _contradiction(look: Look, found: Suggestion) -> ByRows | None:
+def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
     """Return the most readable multipliers that make rows contradict one another, if any do."""
     for multipliers in _whole(found) if found.missed > 0 else ():
         if look.contradict(multipliers):
@@ -299,7 +299,7 @@ def _exact(found: Suggestion) -> dict[str, int]:
     return whole[-1] if whole else {}
 
 
-def _is_narrower(look: Look, multipliers: Mapping[str, int], most: float) -> bool:
+def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> bool:
     """Say whether multipliers leave something of a box, and at most so much."""
     pairs = [(look.rows[name], m) for name, m in multipliers.items()]
     if not pairs or add_up(pairs, look.box, look.ranges).spare < 0:

@@ -54,11 +54,11 @@ class Entries(NamedTuple):
         amounts = np.concatenate([[], *(row.amounts.astype(float) for row in listed)])
         if most is None:
             return cls(rows, row_of, classes, amounts)
-        alive = most[classes] > 0
-        return cls(rows, row_of[alive], classes[alive], amounts[alive])
+        open_ = most[classes] > 0
+        return cls(rows, row_of[open_], classes[open_], amounts[open_])
 
 
-class Look:
+class BoxRows:
     """The rows of one question in one box.
 
     ``known`` are rows that were written down before, for a box around this one: only rows that it
@@ -155,7 +155,7 @@ class Suggestion:
     least: float = 0.0
 
 
-def suggest(look: Look, guide: str) -> Suggestion | None:
+def suggest(look: BoxRows, guide: str) -> Suggestion | None:
     """Miss rows by as little as possible; ``None`` if the solver gives up.
 
     ``guide`` names the row of the measure that leads to a good point.
@@ -172,7 +172,7 @@ class _Program:
     Each row is divided by its largest coefficient, each quantity by the largest it can be.
     """
 
-    def __init__(self, look: Look, guide: str) -> None:
+    def __init__(self, look: BoxRows, guide: str) -> None:
         self.look, box, rows = look, look.box, len(look.names)
         binding = np.zeros(rows, dtype=np.bool_)
         binding[look.binding] = True
@@ -304,7 +304,7 @@ SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)
 """How finely multipliers are rounded, beside the largest of them or beside the smallest."""
 
 
-def readable(look: Look, multipliers: Mapping[str, int]) -> dict[str, int]:
+def readable(look: BoxRows, multipliers: Mapping[str, int]) -> dict[str, int]:
     """Return multipliers by which rows contradict one another, as these do, as short as they go.
 
     A linear program gives rows weight that the sum does without, and doubles are no round numbers.

@@ -33,7 +33,7 @@ from planner.solver.engine import Deadline, Outcome, OutOfTime
 from planner.solver.levels import Answer, Least, LevelResult
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
-from planner.solver.second_opinion import Opinion, Witnesses
+from planner.solver.second_opinion import Opinion, TwoEngines
 
 ROUNDS: Final = 4
 """How often an equal set that comes first takes the place of an answer: there can be millions."""
@@ -220,9 +220,9 @@ class Settling:
     certify: bool | None = None
 
     @cached_property
-    def witnesses(self) -> Witnesses:
+    def engines_asked(self) -> TwoEngines:
         """Two engines, for what no tree shows."""
-        return Witnesses(self.claims.wishes.most)
+        return TwoEngines(self.claims.wishes.most)
 
     def prove(self, answer: Answer) -> Proved:
         """Prove what a search found, or better: levels, ties, or that there is nothing."""
@@ -250,7 +250,7 @@ class Settling:
             levels,
             certified.trees,
             "certified" if certified.ties else "solver" if by_solver else None,
-            tuple(self.witnesses.engines),
+            tuple(self.engines_asked.engines),
             certified.corrected,
             certified.sums,
         )
@@ -297,7 +297,7 @@ class Settling:
         if certified.infeasible:
             return Proved("infeasible", None, (), certified.trees)
         if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
-            return Proved("infeasible", None, (), (), None, tuple(self.witnesses.engines))
+            return Proved("infeasible", None, (), (), None, tuple(self.engines_asked.engines))
         return Proved("unknown", None, ())
 
     def _levels(
@@ -343,10 +343,10 @@ class Settling:
 
         ``limits`` are the true values of the levels before, D11 included.
         """
-        alive = None
+        active = None
         with suppress(UnsupportedError):  # amounts that no rows can add up narrow nothing
-            alive = self._possible(earlier, measure, most)
-        return self.witnesses.ask(self.search, limits, measure, most, alive)
+            active = self._possible(earlier, measure, most)
+        return self.engines_asked.ask(self.search, limits, measure, most, active)
 
     def _possible(self, earlier: Sequence[Stated], measure: Measure | None, most: int) -> list[int]:
         """Return the classes that can give victims at all, by the rows that narrowed the levels."""

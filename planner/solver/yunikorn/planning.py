@@ -18,7 +18,7 @@ from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.relaxation import NodeRows, node_rows
-from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
 from planner.objective.yunikorn import (
@@ -163,7 +163,7 @@ class YuniKornPlanning:
             notes=(*state.notes, *postponed(cluster, asking, self.conditions)),
         )
 
-    def adopt(self, profile: Profile) -> Profile:
+    def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.
 
         Raises
@@ -172,7 +172,7 @@ class YuniKornPlanning:
             If it names a group that the state does not know, or counts nothing it protects.
         """
         refuse_annotated(profile)
-        self.table = adopt(
+        self.table = apply_profile(
             profile,
             self._told,
             lambda: known_yunikorn_groups(self.state),

@@ -97,7 +97,7 @@ def sparing(
         search = replace(free.fork(), rules=replace(rules, spare=spare))
         if known is not None and spare == "opted-out":
             search.incumbent = free.classes.counts(known)
-        elif find_any(search, search.alive) == "unknown" and spare == "opted-out":
+        elif find_any(search, search.active) == "unknown" and spare == "opted-out":
             settled = False  # of originators the level D0 tells
         if search.incumbent is not None:
             return Sparing(search, spare, settled)
@@ -158,7 +158,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         If a plan fails its verification, or the optimum is worse than the core's own plan.
     """
     started = time.monotonic()
-    profile = planning.adopt(profile)
+    profile = planning.set_objective(profile)
     greedy = planning.greedy_plan()
     settled = settled_ask(planning)
     if settled is not None:

@@ -3,8 +3,8 @@
 import pytest
 
 from planner.commands.compare import Duel, Row, StateComparison, Tally, compare
+from planner.commands.compare.many import distribution
 from planner.commands.compare.record import RowStatus
-from planner.commands.compare.summary import distribution
 from tests.commands.compare.clusters import one_would_do, two_borrowers
 
 NAMES = ("a", "b", "c")

@@ -8,7 +8,9 @@ from dataclasses import fields
 import pytest
 
 import planner
-from planner.commands.generate import KueueKnobs, YuniKornKnobs, generate, knobs_of
+from planner.commands.generate import generate, knobs_of
+from planner.commands.generate.kueue.knobs import KueueKnobs
+from planner.commands.generate.yunikorn.knobs import YuniKornKnobs
 from planner.errors import InputError
 from planner.objective.annotation import PREFIX
 from planner.quota.snapshot import Admitted, take_snapshot

@@ -8,7 +8,8 @@ from hashlib import sha256
 import pytest
 
 import planner
-from planner.commands.generate import PRESETS, KueueKnobs, generate, generate_objects
+from planner.commands.generate import PRESETS, generate, generate_objects
+from planner.commands.generate.kueue.knobs import KueueKnobs
 from planner.dump import as_json
 from planner.quota.snapshot import take_snapshot
 from planner.reader import Ignored, read_objects

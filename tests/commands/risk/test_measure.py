@@ -11,7 +11,7 @@ import yaml
 
 import planner
 from planner.commands.risk import Risk, risk
-from planner.commands.whatif.hypothetical import add_workloads, read_submissions
+from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
 from planner.errors import InputError, LookupFailed
 from planner.reader import read_objects
 from planner.reader.yaml_text import parse_yaml

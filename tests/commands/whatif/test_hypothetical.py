@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from planner import api
-from planner.commands.whatif.hypothetical import add_workloads, read_submissions
+from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
 from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot

@@ -19,6 +19,7 @@ from tests.yunikorn.building import (
     NOW,
     SECOND,
     Json,
+    allocation,
     application,
     ask,
     cluster_value,
@@ -33,15 +34,15 @@ CODE = "yunikorn-code"
 REQUIRED = "yunikorn-required-node"
 
 
-def one_node(
+def one_node_value(
     *queues: Json,
     running: dict[str, list[Json]],
     path: str = "root.high",
     size: int = 9,
     wanted: Json | None = None,
     **of_ask: Any,
-) -> YuniKornState:
-    """Build a state with node n1 of some GPUs; ``running`` has the allocations of each queue.
+) -> Json:
+    """Build a cluster with node n1 of some GPUs; ``running`` has the allocations of each queue.
 
     The ask ``ask`` of queue ``path`` wants one GPU, or what is ``wanted``.
     """
@@ -50,12 +51,47 @@ def one_node(
     capacity = {
         t: size for allocations in running.values() for a in allocations for t in a["resource"]
     }
-    value = cluster_value(
+    return cluster_value(
         list(queues),
         [node("n1", {"gpu": size} | capacity)],
         [*apps, application("asks", path, asks=(waiting,))],
     )
-    return state_of(value)
+
+
+def one_node(*queues: Json, **more: Any) -> YuniKornState:
+    """Return the state of such a cluster."""
+    return state_of(one_node_value(*queues, **more))
+
+
+def full_node(*held: Json, **of_ask: Any) -> YuniKornState:
+    """Let queue low run these and one ordinary allocation ``plain``, of a GPU each."""
+    running = [allocation("plain", GPU), *held]
+    return one_node(
+        queue("low"),
+        guaranteed("high", 9),
+        running={"root.low": running},
+        size=len(running),
+        **of_ask,
+    )
+
+
+def two_nodes(n1: Json, n2: Json, wanted: int = 1, **more: Any) -> YuniKornState:
+    """Run a and b, of one GPU each, on n1 and c, of one GPU, on n2; the ask has priority 1."""
+    held = [allocation("a", GPU), allocation("b", GPU), allocation("c", GPU, on="n2")]
+    stale = ask("stale", GPU, 7203)
+    other = ask("other", GPU, 7202)
+    waiting = ask("ask", {"gpu": wanted}, priority="1", **more.pop("of_ask", {}))
+    return state_of(
+        cluster_value(
+            [queue("low"), guaranteed("high", 9)],
+            [node("n1", {"gpu": 2}) | n1, node("n2", {"gpu": 1}) | n2],
+            [
+                application("runs", "root.low", *held, asks=(stale, other)),
+                application("asks", "root.high", asks=(waiting,)),
+            ],
+            **more,
+        )
+    )
 
 
 def guaranteed(name: str, gpus: int, *below: Json, **more: Any) -> Json:

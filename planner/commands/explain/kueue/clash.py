@@ -7,30 +7,12 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Final
 
+from planner import laws
 from planner.commands.explain.clash import Edit, Trial, first, in_words, minimal
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change, LawInWords
 from planner.commands.whatif.edit import edit
-from planner.laws import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_FITS,
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_SHARES,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_ATTEMPT,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_FITS,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    KQ_WITHOUT_BORROWING,
-    Law,
-    Register,
-    in_drop_order,
-)
+from planner.laws import Law, Register, in_drop_order
 from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import attempts, eligible, restricted_while_borrowing
 from planner.models.kueue.columns import Columns, build_classes
@@ -65,7 +47,7 @@ def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
     allowed = eligible(problem, without)
     restricted = restricted_while_borrowing(problem)
     columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
-    both = KQ_ATTEMPT.id in without and problem.fair is None
+    both = laws.KQ_ATTEMPT.id in without and problem.fair is None
     permitted = (True, False) if both else attempts(problem, allowed)
     formulation = assemble(problem, columns, permitted, without)
     return run(formulation.builder, None, deadline).outcome
@@ -156,7 +138,7 @@ def _shortfall(  # noqa: PLR0913, PLR0917 - one number each
     )
 
 
-@WORDS.of(KQ_FITS, FS_FITS)
+@WORDS.of(laws.KQ_FITS, laws.FS_FITS)
 def _fits(problem: Problem) -> str:
     short = [
         f"{format_units(problem.request[fr] - problem.available[fr], problem.frs[fr].resource)} "
@@ -184,31 +166,31 @@ def _fair_or(problem: Problem, fair: Law, classical: Law) -> str:
     return (classical if problem.fair is None else fair).id
 
 
-@WORDS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
+@WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within(problem: Problem) -> str:
-    law = _fair_or(problem, FS_WITHIN_CLUSTER_QUEUE, KQ_WITHIN_CLUSTER_QUEUE)
+    law = _fair_or(problem, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_WITHIN_CLUSTER_QUEUE)
     value = problem.policy.within_cluster_queue
     mine = problem.preemptor_priority
     text = _policy("withinClusterQueue", value, _protected(problem, law))
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
-@WORDS.of(KQ_RECLAIM, FS_RECLAIM)
+@WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem) -> str:
-    law = _fair_or(problem, FS_RECLAIM, KQ_RECLAIM)
+    law = _fair_or(problem, laws.FS_RECLAIM, laws.KQ_RECLAIM)
     value = problem.policy.reclaim_within_cohort
     mine = problem.preemptor_priority
     text = _policy("reclaimWithinCohort", value, _protected(problem, law))
     return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
 
 
-@WORDS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
+@WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
 def _holds(problem: Problem) -> str:
     count = int((~problem.names_contested).sum())
     return f"{_workloads(count)} hold nothing of what is short"
 
 
-@WORDS.of(KQ_BORROW_WITHIN_COHORT)
+@WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
 def _borrow(problem: Problem) -> str:
     count = int((restricted_while_borrowing(problem) & eligible(problem)).sum())
     borrow = problem.policy.borrow_within_cohort
@@ -217,32 +199,32 @@ def _borrow(problem: Problem) -> str:
     return _policy("borrowWithinCohort", borrow.policy + most, count)
 
 
-@WORDS.of(KQ_WITHOUT_BORROWING)
+@WORDS.of(laws.KQ_WITHOUT_BORROWING)
 def _without_borrowing(problem: Problem) -> str:
     return f"ClusterQueue {problem.names[problem.own_queue]} must stay within its nominal quota"
 
 
-@WORDS.of(KQ_ATTEMPT)
+@WORDS.of(laws.KQ_ATTEMPT)
 def _attempt(problem: Problem) -> str:
     made = attempts(problem, eligible(problem))
     tried = " and ".join("with borrowing" if one else "without borrowing" for one in made)
     return f"Kueue tries {tried} only"
 
 
-@WORDS.of(KQ_OVER_QUOTA, FS_BORROWING)
+@WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _over_quota(problem: Problem) -> str:
-    count = _protected(problem, _fair_or(problem, FS_BORROWING, KQ_OVER_QUOTA))
+    count = _protected(problem, _fair_or(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA))
     text = "other queues and cohorts give only what is over their quota"
     return f"{text}; {_workloads(count)} are in one that is not" if count else text
 
 
-@WORDS.of(FS_BORROWS_CONTESTED)
+@WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_contested(problem: Problem) -> str:
-    count = _protected(problem, FS_BORROWS_CONTESTED.id)
+    count = _protected(problem, laws.FS_BORROWS_CONTESTED.id)
     return f"{_workloads(count)} are in queues that borrow nothing of what is short"
 
 
-@WORDS.of(FS_SHARES)
+@WORDS.of(laws.FS_SHARES)
 def _shares(problem: Problem) -> str:
     strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
     own = problem.names[problem.own_queue]
@@ -286,7 +268,7 @@ class KueueTrial(Trial):
             return answer[0] == "optimal"
         bare = replace(self.profile, levels=(), caps=())
         search = prepare(planning, bare, self.deadline, planning.greedy_plan()).search
-        return search.incumbent is not None or find_any(search, search.alive) == "optimal"
+        return search.incumbent is not None or find_any(search, search.active) == "optimal"
 
     def proved(self, one: Edit) -> Change | None:
         """Solve the changed state; ``None`` if that finds no plan in time."""

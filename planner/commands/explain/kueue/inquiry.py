@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final
 
+from planner import laws
 from planner.commands.explain.inquiry import Answer, Asked, Bounds, Explainer, capped
 from planner.commands.explain.kueue.clash import (
     KueueTrial,
@@ -18,21 +19,7 @@ from planner.commands.explain.kueue.clash import (
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InternalError, LookupFailed
-from planner.laws import (
-    FS_BORROWING,
-    FS_BORROWS_CONTESTED,
-    FS_HOLDS_CONTESTED,
-    FS_RECLAIM,
-    FS_WITHIN_CLUSTER_QUEUE,
-    KQ_BORROW_WITHIN_COHORT,
-    KQ_HOLDS_CONTESTED,
-    KQ_OVER_QUOTA,
-    KQ_RECLAIM,
-    KQ_WITHIN_CLUSTER_QUEUE,
-    Law,
-    Register,
-    law_behind,
-)
+from planner.laws import Law, Register, law_behind
 from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.problem.kueue import Problem
@@ -84,13 +71,13 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbidden in planning.excluding:
         if forbidden[position]:
-            said = WORDS[law.id](problem, position) if law.id in WORDS else law.title
-            return _in_words(law, said)
+            text = WORDS[law.id](problem, position) if law.id in WORDS else law.title
+            return _in_words(law, text)
     if not planning.eligible[position]:
-        law = KQ_OVER_QUOTA if problem.fair is None else FS_BORROWING
+        law = laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING
         return _in_words(law, _not_over_quota(problem, position))
     if planning.restricted is not None and planning.restricted[position]:
-        return _in_words(KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
+        return _in_words(laws.KQ_BORROW_WITHIN_COHORT, _while_borrowing(problem, position))
     return None
 
 
@@ -136,7 +123,7 @@ def _outside(planning: Planning, state: State, workload: str) -> Standing:
     else:
         priority = held[0].priority
         text = _no_neighbour(snapshot, planning, queue)
-    law = KQ_HOLDS_CONTESTED if planning.problem.fair is None else FS_HOLDS_CONTESTED
+    law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
     return Standing(
         workload=workload,
         cluster_queue=queue,
@@ -159,14 +146,14 @@ def _in_words(law: Law, text: str) -> LawInWords:
     return LawInWords(law=law.id, title=law.title, text=text)
 
 
-@WORDS.of(KQ_HOLDS_CONTESTED, FS_HOLDS_CONTESTED)
+@WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
 def _holds_nothing(problem: Problem, position: int) -> str:
     held = [fr for fr in range(len(problem.frs)) if problem.holding[position, fr]]
     text = f"it holds nothing of what is short, {_listed(problem, problem.contested)}"
     return f"{text}; it holds {_listed(problem, held)}" if held else text
 
 
-@WORDS.of(KQ_WITHIN_CLUSTER_QUEUE, FS_WITHIN_CLUSTER_QUEUE)
+@WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _within_cluster_queue(problem: Problem, position: int) -> str:
     policy = problem.policy.within_cluster_queue
     text = f"withinClusterQueue of ClusterQueue {_own(problem)} is {policy}"
@@ -180,7 +167,7 @@ def _within_cluster_queue(problem: Problem, position: int) -> str:
     return f"{text}: its priority {its} is the same, and it did not queue later"
 
 
-@WORDS.of(KQ_RECLAIM, FS_RECLAIM)
+@WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _reclaim(problem: Problem, position: int) -> str:
     policy = problem.policy.reclaim_within_cohort
     text = f"reclaimWithinCohort of ClusterQueue {_own(problem)} is {policy}"
@@ -190,7 +177,7 @@ def _reclaim(problem: Problem, position: int) -> str:
     return f"{text}: its priority {its} is not below {problem.preemptor_priority}"
 
 
-@WORDS.of(FS_BORROWS_CONTESTED)
+@WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_nothing(problem: Problem, position: int) -> str:
     return _within_quota(problem, int(problem.queue[position]), problem.contested)
 
@@ -270,7 +257,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         self.state = state
         self.planning = start(state, given, costs)
         self._plan = solve_planning(self.planning, profile, deadline)
-        super().__init__(self.planning.adopt(profile), deadline)
+        super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
         self._trial = KueueTrial(self.planning, named, costs, profile, deadline)
@@ -375,17 +362,17 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
 
     def explanation(self, answer: Answer[Standing, Clash]) -> Explanation:
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
-        plan, said = self._plan, answer.text
+        plan, text = self._plan, answer.text
         found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
         reason = held_back(self.planning)
         if found is not None:
-            said = f"{said}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
+            text = f"{text}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
         elif reason is not None:
-            said = f"{hold_in_words(plan.preemptor, reason)}. {said}"
+            text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
         return Explanation(
             rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
             question=answer.question,
-            answer=said,
+            answer=text,
             preemptor=plan.preemptor,
             cluster_queue=plan.cluster_queue,
             priority=plan.priority,

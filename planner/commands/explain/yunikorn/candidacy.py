@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from planner import laws
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornStanding
-from planner.laws import (
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_LAST_TIER,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-    Law,
-    Register,
-    Spared,
-)
+from planner.laws import Law, Register, Spared
 from planner.models.yunikorn.candidates import exclusions, fence_root
 from planner.models.yunikorn.guaranteed import Counting, counting_guarantees, used
 from planner.models.yunikorn.laws import spared_by
@@ -108,7 +97,7 @@ def standing(planning: YuniKornPlanning, position: int, *, spared: Spared) -> Yu
     allocation = problem.allocations[position]
     law = excluded_by(planning, position)
     if law is None and spared_by(problem, spared)[position]:
-        law = _in_words(YK_LAST_TIER, _last_tier(problem, position))
+        law = _in_words(laws.YK_LAST_TIER, _last_tier(problem, position))
     order = node_order(planning, position)
     candidate = law is None
     return YuniKornStanding(
@@ -142,10 +131,10 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
     problem = planning.problem
     for law, forbids in exclusions(problem):
         if forbids(problem)[position]:
-            said = WORDS[law.id](planning, position) if law.id in WORDS else law.title
-            return _in_words(law, said)
+            text = WORDS[law.id](planning, position) if law.id in WORDS else law.title
+            return _in_words(law, text)
     text = _no_room(planning, position)
-    return _in_words(YK_FITS_NODE, text) if text else None
+    return _in_words(laws.YK_FITS_NODE, text) if text else None
 
 
 def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
@@ -154,9 +143,9 @@ def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
     most = f"{_priority(planning, position)} is at most the ask's {problem.ask.priority}"
     if problem.ask.required_node:
         text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
-        return _in_words(YK_PRIORITY, text)
+        return _in_words(laws.YK_PRIORITY, text)
     over = guarantees(problem, int(problem.queue[position]), exceeded=True)
-    return _in_words(YK_OVER_GUARANTEED, f"{over}; {most}")
+    return _in_words(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
 
 
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
@@ -198,14 +187,14 @@ def _last_tier(problem: YuniKornProblem, position: int) -> str:
     return f"{why}: a last resort, and there are plans without any"
 
 
-@WORDS.of(YK_OTHER_QUEUE)
+@WORDS.of(laws.YK_OTHER_QUEUE)
 def _other_queue(planning: YuniKornPlanning, position: int) -> str:
     del position
     problem = planning.problem
     return f"it is in the queue of the ask, {problem.queues[problem.own_queue].path}"
 
 
-@WORDS.of(YK_OVER_GUARANTEED)
+@WORDS.of(laws.YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning, position: int) -> str:
     problem = planning.problem
     queue = int(problem.queue[position])
@@ -213,12 +202,12 @@ def _over_guaranteed(planning: YuniKornPlanning, position: int) -> str:
     return f"queue {problem.queues[queue].path} is not over its guaranteed: {uses}"
 
 
-@WORDS.of(YK_PRIORITY)
+@WORDS.of(laws.YK_PRIORITY)
 def _above_priority(planning: YuniKornPlanning, position: int) -> str:
     return f"{_priority(planning, position)} is above the ask's {planning.problem.ask.priority}"
 
 
-@WORDS.of(YK_FENCE)
+@WORDS.of(laws.YK_FENCE)
 def _fence(planning: YuniKornPlanning, position: int) -> str:
     problem = planning.problem
     facts = problem.queues[int(problem.queue[position])]
@@ -227,7 +216,7 @@ def _fence(planning: YuniKornPlanning, position: int) -> str:
     return f"it is outside the fence at {fence(problem)}"
 
 
-@WORDS.of(YK_PREEMPTABLE)
+@WORDS.of(laws.YK_PREEMPTABLE)
 def _preemptable(planning: YuniKornPlanning, position: int) -> str:
     ask, allocation = planning.problem.ask, planning.problem.allocations[position]
     if not share_type(ask.resource, allocation.resource):
@@ -237,13 +226,13 @@ def _preemptable(planning: YuniKornPlanning, position: int) -> str:
     return "it is released already" if allocation.x.released else "it is being preempted already"
 
 
-@WORDS.of(YK_MAY_PREEMPT)
+@WORDS.of(laws.YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning, position: int) -> str:
     del position
     return explain_refusal(planning.cluster, planning.asking.ask)
 
 
-@WORDS.of(YK_FITS_NODE)
+@WORDS.of(laws.YK_FITS_NODE)
 def _elsewhere(planning: YuniKornPlanning, position: int) -> str:
     node = planning.problem.allocations[position].node_id
     return f"it is on {node}, and the ask requires {planning.problem.ask.required_node}"

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from planner import laws
 from planner.commands.explain.clash import in_words, minimal
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.candidacy import (
@@ -21,23 +22,7 @@ from planner.commands.explain.yunikorn.candidacy import (
     listed,
 )
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
-from planner.laws import (
-    RULE_SETS,
-    YK_FENCE,
-    YK_FITS_NODE,
-    YK_LEAVES_GUARANTEED,
-    YK_MAY_PREEMPT,
-    YK_OTHER_QUEUE,
-    YK_OVER_GUARANTEED,
-    YK_PREEMPTABLE,
-    YK_PRIORITY,
-    YK_UNDER_GUARANTEED,
-    YK_WITHIN_GUARANTEED,
-    YK_WITHIN_LIMITS,
-    Law,
-    Register,
-    in_drop_order,
-)
+from planner.laws import RULE_SETS, Law, Register, in_drop_order
 from planner.models.yunikorn.build import assemble
 from planner.models.yunikorn.candidates import eligible, exclusions
 from planner.models.yunikorn.columns import build_classes
@@ -70,7 +55,7 @@ def shortfalls(planning: YuniKornPlanning) -> tuple[YuniKornShortfall, ...]:
         found += _of_node(planning) if problem.usable.any() else _of_capacity(planning)
     if not problem.ask.required_node:
         found += [_of_max(planning, at) for at in over_limits(problem)]
-        asked = YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
+        asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
         short = short_of_guaranteed(problem) if asked else ()
         found += [_of_guaranteed(planning, at) for at in short or ()]
     return tuple(found)
@@ -224,7 +209,7 @@ def feasible(problem: YuniKornProblem, rules: str, kept: set[str], deadline: Dea
     Without YK-08 every node may host the ask, and so may one that is not there.
     """
     without = {law.id for law in laws_of(rules)} - kept
-    if YK_FITS_NODE.id in without:
+    if laws.YK_FITS_NODE.id in without:
         nodes = [*problem.nodes, ""]
         available = [*problem.available, {}]
         usable = np.ones(len(nodes), dtype=np.bool_)
@@ -252,7 +237,7 @@ def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
     return sum(int(forbids(problem).sum()) for each, forbids in exclusions(problem) if each == law)
 
 
-@WORDS.of(YK_LEAVES_GUARANTEED)
+@WORDS.of(laws.YK_LEAVES_GUARANTEED)
 def _leaves_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     may_go = [
@@ -263,13 +248,13 @@ def _leaves_guaranteed(planning: YuniKornPlanning) -> str:
     return f"queues keep their guaranteed: at most {listed(may_go) or 'anything'}"
 
 
-@WORDS.of(YK_OTHER_QUEUE)
+@WORDS.of(laws.YK_OTHER_QUEUE)
 def _other_queue(planning: YuniKornPlanning) -> str:
     own = planning.problem.queues[planning.problem.own_queue].path
-    return f"{_are(planning, YK_OTHER_QUEUE)} in {own}, the queue of the ask"
+    return f"{_are(planning, laws.YK_OTHER_QUEUE)} in {own}, the queue of the ask"
 
 
-@WORDS.of(YK_WITHIN_GUARANTEED)
+@WORDS.of(laws.YK_WITHIN_GUARANTEED)
 def _within_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     short = short_of_guaranteed(problem)
@@ -282,45 +267,47 @@ def _within_guaranteed(planning: YuniKornPlanning) -> str:
     return f"the ask does not fit into what is left of the guaranteed: it lacks {lacks}"
 
 
-@WORDS.of(YK_UNDER_GUARANTEED)
+@WORDS.of(laws.YK_UNDER_GUARANTEED)
 def _under_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     return f"{guarantees(problem, problem.own_queue)}: nothing is left of it"
 
 
-@WORDS.of(YK_OVER_GUARANTEED)
+@WORDS.of(laws.YK_OVER_GUARANTEED)
 def _over_guaranteed(planning: YuniKornPlanning) -> str:
     text = "queues give only while they are over their guaranteed"
-    count = _forbidden(planning, YK_OVER_GUARANTEED)
-    return f"{text}; {_are(planning, YK_OVER_GUARANTEED)} in one that is not" if count else text
+    count = _forbidden(planning, laws.YK_OVER_GUARANTEED)
+    return (
+        f"{text}; {_are(planning, laws.YK_OVER_GUARANTEED)} in one that is not" if count else text
+    )
 
 
-@WORDS.of(YK_PRIORITY)
+@WORDS.of(laws.YK_PRIORITY)
 def _priority(planning: YuniKornPlanning) -> str:
-    count = _forbidden(planning, YK_PRIORITY)
+    count = _forbidden(planning, laws.YK_PRIORITY)
     have = "has" if count == 1 else "have"
     ask = planning.problem.ask
     after = "" if ask.required_node else " after the offsets and fences of the queues"
     return f"{counted(count)} {have} a higher priority than {ask.priority}{after}"
 
 
-@WORDS.of(YK_FENCE)
+@WORDS.of(laws.YK_FENCE)
 def _fence(planning: YuniKornPlanning) -> str:
     text = f"preemption stays inside {fence(planning.problem)}"
     where = "outside, or in a queue with preemption.policy disabled"
-    return f"{text}; {_are(planning, YK_FENCE)} {where}"
+    return f"{text}; {_are(planning, laws.YK_FENCE)} {where}"
 
 
-@WORDS.of(YK_FITS_NODE)
+@WORDS.of(laws.YK_FITS_NODE)
 def _fits_node(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     if not problem.usable.any():
         reasons = Counter(fault(planning, room) for room in planning.cluster.nodes)
-        said = [
+        faults = [
             f"{'1 node' if count == 1 else f'each of {count:,} nodes'} {why}"
             for why, count in reasons.items()
         ]
-        return f"no node may host the ask: {listed(said) or 'there is none'}"
+        return f"no node may host the ask: {listed(faults) or 'there is none'}"
     if problem.roomy and not problem.ask.required_node:
         return f"the ask goes to a node with room, such as {problem.nodes[problem.roomy[0]]}"
     node = nearest_node(planning)
@@ -334,7 +321,7 @@ def _fits_node(planning: YuniKornPlanning) -> str:
     return f"the ask must fit on one node; {name}, the nearest, lacks {lacks or 'nothing'}"
 
 
-@WORDS.of(YK_WITHIN_LIMITS)
+@WORDS.of(laws.YK_WITHIN_LIMITS)
 def _within_limits(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     over = listed(
@@ -345,15 +332,15 @@ def _within_limits(planning: YuniKornPlanning) -> str:
     return f"queues stay within their maximum: the ask is {over}"
 
 
-@WORDS.of(YK_PREEMPTABLE)
+@WORDS.of(laws.YK_PREEMPTABLE)
 def _preemptable(planning: YuniKornPlanning) -> str:
-    count = _forbidden(planning, YK_PREEMPTABLE)
+    count = _forbidden(planning, laws.YK_PREEMPTABLE)
     text = "there must be a victim"
     why = "without anything the ask wants, bound to their node, or going already"
-    return f"{text}; {_are(planning, YK_PREEMPTABLE)} {why}" if count else text
+    return f"{text}; {_are(planning, laws.YK_PREEMPTABLE)} {why}" if count else text
 
 
-@WORDS.of(YK_MAY_PREEMPT)
+@WORDS.of(laws.YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning) -> str:
     return explain_refusal(planning.cluster, planning.asking.ask)
 

@@ -81,7 +81,7 @@ class YuniKornTrial(Trial):
             return answer[0] == "optimal"
         bare = replace(self.profile, levels=(), caps=())
         search = prepare_ask(planning, bare, self.deadline, planning.greedy_plan()).search
-        return search.incumbent is not None or find_any(search, search.alive) == "optimal"
+        return search.incumbent is not None or find_any(search, search.active) == "optimal"
 
     def proved(self, one: Edit) -> Change | None:
         """Solve the changed state; ``None`` if that finds no plan in time."""
@@ -276,7 +276,7 @@ class YuniKornInquiry(Explainer[YuniKornStanding, YuniKornClash, YuniKornExplana
     ) -> None:
         self.planning = start(state, given, costs)
         self._plan = solve(self.planning, profile, deadline)
-        super().__init__(self.planning.adopt(profile), deadline)
+        super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
         named = replace(given, pending=self._plan.preemptor)
         self._trial = YuniKornTrial(self.planning, named, costs, profile, deadline)

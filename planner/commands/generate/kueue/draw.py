@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from planner.commands.generate.knobs import SCALE_SHAPES, KueueKnobs
+from planner.commands.generate.kueue.knobs import SCALE_SHAPES, KueueKnobs
 from planner.commands.generate.kueue.layout import (
     CPU,
     GPU,

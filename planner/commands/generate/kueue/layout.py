@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Final
 
-from planner.commands.generate.knobs import SCALE_SHAPES, KueueKnobs
+from planner.commands.generate.kueue.knobs import SCALE_SHAPES, KueueKnobs
 from planner.commands.generate.names import CLASSES, PREEMPTOR_CLASS, SCALE_CLASSES, Chance, Class
 
 CPU, MEMORY, GPU = "cpu", "memory", "nvidia.com/gpu"

@@ -7,20 +7,16 @@ from datetime import timedelta
 from typing import Final
 
 from planner import dump
+from planner.commands.generate import names
+from planner.commands.generate.kueue.draw import lay_out
+from planner.commands.generate.kueue.knobs import PRESETS, KueueKnobs
 from planner.commands.generate.kueue.layout import CPU, GPU, MEMORY, Layout, Place, Quota, Run
-from planner.commands.generate.names import (
-    DEPARTMENTS,
-    FLAVORS,
-    FOUNDED,
-    NOW,
-    ORGANISATIONS,
-    OWNERS,
-    TEAMS,
-    ago,
-    numbered,
-    uid,
-)
 from planner.objective.annotation import PREFIX
+
+__all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
+
+KNOBS: Final = KueueKnobs
+FOLDER: Final = ""
 
 LOCAL_QUEUES: Final = ("training", "interactive")
 STRATEGIES: Final = {
@@ -47,20 +43,26 @@ def objects_of(layout: Layout, seed: int) -> dump.Object:
 
 def team(queue: int) -> str:
     """Return the name of a ClusterQueue, which is also the namespace of its team."""
-    return numbered(TEAMS, queue)
+    return names.numbered(names.TEAMS, queue)
 
 
 def cohort_name(tree: int, level: int, place: int) -> str:
     """Return the name of a cohort by its level and its place there."""
-    root = numbered(ORGANISATIONS, tree)
+    root = names.numbered(names.ORGANISATIONS, tree)
     if level == 0:
         return root
-    return f"{root}-{numbered(DEPARTMENTS, place)}" + (f"-l{level}" if level > 1 else "")
+    return f"{root}-{names.numbered(names.DEPARTMENTS, place)}" + (
+        f"-l{level}" if level > 1 else ""
+    )
 
 
 def flavor_name(layout: Layout, flavor: int) -> str:
     """Return the name of a ResourceFlavor."""
-    return FLAVORS[flavor][0] if layout.contested == GPU else numbered(("default",), flavor)
+    return (
+        names.FLAVORS[flavor][0]
+        if layout.contested == GPU
+        else names.numbered(("default",), flavor)
+    )
 
 
 def _units(resource: str, amount: int) -> int:
@@ -80,7 +82,7 @@ def _queues(layout: Layout) -> Iterator[dump.Object]:
             _quotas(layout, quotas),
             policies,
             weight=layout.weights[queue],
-            created=FOUNDED,
+            created=names.FOUNDED,
         )
 
 
@@ -108,36 +110,36 @@ def _cohorts(layout: Layout) -> Iterator[dump.Object]:
             widths.append(-(-widths[-1] // knobs.branches))
         pool = {key: Quota(amount) for key, amount in layout.pools[tree].items()}
         own = _quotas(layout, pool) if knobs.pool else None
-        yield dump.cohort(cohort_name(tree, 0, 0), quotas=own, created=FOUNDED)
+        yield dump.cohort(cohort_name(tree, 0, 0), quotas=own, created=names.FOUNDED)
         for level, width in enumerate(reversed(widths[:-1]), start=1):
             for place in range(width):
                 above = cohort_name(tree, level - 1, place // knobs.branches)
-                yield dump.cohort(cohort_name(tree, level, place), above, created=FOUNDED)
+                yield dump.cohort(cohort_name(tree, level, place), above, created=names.FOUNDED)
 
 
 def _local_queues(layout: Layout) -> Iterator[dump.Object]:
     for queue in range(layout.knobs.queues):
         for name in LOCAL_QUEUES:
-            yield dump.local_queue(team(queue), name, team(queue), created=FOUNDED)
+            yield dump.local_queue(team(queue), name, team(queue), created=names.FOUNDED)
 
 
 def _workload(layout: Layout, run: Run, seed: int) -> dump.Object:
-    owner = OWNERS[run.number % len(OWNERS)]
-    end = uid(seed, run.number)[:5]
+    owner = names.OWNERS[run.number % len(names.OWNERS)]
+    end = names.uid(seed, run.number)[:5]
     requests = {one: _units(one, amount) for one, amount in run.shape.per_pod().items()}
     held, admission = run.waited_s, None
     if run.age_s is not None:
         held += run.age_s
         flavors = dict.fromkeys(requests, flavor_name(layout, run.flavor))
-        since = NOW - timedelta(seconds=run.age_s)
+        since = names.NOW - timedelta(seconds=run.age_s)
         admission = dump.Admission(team(run.queue), flavors, since)
     made = dump.workload(
         team(run.queue),
         f"{owner.lower()}-{run.task}-{run.number}-{end}",
-        LOCAL_QUEUES[run.number // len(OWNERS) % len(LOCAL_QUEUES)],
+        LOCAL_QUEUES[run.number // len(names.OWNERS) % len(LOCAL_QUEUES)],
         layout.classes[run.level].value,
         [dump.PodSet(run.shape.pods, requests)],
-        created=NOW - timedelta(seconds=held),
+        created=names.NOW - timedelta(seconds=held),
         admission=admission,
         annotations=_annotations(run),
     )
@@ -148,29 +150,34 @@ def _workload(layout: Layout, run: Run, seed: int) -> dump.Object:
                 "status": "True",
                 "reason": "Preempted",
                 "message": "Preempted to accommodate another workload",
-                "lastTransitionTime": ago(run.evicted_s),
+                "lastTransitionTime": names.ago(run.evicted_s),
             }
         )
     return made
 
 
 def _annotations(run: Run) -> dict[str, str]:
-    told = {}
+    annotations = {}
     if run.checkpoint_s is not None:
-        told[f"{PREFIX}last-checkpoint"] = ago(run.checkpoint_s)
+        annotations[f"{PREFIX}last-checkpoint"] = names.ago(run.checkpoint_s)
     if run.last_tier:
-        told[f"{PREFIX}tier"] = "last"
-    return told
+        annotations[f"{PREFIX}tier"] = "last"
+    return annotations
 
 
 def _flavors(layout: Layout) -> Iterator[dump.Object]:
     for flavor in range(layout.knobs.flavors):
-        product = FLAVORS[flavor][1] if layout.contested == GPU else ""
+        product = names.FLAVORS[flavor][1] if layout.contested == GPU else ""
         labels = {"nvidia.com/gpu.product": product} if product else None
-        yield dump.resource_flavor(flavor_name(layout, flavor), labels, created=FOUNDED)
+        yield dump.resource_flavor(flavor_name(layout, flavor), labels, created=names.FOUNDED)
 
 
 def _configuration(layout: Layout) -> Iterator[dump.Object]:
     if layout.knobs.fair:
         strategies = STRATEGIES[layout.knobs.strategies]
         yield dump.configuration(fairSharing={"preemptionStrategies": strategies})
+
+
+def made(knobs: KueueKnobs, seed: int) -> dump.Object:
+    """Return what is printed of a cluster."""
+    return objects_of(lay_out(knobs, seed), seed)

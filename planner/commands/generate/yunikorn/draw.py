@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from planner.commands.generate.knobs import YuniKornKnobs
 from planner.commands.generate.names import TASKS, Chance
+from planner.commands.generate.yunikorn.knobs import YuniKornKnobs
 from planner.errors import InputError
 
 VCORE, MEMORY, PODS = "vcore", "memory", "pods"

@@ -10,17 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any, Final
 
-from planner.commands.generate.names import (
-    CLASSES,
-    DEPARTMENTS,
-    NOW,
-    PREEMPTOR_CLASS,
-    TEAMS,
-    Class,
-    ago,
-    numbered,
-    uid,
-)
+from planner.commands.generate import names
 from planner.commands.generate.yunikorn.draw import (
     CORE,
     MEMORY,
@@ -31,11 +21,18 @@ from planner.commands.generate.yunikorn.draw import (
     Amount,
     Layout,
     Pod,
+    lay_out,
 )
+from planner.commands.generate.yunikorn.knobs import PRESETS, YuniKornKnobs
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import NAMESPACE_TAG, POD_NAME_TAG
 from planner.state.yunikorn_pods import ALLOW_PREEMPTION
 from planner.state.yunikorn_quantity import format_yunikorn_quantity
+
+__all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
+
+KNOBS: Final = YuniKornKnobs
+FOLDER: Final = "statedump"
 
 Object = dict[str, Any]
 
@@ -50,7 +47,7 @@ def state_dump(layout: Layout, seed: int) -> Object:
     first = {pod.app: pod for pod in reversed(pods)}
     claims = {pod: _claim(layout, pod, seed, originator=first[pod.app] is pod) for pod in pods}
     return {
-        "timestamp": to_nanoseconds(NOW),
+        "timestamp": to_nanoseconds(names.NOW),
         "partitions": [{"name": PARTITION, "preemptionEnabled": True, "state": "Active"}],
         "applications": list(_applications(layout, claims)),
         "nodes": [{"partitionName": PARTITION, "nodesInfo": list(_nodes(layout))}],
@@ -62,7 +59,7 @@ def state_dump(layout: Layout, seed: int) -> Object:
 def path(layout: Layout, queue: int) -> str:
     """Return the path of a leaf queue."""
     parents = list(_parents(layout, queue))
-    return ".".join(("root", *reversed(parents), numbered(TEAMS, queue)))
+    return ".".join(("root", *reversed(parents), names.numbered(names.TEAMS, queue)))
 
 
 def _parents(layout: Layout, queue: int) -> Iterator[str]:
@@ -79,7 +76,7 @@ def _above(layout: Layout, level: int, place: int) -> int:
 
 
 def _parent_name(level: int, place: int) -> str:
-    return numbered(DEPARTMENTS, place) + (f"-{level + 1}" if level else "")
+    return names.numbered(names.DEPARTMENTS, place) + (f"-{level + 1}" if level else "")
 
 
 def _root(layout: Layout) -> Object:
@@ -103,10 +100,10 @@ def _leaf(layout: Layout, queue: int) -> Object:
     most = layout.maxima[queue]
     if most is not None:
         resources["Max"] = _written(most)
-    said: Object = {"Name": numbered(TEAMS, queue), "Resources": resources}
+    written: Object = {"Name": names.numbered(names.TEAMS, queue), "Resources": resources}
     if layout.offsets[queue]:
-        said["Properties"] = {"priority.offset": str(layout.offsets[queue])}
-    return said
+        written["Properties"] = {"priority.offset": str(layout.offsets[queue])}
+    return written
 
 
 def _written(amount: Amount) -> dict[str, str]:
@@ -116,8 +113,10 @@ def _written(amount: Amount) -> dict[str, str]:
     }
 
 
-def _class(layout: Layout, pod: Pod) -> Class:
-    return CLASSES[pod.level] if pod.level < layout.knobs.priorities else PREEMPTOR_CLASS
+def _class(layout: Layout, pod: Pod) -> names.Class:
+    return (
+        names.CLASSES[pod.level] if pod.level < layout.knobs.priorities else names.PREEMPTOR_CLASS
+    )
 
 
 def _pod_name(pod: Pod) -> str:
@@ -125,16 +124,16 @@ def _pod_name(pod: Pod) -> str:
 
 
 def _key(pod: Pod, seed: int) -> str:
-    return uid(seed, "pod", pod.queue, _pod_name(pod))
+    return names.uid(seed, "pod", pod.queue, _pod_name(pod))
 
 
 def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
     """Return an ask or an allocation."""
-    made = to_nanoseconds(NOW - timedelta(seconds=pod.age_s))
-    said: Object = {
+    made = to_nanoseconds(names.NOW - timedelta(seconds=pod.age_s))
+    written: Object = {
         "allocationKey": _key(pod, seed),
         "allocationTags": {
-            NAMESPACE_TAG: numbered(TEAMS, pod.queue),
+            NAMESPACE_TAG: names.numbered(names.TEAMS, pod.queue),
             POD_NAME_TAG: _pod_name(pod),
         },
         "requestTime": made,
@@ -143,8 +142,8 @@ def _claim(layout: Layout, pod: Pod, seed: int, *, originator: bool) -> Object:
         "applicationId": pod.app,
     }
     if pod.node != WAITING:
-        said |= {"allocationTime": made, "nodeId": _node_name(pod.node)}
-    return said | ({"originator": True} if originator else {})
+        written |= {"allocationTime": made, "nodeId": _node_name(pod.node)}
+    return written | ({"originator": True} if originator else {})
 
 
 def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]:
@@ -158,11 +157,13 @@ def _applications(layout: Layout, claims: dict[Pod, Object]) -> Iterator[Object]
             "applicationID": app,
             "partition": PARTITION,
             "queueName": path(layout, queue),
-            "submissionTime": to_nanoseconds(NOW - timedelta(seconds=max(p.age_s for p in pods))),
+            "submissionTime": to_nanoseconds(
+                names.NOW - timedelta(seconds=max(p.age_s for p in pods))
+            ),
             "requests": [claims[pod] for pod in pods if pod.node == WAITING],
             "allocations": [claims[pod] for pod in pods if pod.node != WAITING],
             "applicationState": "Accepted" if pods[0].node == WAITING else "Running",
-            "user": numbered(TEAMS, queue),
+            "user": names.numbered(names.TEAMS, queue),
         }
 
 
@@ -199,20 +200,20 @@ def _resource(layout: Layout, pod: Pod) -> dict[str, int]:
 
 def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
     """Return what the shim knows of the pods: who opted out, and their priority classes."""
-    said = {}
+    written = {}
     for pod in pods:
-        namespace, cls = numbered(TEAMS, pod.queue), _class(layout, pod)
-        said[f"{namespace}/{_pod_name(pod)}"] = {
+        namespace, cls = names.numbered(names.TEAMS, pod.queue), _class(layout, pod)
+        written[f"{namespace}/{_pod_name(pod)}"] = {
             "namespace": namespace,
             "name": _pod_name(pod),
             "uid": _key(pod, seed),
-            "creationTimestamp": ago(pod.age_s),
+            "creationTimestamp": names.ago(pod.age_s),
             **({"annotations": {ALLOW_PREEMPTION: "false"}} if pod.opted_out else {}),
             "priorityClassName": cls.name,
             "priority": cls.value,
             "preemptionPolicy": "PreemptLowerPriority",
         }
-    known = (*CLASSES[: layout.knobs.priorities], PREEMPTOR_CLASS)
+    known = (*names.CLASSES[: layout.knobs.priorities], names.PREEMPTOR_CLASS)
     classes = {
         cls.name: {
             "name": cls.name,
@@ -221,4 +222,9 @@ def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
         }
         for cls in known
     }
-    return {"pods": said, "priorityClasses": classes}
+    return {"pods": written, "priorityClasses": classes}
+
+
+def made(knobs: YuniKornKnobs, seed: int) -> dict[str, Any]:
+    """Return what is printed of a cluster."""
+    return state_dump(lay_out(knobs, seed), seed)

@@ -7,8 +7,8 @@ from functools import partial
 
 from planner.commands.lint.kueue.search import (
     ASKS,
-    MAX_ALIKE,
     MAX_OTHERS,
+    MAX_SIMILAR,
     Helps,
     denied,
     grid,
@@ -99,7 +99,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
         ]
         example = _found(
             _equals(facts, queue, priority, within=within, reclaim=reclaim)
-            for queue in group[:MAX_ALIKE]
+            for queue in group[:MAX_SIMILAR]
         )
         if example is not None:
             name = facts.called(group)
@@ -234,7 +234,7 @@ def _first(  # noqa: PLR0913 - what an example is made of
             policies([facts.snapshot.queue_name(queue)], **{field: cure}),
             f"{field} {policy} in {facts.name(queue)}",
         )
-        for queue in group[:MAX_ALIKE]
+        for queue in group[:MAX_SIMILAR]
         for world, other in worlds(facts, queue, facts.active(facts.others(queue)))
     )
 

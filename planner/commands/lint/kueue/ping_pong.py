@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Final
 
 from planner.commands.lint.kueue.search import (
-    MAX_ALIKE,
     MAX_OTHERS,
+    MAX_SIMILAR,
     in_turn,
     ping_pong,
     rivals,
@@ -99,7 +99,7 @@ def _trials(
             for jobs in rivals(world, borrower, lender):
                 yield borrower, lender, world, jobs
 
-    few_of_each = in_turn(iter(group[:MAX_ALIKE]) for group in facts.alike(borrowers))
+    few_of_each = in_turn(iter(group[:MAX_SIMILAR]) for group in facts.similar(borrowers))
     return in_turn(of(borrower) for borrower in islice(few_of_each, 2 * MAX_OTHERS))
 
 

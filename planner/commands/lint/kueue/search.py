@@ -138,7 +138,7 @@ ASKS: Final = "asks"
 RUNS: Final = "runs"
 MAX_OTHERS: Final = 4
 """Other ClusterQueues that an example is tried with."""
-MAX_ALIKE: Final = 3
+MAX_SIMILAR: Final = 3
 """ClusterQueues of a group that are tried before it is given up."""
 FEW: Final = 6
 """Pairs of workloads that are compared at least, where a setting is to change nothing."""
@@ -316,11 +316,11 @@ def shown(
     queues: Iterable[int],
     show: Callable[[Sequence[int]], Example | None],
 ) -> Iterator[tuple[Sequence[int], str, Example]]:
-    """Yield the groups of alike ClusterQueues for which there is an example, and what it is.
+    """Yield the groups of similar ClusterQueues for which there is an example, and what it is.
 
     ``show`` looks for the example of a group. Each comes with what the group is called.
     """
-    for group in facts.alike(queues):
+    for group in facts.similar(queues):
         example = show(group)
         if example is not None:
             yield group, facts.called(group), example

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from planner.commands.lint.kueue.search import MAX_ALIKE, boosted, grid, idle, shown, worlds
+from planner.commands.lint.kueue.search import MAX_SIMILAR, boosted, grid, idle, shown, worlds
 from planner.commands.lint.kueue.world import BOOST, Change, Facts, Object, configured, policies
 from planner.commands.lint.record import Example, Finding, finding
 from planner.quantity import NANO
@@ -37,7 +37,7 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     """KL-12: under fair sharing preemption while borrowing goes by shares."""
     group = _forceful(facts) if facts.fair else []
-    for queue in group[:MAX_ALIKE]:
+    for queue in group[:MAX_SIMILAR]:
         example = _without(facts, [queue], "borrowWithinCohort", _NO_BORROW)
         if example is not None:
             name = facts.called(group)
@@ -144,7 +144,7 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
     if not facts.fair or any(map(facts.reclaims, facts.queues)):
         return
     off = configured(fairSharing=None)
-    for queue in shared[:MAX_ALIKE]:
+    for queue in shared[:MAX_SIMILAR]:
         example = _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
         if example is not None:
             yield finding(
@@ -168,7 +168,7 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     ]
     if not marked or state.configuration.gate("PriorityBoost"):
         return
-    for queue in facts.queues[:MAX_ALIKE]:
+    for queue in facts.queues[:MAX_SIMILAR]:
         for world, _ in worlds(facts, queue, [queue]):
             jobs = boosted(grid(world, queue, queue))
             example = idle(world, jobs, _without_annotations, "no annotation")
@@ -189,7 +189,7 @@ def _forceful(facts: Facts) -> list[int]:
 
 
 def _unweighted_examples(facts: Facts, queues: Sequence[int]) -> Iterator[Example]:
-    for queue in queues[:MAX_ALIKE]:
+    for queue in queues[:MAX_SIMILAR]:
         others = [one for one in queues if one != queue] or [queue]
         example = _unchanged(facts, queue, others, _unweighted, "all weights 1")
         if example is not None:

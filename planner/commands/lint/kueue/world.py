@@ -122,7 +122,7 @@ class Facts:
         tree = self._tree_of[self.snapshot.tree.path(queue)[-1]]
         return [other for other in tree if other != queue]
 
-    def alike(self, queues: Iterable[int]) -> Iterator[list[int]]:
+    def similar(self, queues: Iterable[int]) -> Iterator[list[int]]:
         """Yield some ClusterQueues in groups that a rule need not tell apart.
 
         Those of a group have one parent, the same policies, and the same signs of quotas and
@@ -132,7 +132,10 @@ class Facts:
         nodes = self.snapshot.tree.nodes
         for queue in queues:
             node = nodes[queue]
-            quotas = frozenset((fr, *map(_sign, quota)) for fr, quota in node.quotas.items())
+            quotas = frozenset(
+                (fr, *(None if n is None else (n > 0) - (n < 0) for n in quota))
+                for fr, quota in node.quotas.items()
+            )
             key = node.parent, self.policies(queue), quotas, node.active, node.weight_nano
             groups.setdefault(key, []).append(queue)
         yield from groups.values()
@@ -149,10 +152,6 @@ class Facts:
     def names(self, queues: Iterable[int]) -> tuple[str, ...]:
         """Return ClusterQueues as kubectl names them."""
         return tuple(map(self.name, queues))
-
-
-def _sign(amount: int | None) -> int | None:
-    return None if amount is None else (amount > 0) - (amount < 0)
 
 
 Object = objects.Object
@@ -246,6 +245,9 @@ class World:
         if given.fair_sharing_on and given.fair_sharing is not None:
             strategies = list(given.fair_sharing.strategies)
             fields["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
+        if given.release_known_by != "assumed":
+            version = {"app.kubernetes.io/version": f"v{given.release.name}"}
+            fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
         return [objects.configuration(**fields)] if fields else []
 
     def _cohorts(self) -> list[Object]:

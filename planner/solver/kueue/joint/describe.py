@@ -36,7 +36,7 @@ UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
 
 
 @dataclass(frozen=True)
-class Told:
+class Found:
     """What a search found: the steps, the terms, and what is proved of them.
 
     ``undecided`` are entrants of which it is not proved whether they can be admitted;
@@ -67,7 +67,7 @@ class Told:
         )
 
 
-def describe(question: Question, profile: Profile, told: Told, started: float) -> JointPlan:
+def describe(question: Question, profile: Profile, told: Found, started: float) -> JointPlan:
     """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
 
     Raises
@@ -116,7 +116,7 @@ def describe_none(question: Question, profile: Profile, started: float) -> Joint
     )
 
 
-def _certificate(question: Question, told: Told, started: float) -> Certificate:
+def _certificate(question: Question, told: Found, started: float) -> Certificate:
     proved = Proved("unknown", None, told.levels, engines=told.engines, corrected=told.corrected)
     return certify(question.state.digest, told.levels, started, cut_off=told.cut_off, proved=proved)
 
@@ -126,14 +126,14 @@ def _rules(question: Question) -> Literal["kueue-classical", "kueue-fair"]:
     return "kueue-fair" if fair else "kueue-classical"
 
 
-def _status(told: Told) -> Status:
+def _status(told: Found) -> Status:
     settled = told.proved and not told.undecided and not told.unexamined
     if told.steps:
         return "optimal" if settled else "feasible"
     return "infeasible" if settled else "unknown"
 
 
-def _explained(question: Question, told: Told, victims: int) -> str:
+def _explained(question: Question, told: Found, victims: int) -> str:
     count, all_ = len(told.steps), len(question.entrants)
     if not count:
         return (
@@ -156,7 +156,7 @@ def _explained(question: Question, told: Told, victims: int) -> str:
     return f"{room} {who}; {proof}{told.dropped}"
 
 
-def _pending(question: Question, told: Told | None) -> Iterable[JointPending]:
+def _pending(question: Question, told: Found | None) -> Iterable[JointPending]:
     admitted = {step.plan.preemptor for step in told.steps} if told else set()
     holding = set(question.greedy.holding)
     for e, preemptor in enumerate(question.preemptors):
@@ -170,7 +170,7 @@ def _pending(question: Question, told: Told | None) -> Iterable[JointPending]:
         )
 
 
-def _why_not(question: Question, told: Told | None, entrant: int) -> str:
+def _why_not(question: Question, told: Found | None, entrant: int) -> str:
     if told is None or not question.entrants[entrant].ways:
         return ALONE
     if entrant in told.undecided:

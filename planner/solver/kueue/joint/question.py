@@ -25,8 +25,8 @@ from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
 from planner.plan import JointSkipped
-from planner.problem.alike import alike
 from planner.problem.array import BoolArray, IntArray
+from planner.problem.holding import one_of_each_holding
 from planner.problem.kueue import Problem
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
@@ -75,7 +75,7 @@ class Forest:
         return term_table(problem, self.snapshot, self.allowed, costs, asking=self.asking)
 
 
-def plant(
+def build_forest(
     snapshot: Snapshot, entrants: Sequence[Entrant], today: Sequence[Mapping[FlavorResource, int]]
 ) -> Forest:
     """Return the workloads of all entrants; ``today`` is what each asks for in its flavors today.
@@ -175,7 +175,7 @@ def _common_order(workloads: Sequence[Admitted]) -> IntArray:
 
 def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
     """Return what the laws of any entrant look at of each workload: (W, X)."""
-    _, shape = alike(problem.workloads)
+    _, shape = one_of_each_holding(problem.workloads)
     later = np.zeros((len(problem.workloads), len(entrants)), dtype=np.int64)
     for number, entrant in enumerate(entrants):
         if entrant.ways:
@@ -238,7 +238,7 @@ class Question:
             _today(self.state, self.snapshot, *pair)
             for pair in zip(self.preemptors, self.choices, strict=True)
         ]
-        return plant(self.snapshot, self.entrants, today)
+        return build_forest(self.snapshot, self.entrants, today)
 
     @property
     def determined(self) -> bool:

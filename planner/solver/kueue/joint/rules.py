@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from planner.assignment import contested
-from planner.models.kueue.joint import JointFormulation, Lesson
+from planner.models.kueue.joint import Cut, JointFormulation
 from planner.models.kueue.joint_build import assemble_joint
 from planner.models.kueue.joint_relaxation import joint_cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
@@ -154,7 +154,7 @@ class JointRules:
     in_order: bool
     admit: frozenset[int] = frozenset()
     refuse: frozenset[int] = frozenset()
-    lessons: list[Lesson] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
     doubtful: bool = False
     _found: dict[frozenset[int], list[list[Served]]] = field(default_factory=dict)
     _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = field(
@@ -265,7 +265,7 @@ class JointRules:
             found = replay(self.question.state, self.question.snapshot, steps)
             if not isinstance(found, Refused):
                 return found
-            self.lessons.append(self._lesson(chosen, found))
+            self.cuts.append(self._cut(chosen, found))
 
     def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
         """Build the model in which exactly some victims go."""
@@ -276,7 +276,7 @@ class JointRules:
         return joint
 
     def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
-        joint = assemble_joint(self.question.entrants, classes, self.lessons, in_order=in_order)
+        joint = assemble_joint(self.question.entrants, classes, self.cuts, in_order=in_order)
         for e in self.admit:
             joint.builder.at_least(variable(joint.admitted[e]), 1)
         for e in self.refuse:
@@ -288,7 +288,7 @@ class JointRules:
         workloads = self.question.forest.workloads
         return self.question.preemptors[entrant], [workloads[i].key for i in positions]
 
-    def _lesson(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Lesson:
+    def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:
         """Return what a refused step teaches: the true way there, or that its victims are none."""
         entrants = self.question.entrants
         e, way, taken = chosen[refused.step]
@@ -300,7 +300,7 @@ class JointRules:
         possible = self._ways_there(e, refused)
         everything = frozenset(range(len(entrants[e].ways)))
         agreed = way in possible
-        return Lesson(
+        return Cut(
             entrant=e,
             before=frozenset((other, entrants[other].ways[w].flavors) for other, w, _ in before),
             gone=frozenset(i for *_, gone in before for i in gone),

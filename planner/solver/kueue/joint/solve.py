@@ -22,24 +22,24 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.models.shared.classes import Classes, group
-from planner.objective.adoption import adopt, own_priorities, spelled_out
+from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.plan import JointPlan, Proof
 from planner.solver.answer import bind, dropped_in_words, refuse_worse
 from planner.solver.engine import Deadline, Outcome
-from planner.solver.kueue.joint.describe import Told, describe, describe_none
+from planner.solver.kueue.joint.describe import Found, describe, describe_none
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
 from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
 from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.search import Counts, Search
-from planner.solver.second_opinion import Witnesses
+from planner.solver.second_opinion import TwoEngines
 
 
 def judge(
-    witnesses: Witnesses, search: Search, levels: Sequence[LevelResult]
+    engines_asked: TwoEngines, search: Search, levels: Sequence[LevelResult]
 ) -> tuple[Counts | None, tuple[LevelResult, ...]]:
     """Return levels with what they rest on, and an answer of the search that is better.
 
@@ -52,7 +52,7 @@ def judge(
         least, better = level.least, None
         proof: Proof | None = "certified" if least.value == 0 else None
         if proof is None and least.bound == least.value:
-            opinion = witnesses.ask(search, earlier, level.measure, least.value - 1)
+            opinion = engines_asked.ask(search, earlier, level.measure, least.value - 1)
             proof = "solver" if opinion.outcome == "none" else None
             better = opinion.counts if opinion.outcome == "found" else None
         if better is not None:
@@ -106,8 +106,8 @@ class _Joint:
     ``profile`` has the levels of the state once it is set up, ``asked`` is as it was given.
     ``undecided`` are entrants of which it is not proved that they cannot be admitted,
     ``unexamined`` those that cannot in order of precedence, and perhaps in another. What one
-    engine calls impossible is asked of the ``witnesses``; ``corrected`` counts the better answers
-    that they found.
+    engine calls impossible two others are asked about; ``corrected`` counts the better answers that
+    they found.
     """
 
     question: Question
@@ -129,11 +129,11 @@ class _Joint:
         classes = _classes(self.question, self.rules.table, self.profile)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
-        self.witnesses = Witnesses(self.profile.wishes.most)
+        self.engines_asked = TwoEngines(self.profile.wishes.most)
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.forest.table(self.question.costs, counted)
-        return adopt(
+        return apply_profile(
             self.profile,
             table,
             lambda: known_groups(self.question.state),
@@ -171,7 +171,7 @@ class _Joint:
             # What is cut off here is lawful where others are admitted, or in another order.
             trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
             self.rules.in_order = in_order
-            outcome = find_any(trial, trial.alive)
+            outcome = find_any(trial, trial.active)
             if outcome == "optimal":
                 self.search.incumbent = trial.incumbent
                 break
@@ -189,8 +189,8 @@ class _Joint:
         return self.rules.is_hopeless(self.search.classes)
 
     def _confirmed(self, trial: Search) -> tuple[Outcome, Counts | None]:
-        """Ask the witnesses about what one engine calls impossible; return an answer if any."""
-        opinion = self.witnesses.ask(trial)
+        """Ask the engines_asked about what one engine calls impossible; return an answer if any."""
+        opinion = self.engines_asked.ask(trial)
         if opinion.counts is not None:
             return "optimal", opinion.counts
         return "infeasible" if opinion.outcome == "none" else "unknown", None
@@ -312,15 +312,15 @@ class _Joint:
         return impossible
 
     def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
-        """Let the witnesses judge an answer; begin anew from whatever they find better."""
-        better, levels = judge(self.witnesses, self.search, answer.levels)
+        """Let the engines_asked judge an answer; begin anew from whatever they find better."""
+        better, levels = judge(self.engines_asked, self.search, answer.levels)
         for _ in range(1, ROUNDS):
             if better is None:
                 break
             self.corrected += 1
             self.search = replace(unsolved.fork(), incumbent=better)
             answer = solve_levels(self.search, self.profile.levels)
-            better, levels = judge(self.witnesses, self.search, answer.levels)
+            better, levels = judge(self.engines_asked, self.search, answer.levels)
         if better is not None:
             self.search.incumbent = better
             self.corrected += 1
@@ -348,7 +348,7 @@ class _Joint:
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
         relaxation = replace(unsolved, rules=relaxed, cut=[])
-        _, judged = judge(self.witnesses, relaxation, bounded)
+        _, judged = judge(self.engines_asked, relaxation, bounded)
         proved = _all_proved(judged) and not self.search.undecided
         return Answer("optimal" if proved else "feasible", judged)
 
@@ -362,14 +362,14 @@ class _Joint:
             self.search.incumbent = ordered.incumbent
         self.rules.in_order = False
 
-    def told(self, answer: Answer | None) -> Told:
+    def told(self, answer: Answer | None) -> Found:
         """Return all that was found."""
         search, rules = self.search, self.rules
         undecided, unexamined = frozenset(self.undecided), frozenset(self.unexamined)
         refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
-        engines = tuple(self.witnesses.engines)
+        engines = tuple(self.engines_asked.engines)
         if answer is None or search.incumbent is None:
-            return Told(
+            return Found(
                 (),
                 rules.table,
                 (),
@@ -380,7 +380,7 @@ class _Joint:
                 engines=engines,
             )
         positions = search.classes.take(search.incumbent)
-        return Told(
+        return Found(
             rules.steps(positions) or (),
             rules.table,
             answer.levels,
@@ -390,7 +390,7 @@ class _Joint:
             in_order=rules.in_order,
             modelled=self.modelled,
             dropped=self.dropped,
-            cut_off=len(rules.lessons),
+            cut_off=len(rules.cuts),
             engines=engines,
             corrected=self.corrected,
         )

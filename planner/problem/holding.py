@@ -10,7 +10,7 @@ from planner.problem.array import IntArray
 from planner.quota.snapshot import Admitted
 
 
-def alike(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
+def one_of_each_holding(workloads: Sequence[Admitted]) -> tuple[list[Admitted], IntArray]:
     """Return one workload for each that holds differently, and (W,) which stands for whom.
 
     A snapshot shares what equal ones hold, so it is told apart by identity.

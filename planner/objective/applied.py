@@ -32,7 +32,7 @@ _MAX_SHOWN: Final = 10
 _LONGEST: Final = 400
 
 
-def adopt(
+def apply_profile(
     profile: Profile,
     table: TermTable,
     known: Callable[[], KnownGroups],

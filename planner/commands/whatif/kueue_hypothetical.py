@@ -267,8 +267,8 @@ def add_workloads(
 def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
     """Return the state with more workloads, under a digest of its own."""
     more = tuple(workloads)
-    told = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
-    digest = hashlib.sha256(told.encode()).hexdigest()
+    named = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
+    digest = hashlib.sha256(named.encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "workloads": (*state.workloads, *more)})
 
 

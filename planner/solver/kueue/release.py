@@ -1,0 +1,91 @@
+"""What the release of Kueue means for one decision: what it leaves open, and whether it matters.
+
+Source: docs/semantics/kueue-releases.md §1 and §2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from planner.errors import PlannerError, UnsupportedError
+from planner.plan import Plan
+from planner.quota.overflow import overflowing
+from planner.quota.preemptor import find_preemptor
+from planner.quota.request import ambiguous_resources
+from planner.quota.snapshot import Preemptor, Snapshot, build_snapshot
+from planner.reference.kueue.decision import decide
+from planner.solver.engine import Deadline
+from planner.solver.kueue.planning import Planning
+from planner.state import State
+from planner.state.release import newest_first
+
+MOST: Final = 300
+"""With more workloads that hold quota, releases are not tried out."""
+
+_Answer = tuple[object, ...]
+
+
+def under_release(snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
+    """Return the snapshot with notes on what the release of Kueue leaves open for a workload.
+
+    Raises
+    ------
+    UnsupportedError
+        If amounts are so large that this release would wrap around.
+    """
+    name = snapshot.configuration.release.name
+    resource = overflowing(snapshot, preemptor)
+    if resource:
+        raise UnsupportedError(
+            preemptor.key,
+            f"amounts of {resource} are so large that Kueue {name} wraps around: what it decides "
+            "is not comparable",
+        )
+    notes = [
+        f"{preemptor.key} asks for {made}, and transformations make more of it: Kueue {name} "
+        "counts either both or the first, at random; here it is the first"
+        for made in sorted(ambiguous_resources(preemptor.workload, snapshot.configuration))
+    ]
+    return replace(snapshot, notes=(*snapshot.notes, *notes)) if notes else snapshot
+
+
+def with_release(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
+    """Return a plan that says which releases decide otherwise, if the dump tells none.
+
+    Looked for in small states only, and while there is time.
+    """
+    snapshot = planning.snapshot
+    small = sum(map(len, snapshot.admitted.values())) <= MOST
+    if snapshot.configuration.release_known_by != "assumed" or not small or deadline.passed:
+        return plan
+    notes = tuple(_other_answers(planning.state, snapshot, planning.preemptor))
+    return plan.model_copy(update={"notes": (*plan.notes, *notes)}) if notes else plan
+
+
+def _other_answers(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:
+    own = _answer(snapshot, preemptor)
+    newest, *others = newest_first()
+    for release in others:
+        if release.rules == newest.rules:
+            continue  # it differs in whole cycles only
+        configuration = state.configuration.under(release, "assumed")
+        changed = state.model_copy(update={"configuration": configuration})
+        try:
+            other = build_snapshot(changed, snapshot.now)
+            found = _answer(other, find_preemptor(changed, other, preemptor.key))
+        except PlannerError:
+            found = ()
+        if found != own:
+            yield (
+                f"the release of Kueue is not known, and matters: {release.name} would decide "
+                "otherwise than the newest, whose rules are used; --kueue-release says which it is"
+            )
+            return
+
+
+def _answer(snapshot: Snapshot, preemptor: Preemptor) -> _Answer:
+    """Return what is decided, in words that are the same in every snapshot."""
+    found = decide(snapshot, preemptor)
+    return found.assignment, [(one.workload.key, one.reason) for one in found.search.targets]
