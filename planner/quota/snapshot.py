@@ -242,7 +242,8 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
             admitted[node].append(_admitted(configuration, clock, node, workload, shape))
-    _note_past_use(admitted, {node_of[cq.name]: cq for cq in state.cluster_queues}, past_use)
+    queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
+    _note_past_use(admitted, queues, past_use)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -263,7 +264,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         configuration=configuration,
         tree=tree,
         usage=usage,
-        queues={node_of[cq.name]: cq for cq in state.cluster_queues},
+        queues=queues,
         node_of=node_of,
         waiting=waiting,
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
