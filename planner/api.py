@@ -27,7 +27,6 @@ from planner.solver.start import (
     start,
 )
 from planner.solver.start import solve as solve_started
-from planner.solver.yunikorn.planning import Laws
 from planner.state import AnyState, State, YuniKornState
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ def greedy(
     pending: str | None = ...,
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
-    *,
     rules: RulesInput | None = ...,
 ) -> Plan: ...
 @overload
@@ -64,7 +62,7 @@ def greedy(
     pending: str | None = ...,
     *,
     now: datetime | str | None = ...,
-    laws: Laws = ...,
+    rules: RulesInput | None = ...,
 ) -> YuniKornPlan: ...
 @overload
 def greedy(
@@ -72,17 +70,13 @@ def greedy(
     pending: str | None = ...,
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
-    laws: Laws | None = ...,
-    *,
     rules: RulesInput | None = ...,
 ) -> AnyPlan: ...
-def greedy(  # noqa: PLR0913 - the public signature
+def greedy(
     state: AnyState,
     pending: str | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
-    laws: Laws | None = None,
-    *,
     rules: RulesInput | None = None,
 ) -> AnyPlan:
     """Return what the scheduler itself would do for a pending workload, verified.
@@ -99,13 +93,12 @@ def greedy(  # noqa: PLR0913 - the public signature
         ``assignment``, or ``{podset: {resource: {"flavor": ..., "mode": ...}}}``.
     now
         The clock; the state's own when left out.
-    laws
-        YuniKorn: ``design``, ``written`` or ``code``, by which its answer is judged; ``design``
-        when left out.
     rules
-        Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or the options as ``planner.state.kep83.Kep83``
-        for what KEP-83's algorithm of 2022 would do instead; fair sharing is then not looked at.
-        ``strict`` for Kueue's own rules with its documented precedence, laws ST-01 to ST-05.
+        YuniKorn: ``design``, ``written`` or ``code``, the side to take where its written laws and
+        its code differ; ``design`` when left out. Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or
+        the options as ``planner.state.kep83.Kep83`` for what KEP-83's algorithm of 2022 would do
+        instead; fair sharing is then not looked at. ``strict`` for Kueue's own rules with its
+        documented precedence, laws ST-01 to ST-05.
 
     Raises
     ------
@@ -113,7 +106,7 @@ def greedy(  # noqa: PLR0913 - the public signature
         If the workload cannot be planned for, the assignment does not suit it, or there are no
         such rules.
     """
-    plan = start(state, Given(pending, assignment, now, laws, rules)).greedy_plan()
+    plan = start(state, Given(pending, assignment, now, rules)).greedy_plan()
     return covered(state, plan)
 
 
@@ -143,7 +136,7 @@ def solve(
     *,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     certify: bool | None = ...,
     assume: Assume | None = ...,
 ) -> YuniKornPlan: ...
@@ -156,12 +149,11 @@ def solve(
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     flavors: Flavors = ...,
     *,
     stability: bool | None = ...,
     stable: bool = ...,
-    rules: RulesInput | None = ...,
     certify: bool | None = ...,
     assume: Assume | None = ...,
 ) -> AnyPlan: ...
@@ -173,12 +165,11 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: Laws | None = None,
+    rules: RulesInput | None = None,
     flavors: Flavors = "kueue",
     *,
     stability: bool | None = False,
     stable: bool = False,
-    rules: RulesInput | None = None,
     certify: bool | None = None,
     assume: Assume | None = None,
 ) -> AnyPlan:
@@ -197,9 +188,6 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         ``min-cost``; what is not named costs 1.
     time_limit
         Seconds, building the model included; the best plan found by then is returned.
-    laws
-        YuniKorn: the side to take where its written laws and its code differ: ``design``, also
-        when left out, ``written``, which takes law 4 by its words, or ``code``.
     flavors
         Kueue: with ``optimal`` the flavors, too, are chosen for least disruption, among all that
         the rules permit; with ``kueue`` they are those that Kueue assigns.
@@ -212,8 +200,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         where it is proved that there is none; the explanation then says who would preempt whom,
         and which policies at Never would leave a stable plan.
     rules
-        Kueue: as for ``planner.greedy``. Flavors are then those of KEP-83's algorithm, or with
-        ``strict`` Kueue's own; nothing is said of stability, and ``strict`` has no trees.
+        As for ``planner.greedy``; of YuniKorn's, ``written`` takes law 4 by its words. Flavors of
+        Kueue are those of KEP-83's algorithm, or with ``strict`` its own; nothing is said of
+        stability, and ``strict`` has no trees.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
@@ -226,7 +215,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     Raises
     ------
     InputError
-        If the workload, the objective, a cost, the laws, the assignment, the flavors or the rules
+        If the workload, the objective, a cost, the assignment, the flavors or the rules
         cannot be used, or a victim's LocalQueue, where stability is asked for, is not in the dump.
     InternalError
         If a plan fails its own verification; it is then never returned.
@@ -235,7 +224,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
     given, wanted = (
-        Given(pending, assignment, now, laws, rules, certify),
+        Given(pending, assignment, now, rules, certify),
         Wanted(flavors, stability, stable),
     )
     planner = PLANNER.of(state)
@@ -259,8 +248,6 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: Laws | None = None,
-    *,
     rules: RulesInput | None = None,
     assume: Assume | None = None,
 ) -> Front:
@@ -271,7 +258,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
 
     Parameters
     ----------
-    state, pending, costs, assignment, now, laws, rules
+    state, pending, costs, assignment, now, rules
         As for ``planner.solve``.
     first, second
         The measures: terms, or sums of terms of one unit such as ``D4+D5``.
@@ -283,13 +270,13 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     Raises
     ------
     InputError
-        If the workload, a measure, a cost, the laws, the assignment or the rules cannot be used.
+        If the workload, a measure, a cost, the assignment or the rules cannot be used.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
     measures = parse_front(f"{FRONT}{first},{second}")
     deadline = deadline_after(time_limit)
-    given = Given(pending, assignment, now, laws, rules)
+    given = Given(pending, assignment, now, rules)
     planning = start(state, given, _checked_costs(costs))
     found = sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
     return covered_front(state, found, _vouched(assume))
@@ -318,7 +305,7 @@ def explain(
     *,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     limit: int = ...,
 ) -> YuniKornExplanation: ...
 @overload
@@ -331,7 +318,7 @@ def explain(
     assignment: AssignmentInput | None = ...,
     now: datetime | str | None = ...,
     time_limit: float | None = ...,
-    laws: Laws | None = ...,
+    rules: RulesInput | None = ...,
     limit: int = ...,
 ) -> Explanation | YuniKornExplanation: ...
 def explain(  # noqa: PLR0913, PLR0917 - the public signature
@@ -343,7 +330,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: Laws | None = None,
+    rules: RulesInput | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> Explanation | YuniKornExplanation:
     """Explain the least disruptive plan for a pending workload, or why there is none.
@@ -355,7 +342,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 
     Parameters
     ----------
-    state, pending, objective, costs, assignment, now, laws
+    state, pending, objective, costs, assignment, now, rules
         As for ``planner.solve``.
     victim
         What to ask about: a running workload of Kueue as ``namespace/name``, or an allocation of
@@ -377,7 +364,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)
-    given = Given(pending, assignment, now, laws)
+    given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
     return qualified(found, covering(state).unmodelled(inquiry.plan.preemptor))

@@ -37,10 +37,8 @@ def without_borrowing(formulation: Formulation) -> None:
     for fr in problem.contested:
         asked, nominal = problem.request[fr], problem.quota[queue][fr]
         if asked and nominal != UNLIMITED:
-            formulation.builder.at_most(
-                usage.after(queue, fr).shifted(asked),
-                nominal,
-                when=[negation(formulation.borrowing)],
+            formulation.builder.add(
+                usage.after(queue, fr) + asked <= nominal, when=[negation(formulation.borrowing)]
             )
 
 

@@ -99,9 +99,9 @@ class _Comparison:
         for fr in self.fair.known[node]:
             resource = problem.frs[fr].resource
             if resource in self.lendable:
-                over = usage(node, fr).shifted(-problem.quota[node][fr])
+                over = usage(node, fr) - problem.quota[node][fr]
                 part = self.builder.positive_part(over)
-                excess[resource] = excess.get(resource, ZERO).plus(part)
+                excess[resource] = excess.get(resource, ZERO) + part
         return excess
 
     def _option(self, mine: Excess, theirs: Excess, *, strict: bool) -> int:
@@ -130,14 +130,14 @@ class _Comparison:
     def _nothing_borrowed(self, excess: Excess) -> int:
         witness = self.builder.new_bool()
         for part in excess.values():
-            self.builder.at_most(part, 0, when=[witness])
+            self.builder.add(part <= 0, when=[witness])
         return witness
 
     def _borrowed(self, excess: Excess) -> list[int]:
         witnesses = []
         for part in excess.values():
             witness = self.builder.new_bool()
-            self.builder.at_least(part, 1, when=[witness])
+            self.builder.add(part >= 1, when=[witness])
             witnesses.append(witness)
         return witnesses
 
@@ -145,7 +145,7 @@ class _Comparison:
         """Return a literal that implies: no resource of mine is above this one of theirs."""
         witness = self.builder.new_bool()
         if strict:
-            self.builder.at_least(theirs, 1, when=[witness])
+            self.builder.add(theirs >= 1, when=[witness])
         for own, excess in mine.items():
             self._at_most(own, excess, resource, theirs, strict=strict, when=[witness])
         return witness
@@ -174,5 +174,5 @@ class _Comparison:
         left, right = left >> shift, -(-right >> shift)
         slack = 0 if exact else (largest >> shift) // _EXACT_IN_DOUBLES + 1
         difference = Linear({v: left * c for v, c in mine.terms.items()}, left * mine.constant)
-        difference = difference.plus(theirs, -right)
-        self.builder.at_most(difference, -1 if strict and exact else slack, when=when)
+        difference = difference - right * theirs
+        self.builder.add(difference <= (-1 if strict and exact else slack), when=when)

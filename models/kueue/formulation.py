@@ -82,8 +82,8 @@ class Formulation:
             self._touched[queue] = literal
             if not certain:
                 some = Linear(dict.fromkeys(taken.values(), 1))
-                self.builder.at_least(some.plus(variable(literal), -1), 0)
+                self.builder.add(some >= variable(literal))
                 for k, index in taken.items():
                     count = self.columns.count(k)
-                    self.builder.at_most(variable(index).plus(variable(literal), -count), 0)
+                    self.builder.add(variable(index) <= count * variable(literal))
         return self._touched[queue]

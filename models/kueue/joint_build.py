@@ -54,21 +54,21 @@ def _serve_each_once(joint: JointFormulation) -> None:
                 if step or _may_come_first(way):
                     joint.serve[step, e, w] = builder.new_bool()
     for e, literal in enumerate(joint.admitted):
-        total = variable(literal).negated()
+        total = -variable(literal)
         for step in joint.steps:
-            total = total.plus(joint.served(step, e))
-        builder.equal(total, 0)
+            total = total + joint.served(step, e)
+        builder.add(total.equals(0))
     busy = [_busy(joint, step) for step in joint.steps]
     for step in joint.steps:
-        builder.at_most(busy[step], 1)
+        builder.add(busy[step] <= 1)
         if step and not joint.in_order:
-            builder.at_least(busy[step - 1].plus(busy[step], -1), 0)
+            builder.add(busy[step - 1] >= busy[step])
 
 
 def _busy(joint: JointFormulation, step: int) -> Linear:
     total = ZERO
     for e in range(len(joint.entrants)):
-        total = total.plus(joint.served(step, e))
+        total = total + joint.served(step, e)
     return total
 
 
@@ -84,7 +84,7 @@ def _take_in_steps(joint: JointFormulation) -> None:
     builder = joint.builder
     for k in range(len(joint.classes)):
         position, count = int(joint.classes.first[k]), joint.classes.count(k)
-        total = variable(joint.take[k]).negated()
+        total = -variable(joint.take[k])
         for step in joint.steps:
             may = [
                 literal
@@ -95,9 +95,9 @@ def _take_in_steps(joint: JointFormulation) -> None:
                 continue
             joint.taken[step, k] = builder.new(0, count)
             taken = variable(joint.taken[step, k])
-            builder.at_most(taken.plus(Linear(dict.fromkeys(may, 1)), -count), 0)
-            total = total.plus(taken)
-        builder.equal(total, 0)
+            builder.add(taken <= count * Linear(dict.fromkeys(may, 1)))
+            total = total + taken
+        builder.add(total.equals(0))
 
 
 def _is_allowed(entrant: Entrant, way: int, position: int) -> bool:
@@ -165,4 +165,4 @@ def _unequal(builder: Builder, pairs: Iterable[tuple[Linear, int]]) -> Iterable[
         if high > value:
             yield linear, value + 1
         if low < value:
-            yield linear.negated(), 1 - value
+            yield -linear, 1 - value

@@ -49,7 +49,7 @@ class Step:
                 self.builder.any_of(self.builder.witnesses(over))
             else:
                 for row, most in rows:
-                    self.builder.at_most(row, most)
+                    self.builder.add(row <= most)
         if problem.contested:
             self._suppositions()
             formulation = self._formulation()
@@ -85,16 +85,16 @@ class Step:
         if problem.fair is not None and problem.fair.within_nominal:
             for fr in problem.contested:
                 if problem.quota[queue][fr] != UNLIMITED:
-                    used = before.after(queue, fr).shifted(problem.searched[fr])
-                    self.builder.at_most(used, problem.quota[queue][fr])
+                    used = before.after(queue, fr) + problem.searched[fr]
+                    self.builder.add(used <= problem.quota[queue][fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
             for below, node in zip(problem.path, problem.path[1:-1], strict=False):
                 if UNLIMITED in {problem.kept[below][fr], problem.quota[node][fr]}:
                     some.append((ZERO, 0))
                     break
-                rest = rest.plus(before.local_free(below, fr), -1)
-                room = rest.plus(before.after(node, fr)).negated()
+                rest = rest - before.local_free(below, fr)
+                room = -(rest + before.after(node, fr))
                 some.append((room, -problem.quota[node][fr]))
             self.builder.any_of(self.builder.witnesses(some))
 
@@ -110,11 +110,11 @@ class Step:
                 if problem.kept[below][fr] == UNLIMITED:
                     rest = ZERO
                 else:
-                    less = rest.plus(before.local_free(below, fr), -1)
+                    less = rest - before.local_free(below, fr)
                     rest = self.builder.positive_part(less)
             if problem.quota[node][fr] != UNLIMITED:
-                used = before.after(node, fr).plus(rest)
-                self.builder.at_most(used, problem.quota[node][fr])
+                used = before.after(node, fr) + rest
+                self.builder.add(used <= problem.quota[node][fr])
 
     def _under_nominal_without_borrowing(self, formulation: Formulation) -> None:
         """KQ-08: an attempt that may not borrow starts below nominal, or may borrow elsewhere.
@@ -134,7 +134,7 @@ class Step:
             nominal = problem.quota[problem.own_queue][fr]
             if nominal != UNLIMITED:
                 used = self.before.after(problem.own_queue, fr)
-                self.builder.at_most(used, nominal - 1, when=without)
+                self.builder.add(used <= nominal - 1, when=without)
 
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
         """FS-05: a touched queue borrows something contested before the step, except the own."""
@@ -168,7 +168,7 @@ class StateUsage(TreeUsage):
         if problem.children[node]:
             return super()._after(node, fr)
         total = constant(problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue))
-        return total.plus(self._entered(node, problem.frs[fr])).plus(self._left(node, fr))
+        return total + self._entered(node, problem.frs[fr]) + self._left(node, fr)
 
     def _may_change(self, node: int) -> bool:
         """Return True: victims and preemptors of earlier steps may be anywhere."""

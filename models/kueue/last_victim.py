@@ -41,7 +41,7 @@ class LastVictims:
 
     def with_last(self, node: int, fr: int) -> Linear:
         """Return the usage of a node after all removals but that of its last victim."""
-        return self._formulation.usage.after(node, fr).plus(self.back(node, fr))
+        return self._formulation.usage.after(node, fr) + self.back(node, fr)
 
     def require_over_quota(self, node: int, frs: Iterable[int]) -> None:
         """Require touched => the last victim finds the node over its quota in some fr.
@@ -71,8 +71,8 @@ class LastVictims:
             return builder.new(1, 1)
         touched = builder.new_bool()
         for child in below:
-            builder.at_least(variable(touched).plus(variable(child), -1), 0)
-        builder.at_least(Linear(dict.fromkeys(below, 1)).plus(variable(touched), -1), 0)
+            builder.add(variable(touched) >= variable(child))
+        builder.add(Linear(dict.fromkeys(below, 1)) >= variable(touched))
         return touched
 
     def _children(self, node: int) -> list[int]:
@@ -92,8 +92,8 @@ class LastVictims:
         unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
         added = Linear({builder.new(0, highest // unit): unit})
         for child, literal in self._last_of_cohort(node).items():
-            builder.equal(added.plus(passed[child], -1), 0, when=[literal])
-        builder.equal(added, 0, when=[negation(self.touched(node))])
+            builder.add(added.equals(passed[child]), when=[literal])
+        builder.add(added.equals(0), when=[negation(self.touched(node))])
         return added
 
     def _passed_up(self, child: int, fr: int) -> Linear:
@@ -107,15 +107,15 @@ class LastVictims:
             return ZERO
         if kept == 0:
             return self.back(child, fr)
-        with_last = self._builder.positive_part(self.with_last(child, fr).shifted(-kept))
-        return with_last.plus(usage.stored(child, fr), -1)
+        with_last = self._builder.positive_part(self.with_last(child, fr) - kept)
+        return with_last - usage.stored(child, fr)
 
     def _choose_class(self, queue: int) -> dict[int, int]:
         """Return a literal per class of a queue: it holds the last victim there."""
         formulation, builder = self._formulation, self._builder
         last = {k: builder.new_bool() for k in formulation.classes_of[queue]}
         for k, literal in last.items():
-            builder.at_least(variable(formulation.take[k]).plus(variable(literal), -1), 0)
+            builder.add(variable(formulation.take[k]) >= variable(literal))
         self._exactly_one_if_touched(queue, last)
         return last
 
@@ -125,10 +125,10 @@ class LastVictims:
         last = {child: builder.new_bool() for child in self._children(cohort)}
         for child, literal in last.items():
             touched = variable(self.touched(child))
-            builder.at_least(touched.plus(variable(literal), -1), 0)
+            builder.add(touched >= variable(literal))
         self._exactly_one_if_touched(cohort, last)
         return last
 
     def _exactly_one_if_touched(self, node: int, last: dict[int, int]) -> None:
         chosen = Linear(dict.fromkeys(last.values(), 1))
-        self._builder.equal(chosen.plus(variable(self.touched(node)), -1), 0)
+        self._builder.add(chosen.equals(variable(self.touched(node))))

@@ -46,7 +46,7 @@ def fits(formulation: Formulation) -> None:
     problem, usage = formulation.problem, formulation.usage
     for fr in problem.needed:
         for row, most in fit_rows(problem, usage, fr, problem.request[fr]):
-            formulation.builder.at_most(row, most)
+            formulation.builder.add(row <= most)
 
 
 def fit_rows(
@@ -61,14 +61,14 @@ def fit_rows(
         kept, limit = problem.kept[node][fr], problem.limit[node][fr]
         if kept == UNLIMITED:
             return
-        need = need.plus(usage.local_free(node, fr), -1)
+        need = need - usage.local_free(node, fr)
         lendable = subtract(problem.quota[node][fr], kept)
         cap = UNLIMITED if limit is None else add(lendable, limit)
         if UNLIMITED not in {cap, lendable}:
-            yield need.plus(usage.stored(node, fr)), cap
+            yield need + usage.stored(node, fr), cap
     root = problem.path[-1]
     if problem.quota[root][fr] != UNLIMITED:
-        yield need.plus(usage.after(root, fr)), problem.quota[root][fr]
+        yield need + usage.after(root, fr), problem.quota[root][fr]
 
 
 @STATED.of(KQ_WITHOUT_BORROWING)
@@ -82,9 +82,8 @@ def without_borrowing(formulation: Formulation) -> None:
     for fr in problem.within_nominal:
         nominal = problem.quota[queue][fr]
         if nominal != UNLIMITED:
-            formulation.builder.at_most(
-                usage.after(queue, fr).shifted(problem.searched[fr]),
-                nominal,
+            formulation.builder.add(
+                usage.after(queue, fr) + problem.searched[fr] <= nominal,
                 when=[negation(formulation.borrowing)],
             )
 
@@ -100,7 +99,7 @@ def borrow_within_cohort(formulation: Formulation) -> None:
         for k, variable in enumerate(formulation.take)
         if formulation.columns.restricted[k]
     }
-    formulation.builder.at_most(Linear(restricted), 0, when=[formulation.borrowing])
+    formulation.builder.add(Linear(restricted) <= 0, when=[formulation.borrowing])
 
 
 @STATED.of(KQ_OVER_QUOTA)

@@ -56,9 +56,9 @@ class TreeUsage:
         total = constant(before)
         for child in self._children[node]:
             if self._may_change(child):
-                change = self.stored(child, fr).shifted(-self._stored_before(child, fr))
+                change = self.stored(child, fr) - self._stored_before(child, fr)
                 if change.terms or change.constant:
-                    total = total.plus(change)
+                    total = total + change
         return total
 
     def _may_change(self, node: int) -> bool:
@@ -70,7 +70,7 @@ class TreeUsage:
         kept = self._problem.kept[node][fr]
         if kept == 0:
             return ZERO
-        return self._builder.positive_part(self.after(node, fr).negated().shifted(kept))
+        return self._builder.positive_part(-self.after(node, fr) + kept)
 
     def stored(self, node: int, fr: int) -> Linear:
         """Return what the node uses of its parent: max(0, usage - kept).
@@ -80,7 +80,7 @@ class TreeUsage:
         kept = self._problem.kept[node][fr]
         if kept == UNLIMITED:
             return ZERO
-        return self.after(node, fr).shifted(-kept).plus(self.local_free(node, fr))
+        return self.after(node, fr) - kept + self.local_free(node, fr)
 
     def _stored_before(self, node: int, fr: int) -> int:
         return max(0, self._problem.usage[node][fr] - self._problem.kept[node][fr])

@@ -1,7 +1,8 @@
 """Linear expressions and constraints over CP-SAT's own proto.
 
-Rows are written into the proto directly, which is an order of magnitude faster than operator
-sums (docs/design/solver.md §2). Variables are integers: their index in the proto. The
+A law reads as it is written: ``builder.add(a + b <= c)``. Rows are written into the proto
+directly, which is an order of magnitude faster than the sums of ``cp_model``
+(docs/design/solver.md §2). Variables are integers: their index in the proto. The
 module ``cp_model`` is left alone: it loads pandas, which takes as long as a small plan.
 """
 
@@ -35,20 +36,53 @@ class Linear:
     terms: Mapping[int, int]
     constant: int = 0
 
-    def plus(self, other: Linear, factor: int = 1) -> Linear:
-        """Return self + factor * other."""
+    def __add__(self, other: Linear | int) -> Linear:
+        """Return self + other."""
+        if isinstance(other, int):
+            return Linear(self.terms, self.constant + other)
+        if not other.terms:  # often so, and expressions have thousands of terms
+            return Linear(self.terms, self.constant + other.constant)
         terms = dict(self.terms)
         for variable, coefficient in other.terms.items():
-            terms[variable] = terms.get(variable, 0) + factor * coefficient
-        return Linear(terms, self.constant + factor * other.constant)
+            terms[variable] = terms.get(variable, 0) + coefficient
+        return Linear(terms, self.constant + other.constant)
 
-    def shifted(self, amount: int) -> Linear:
-        """Return self + amount."""
-        return Linear(self.terms, self.constant + amount)
+    def __sub__(self, other: Linear | int) -> Linear:
+        """Return self - other."""
+        if isinstance(other, int):
+            return Linear(self.terms, self.constant - other)
+        if not other.terms:  # often so, and expressions have thousands of terms
+            return Linear(self.terms, self.constant - other.constant)
+        terms = dict(self.terms)
+        for variable, coefficient in other.terms.items():
+            terms[variable] = terms.get(variable, 0) - coefficient
+        return Linear(terms, self.constant - other.constant)
 
-    def negated(self) -> Linear:
+    def __rmul__(self, factor: int) -> Linear:
+        """Return factor * self."""
+        return Linear({v: factor * c for v, c in self.terms.items()}, factor * self.constant)
+
+    def __neg__(self) -> Linear:
         """Return -self."""
-        return Linear({v: -c for v, c in self.terms.items()}, -self.constant)
+        return -1 * self
+
+    def __le__(self, other: Linear | int) -> Constraint:
+        """State self <= other."""
+        if isinstance(other, int):
+            return Constraint(self, None, other)
+        return Constraint(self - other, None, 0)
+
+    def __ge__(self, other: Linear | int) -> Constraint:
+        """State self >= other."""
+        if isinstance(other, int):
+            return Constraint(self, other, None)
+        return Constraint(self - other, 0, None)
+
+    def equals(self, other: Linear | int) -> Constraint:
+        """State that both are the same; ``==`` compares expressions as values."""
+        if isinstance(other, int):
+            return Constraint(self, other, other)
+        return Constraint(self - other, 0, 0)
 
     @property
     def unit(self) -> int:
@@ -58,6 +92,14 @@ class Linear:
     def value(self, solution: Sequence[int]) -> int:
         """Return the value in a solution, given by variable index."""
         return self.constant + sum(c * solution[v] for v, c in self.terms.items())
+
+
+class Constraint(NamedTuple):
+    """``least <= linear <= most``, where ``None`` bounds nothing: what operators make."""
+
+    linear: Linear
+    least: int | None
+    most: int | None
 
 
 ZERO = Linear({})
@@ -114,17 +156,9 @@ class Builder:
                 high += coefficient * lower[index]
         return low, high
 
-    def at_most(self, linear: Linear, bound: int, when: Iterable[int] = ()) -> None:
-        """Add ``linear <= bound``, enforced only if all literals of ``when`` are true."""
-        self._row(linear, None, bound, when)
-
-    def at_least(self, linear: Linear, bound: int, when: Iterable[int] = ()) -> None:
-        """Add ``linear >= bound``, enforced only if all literals of ``when`` are true."""
-        self._row(linear, bound, None, when)
-
-    def equal(self, linear: Linear, value: int, when: Iterable[int] = ()) -> None:
-        """Add ``linear == value``, enforced only if all literals of ``when`` are true."""
-        self._row(linear, value, value, when)
+    def add(self, constraint: Constraint, when: Iterable[int] = ()) -> None:
+        """Add a constraint such as ``a + b <= c``, enforced only if all literals are true."""
+        self._row(*constraint, when)
 
     def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
         """Require that at least one literal is true."""
@@ -163,7 +197,7 @@ class Builder:
 
     def _define_positive_part(self, result: int, inside: Linear) -> None:
         """State result = max(0, inside) as rows, which can be split, whatever guards others."""
-        above = inside.negated().plus(variable(result))
+        above = -inside + variable(result)
         positive = self.new_bool()
         Builder._row(self, above, 0, None, ())
         Builder._row(self, above, None, 0, (positive,))
@@ -182,7 +216,7 @@ class Builder:
         literals = []
         for linear, bound in different.values():
             literals.append(self.new_bool())
-            self.at_least(linear, bound, when=literals[-1:])
+            self.add(linear >= bound, when=literals[-1:])
         return literals
 
     def minimize(self, linear: Linear) -> tuple[int, int]:
@@ -227,7 +261,7 @@ class Builder:
         if lower is not None:
             self._split(Linear(written.terms), lower, literals)
         if upper is not None:
-            self._split(Linear(written.terms).negated(), -upper, literals)
+            self._split(-Linear(written.terms), -upper, literals)
 
     def _split(self, linear: Linear, least: int, when: Sequence[int]) -> None:
         """Add ``linear >= least`` as rows whose coefficients are shorter.
@@ -249,8 +283,8 @@ class Builder:
         h, rest = divmod(least, _BASE)
         smallest, largest = ((end - rest) // _BASE for end in self.bounds(low))
         carry = self.new(smallest, largest)
-        Builder._row(self, low.plus(variable(carry), -_BASE), rest, None, ())
-        Builder._row(self, Linear(high).plus(variable(carry)), h, None, when)
+        Builder._row(self, low - _BASE * variable(carry), rest, None, ())
+        Builder._row(self, Linear(high) + variable(carry), h, None, when)
 
     def _write(
         self, free: _Free, lower: int | None, upper: int | None, when: Iterable[int]
@@ -268,7 +302,10 @@ class Builder:
             row.enforcement_literal.extend(literals)
 
     def _free(self, linear: Linear) -> _Free:
-        """Return an expression in which variables that have only one value are constants."""
+        """Return an expression in which variables that have only one value are constants.
+
+        Most time of building a model is spent here, so that even calls of ``max`` count.
+        """
         lower, upper = self.lower, self.upper
         terms, constant = {}, linear.constant
         low = high = reach = 0
@@ -279,11 +316,11 @@ class Builder:
             elif c > 0:
                 terms[index] = c
                 low, high = low + c * least, high + c * most
-                reach += c * max(-least, most)
+                reach += c * (most if most >= -least else -least)  # noqa: FURB136
             elif c < 0:
                 terms[index] = c
                 low, high = low + c * most, high + c * least
-                reach -= c * max(-least, most)
+                reach -= c * (most if most >= -least else -least)  # noqa: FURB136
         return _Free(terms, constant, low, high, reach)
 
 

@@ -51,7 +51,7 @@ def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear
     """
     total = ZERO
     for term in measure:
-        total = total.plus(_term(formulation, table, term))
+        total = total + _term(formulation, table, term)
     return total
 
 
@@ -77,10 +77,10 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
     highest = builder.new(0, max(ranks[k] for k in going))
     hit = {rank: builder.new_bool() for rank in sorted({ranks[k] for k in going})}
     for rank, literal in hit.items():
-        builder.at_least(variable(highest), rank, when=[literal])
+        builder.add(variable(highest) >= rank, when=[literal])
     for k in going:
         take = variable(formulation.take[k])
-        builder.at_most(take.plus(variable(hit[ranks[k]]), -classes.count(k)), 0)
+        builder.add(take <= classes.count(k) * variable(hit[ranks[k]]))
     return variable(highest)
 
 
@@ -94,8 +94,8 @@ def _over_freed(formulation: Measured, table: TermTable) -> Linear:
             continue
         holding = (table.holding[first, fr] * going).tolist()
         freed = Linear({v: h for v, h in zip(formulation.take, holding, strict=True) if h})
-        over = formulation.builder.positive_part(freed.plus(_need(formulation, table, fr), -1))
-        total = total.plus(over, table.weight[fr])
+        over = formulation.builder.positive_part(freed - _need(formulation, table, fr))
+        total = total + table.weight[fr] * over
     return total
 
 
@@ -107,8 +107,8 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
     for budget in table.budgets or ():
         pods = (budget.pods[first] * going).tolist()
         covered = Linear({v: n for v, n in zip(formulation.take, pods, strict=True) if n})
-        over = formulation.builder.positive_part(covered.plus(constant(budget.allowed), -1))
-        total = total.plus(over)
+        over = formulation.builder.positive_part(covered - budget.allowed)
+        total = total + over
     return total
 
 
@@ -148,7 +148,7 @@ def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
         touched.append(literal)
         for k in members:
             take = variable(formulation.take[k])
-            builder.at_most(take.plus(variable(literal), -classes.count(k)), 0)
+            builder.add(take <= classes.count(k) * variable(literal))
     return Linear(dict.fromkeys(touched, 1), certain)
 
 
@@ -174,7 +174,7 @@ def _unfairness(formulation: Measured, table: TermTable) -> Linear:
     highest = builder.new(0, max(most, default=0))
     for sharer, size in taken.items():
         whole = counted_as_borrowed(table.borrowed[sharer])
-        builder.at_least(Linear({highest: whole}).plus(size, -PER_MILLE), 0)
+        builder.add(Linear({highest: whole}) >= PER_MILLE * size)
     return variable(highest)
 
 
@@ -199,8 +199,8 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     for priority in sorted(takes, reverse=True):
         victims, fewer = Linear(dict.fromkeys(takes[priority], 1)), builder.new_bool()
         slack = builder.bounds(victims)[1] + 1
-        row = victims.plus(variable(fewer)).plus(variable(before), -slack)
-        builder.at_most(row, given.get(priority, 0))
+        row = victims + variable(fewer) - slack * variable(before)
+        builder.add(row <= given.get(priority, 0))
         before = fewer
     return variable(value)
 
@@ -220,7 +220,7 @@ def _rated(formulation: Measured, table: TermTable) -> Linear:
     """Add up terms at the rates of the objective, where not all of them are sums over victims."""
     total = ZERO
     for term, rate in table.rates.items():
-        total = total.plus(_term(formulation, table, term), rate)
+        total = total + rate * _term(formulation, table, term)
     refuse_overflow(total, *formulation.builder.bounds(total))
     return total
 
@@ -238,7 +238,7 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
             sum_ = Linear({take[j]: amount for j, amount in amounts.items() if j in take})
             low, high = builder.bounds(sum_)
             differs += [(sum_, total + 1)] * (high > total)
-            differs += [(sum_.negated(), 1 - total)] * (low < total)
+            differs += [(-sum_, 1 - total)] * (low < total)
             if not low <= total <= high:
                 break
         else:

@@ -42,7 +42,7 @@ def assemble(
     usable = problem.usable.tolist()
     only = sum(usable) == 1
     nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
-    builder.equal(Linear(dict.fromkeys(nodes, 1)), 1)
+    builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
     one_node = YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
     for law in RULE_SETS[rules]:

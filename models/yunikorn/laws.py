@@ -57,7 +57,7 @@ def spares_last_tier(formulation: Formulation) -> None:
     members = formulation.classes.members
     for take, positions in zip(formulation.take, members, strict=True):
         ordinary = sum(not last_tier[position] for position in positions)
-        formulation.builder.at_most(variable(take), ordinary)
+        formulation.builder.add(variable(take) <= ordinary)
 
 
 def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
@@ -87,7 +87,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
             if held > may_go
         ]
         if binding:
-            formulation.builder.at_most(formulation.freed(np.concatenate(binding), t), may_go)
+            formulation.builder.add(formulation.freed(np.concatenate(binding), t) <= may_go)
 
 
 @STATED.of(YK_WITHIN_GUARANTEED)
@@ -108,7 +108,7 @@ def within_guaranteed(formulation: Formulation) -> None:
         formulation.builder.any_of([])
         return
     for queue, t, amount in short:
-        formulation.builder.at_least(formulation.freed_below(queue, t), amount)
+        formulation.builder.add(formulation.freed_below(queue, t) >= amount)
 
 
 @STATED.of(YK_UNDER_GUARANTEED)
@@ -141,13 +141,13 @@ def fits_node(formulation: Formulation) -> None:
             chosen = formulation.alternatives[node]
             for t, missing in missing_on(formulation.problem, node).items():
                 freed = formulation.freed(classes, t)
-                builder.at_least(freed.plus(variable(chosen), -missing), 0)
+                builder.add(freed >= missing * variable(chosen))
     anywhere = {formulation.alternatives[node] for node in free}
     nodes, counts = columns.node.tolist(), columns.counts.tolist()
     for take, node, count in zip(formulation.take, nodes, counts, strict=True):
         own = set() if node == NOWHERE else {formulation.alternatives[node]}
         permitted = Linear(dict.fromkeys(anywhere | own, -count))
-        builder.at_most(permitted.plus(variable(take)), 0)
+        builder.add(permitted + variable(take) <= 0)
 
 
 @STATED.of(YK_WITHIN_LIMITS)
@@ -163,7 +163,7 @@ def within_limits(formulation: Formulation) -> None:
     Source: docs/semantics/yunikorn.md §15.
     """
     for queue, t, over in over_limits(formulation.problem):
-        formulation.builder.at_least(formulation.freed_below(queue, t), over)
+        formulation.builder.add(formulation.freed_below(queue, t) >= over)
 
 
 @STATED.of(YK_PREEMPTABLE)
@@ -172,4 +172,4 @@ def preemptable(formulation: Formulation) -> None:
 
     Source: docs/semantics/yunikorn.md §15.
     """
-    formulation.builder.at_least(Linear(dict.fromkeys(formulation.take, 1)), 1)
+    formulation.builder.add(Linear(dict.fromkeys(formulation.take, 1)) >= 1)

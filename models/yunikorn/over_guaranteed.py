@@ -108,16 +108,16 @@ class _Turns:
         touched = builder.new_bool()
         for k in self._classes[leaf].tolist():
             going = variable(formulation.take[k])
-            builder.at_most(going.plus(variable(touched), -formulation.classes.count(k)), 0)
+            builder.add(going <= formulation.classes.count(k) * variable(touched))
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
         """Return what is used above a guarantee at the turn of a leaf."""
-        over = constant(-g.left).plus(self._gone(leaf, g.type), -1)
-        over = over.plus(self._last(leaf, g.type))
+        over = constant(-g.left) - self._gone(leaf, g.type)
+        over = over + self._last(leaf, g.type)
         for other in self._others_below(leaf, g.queue):
-            over = over.plus(self._still_gone(other, leaf, g.type), -1)
+            over = over - self._still_gone(other, leaf, g.type)
         return over
 
     def _others_below(self, leaf: int, queue: int) -> list[int]:
@@ -135,8 +135,8 @@ class _Turns:
         literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
         for literal, size in literals.items():
             of_size = [formulation.take[k] for k in classes[held == size].tolist()]
-            builder.at_least(Linear(dict.fromkeys(of_size, 1)).plus(variable(literal), -1), 0)
-        builder.at_most(Linear(dict.fromkeys(literals, 1)), 1)
+            builder.add(Linear(dict.fromkeys(of_size, 1)) >= variable(literal))
+        builder.add(Linear(dict.fromkeys(literals, 1)) <= 1)
         return Linear(literals)
 
     def _add_up(self, leaf: int, t: int) -> Linear:
@@ -146,7 +146,7 @@ class _Turns:
             return freed
         most = self._builder.bounds(freed)[1]
         gone = Linear({self._builder.new(0, most // freed.unit): freed.unit})
-        self._builder.equal(freed.plus(gone, -1), 0)
+        self._builder.add(freed.equals(gone))
         return gone
 
     def _stay_gone(self, other: int, leaf: int, t: int) -> Linear:
@@ -161,12 +161,12 @@ class _Turns:
             return ZERO
         still = Linear({builder.new(0, most // gone.unit): gone.unit})
         back = self._before(other, leaf)
-        builder.at_least(still.plus(gone, -1).plus(variable(back), most), 0)
+        builder.add(still - gone + most * variable(back) >= 0)
         return still
 
     def _order(self, first: int, second: int) -> int:
         """Return the literal that says that one leaf is back before another."""
         literal = self._builder.new_bool()
-        later = variable(self._rank(second)).plus(variable(self._rank(first)), -1)
-        self._builder.at_least(later, 1, when=[literal])
+        later = variable(self._rank(second)) - variable(self._rank(first))
+        self._builder.add(later >= 1, when=[literal])
         return literal

@@ -140,7 +140,7 @@ def command(given: Given) -> int:
     from planner.report.audit import render
 
     profiles = tuple(map(find_profile, dict.fromkeys(given.objectives)))
-    how = given.of("time_limit now laws pending assume release")
+    how = given.of("time_limit now rules=laws pending assume release")
     question = Question(profiles, **how)
     with settings_of(given) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)

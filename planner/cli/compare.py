@@ -114,7 +114,7 @@ def command(given: Given) -> int:
     from planner.report.compare import render
 
     algorithms = find_algorithms(given.algorithms)
-    question = Question(algorithms, **given.of("time_limit now laws pending release"))
+    question = Question(algorithms, **given.of("time_limit now rules=laws pending release"))
     _check(given.table, given.plots)
     with settings_of(given) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)

@@ -95,7 +95,7 @@ def command(given: Given) -> int:
     from planner import api
     from planner.report.explanation import render
 
-    state, how = given.read(), given.of("time_limit limit laws")
+    state, how = given.read(), given.of("time_limit limit rules=laws")
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     with given.naming("costs", "assignment"):
         answer = api.explain(state, given.pending, given.victim, given.profile, **how, **files)

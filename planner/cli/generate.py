@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from planner.cli.exit_code import OPTIMAL, epilog
+from planner.cli.exit_code import OPTIMAL
+from planner.cli.given import Given, Option, define
 from planner.cli.option import file_option
 from planner.cli.output import STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.commands.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
@@ -29,6 +30,7 @@ made_output_option = file_option(
     "NAME.jsonl or NAME.jsonl.gz for a state a line; any other name is a folder, made if it is "
     "not there, with a file for each state.",
     "-o",
+    "made",
 )
 
 
@@ -54,34 +56,30 @@ never exceeds the quota unless --fill does, and the pending workload never fits 
 so. The clock of every state is 2026-11-12T09:42:10Z. A hard state is one by construction: the
 scheduler takes many where one would do.
 
-""" + epilog()
+"""
 
 
-def knob_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command an option for each knob, those of both schedulers but once."""
-    told: dict[str, list[tuple[str, KnobOption]]] = {}
+def knob_options() -> Iterator[Option]:
+    """Yield an option for each knob, those of both schedulers but once."""
+    by_name: dict[str, list[tuple[str, KnobOption]]] = {}
     for scheduler, record in RECORDS:
         for one in knobs_of(record):
-            told.setdefault(one.name, []).append((scheduler, one))
-    for name, each in reversed(told.items()):
-        command = _option(name, each)(command)
-    return command
+            by_name.setdefault(one.name, []).append((scheduler, one))
+    return (_option(name, knobs) for name, knobs in by_name.items())
 
 
-def _option(
-    name: str, told: list[tuple[str, KnobOption]]
-) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def _option(name: str, knobs: list[tuple[str, KnobOption]]) -> Option:
     parts = []
-    for scheduler, one in told:
+    for scheduler, one in knobs:
         least, most = one.knob.least, one.knob.most
         limits = f", {least} to {most}" if one.kind is int else ""
         parts.append(f"{scheduler}: {one.knob.what}{limits}.")
     # The words that one scheduler knows may be more than those of the other.
-    kind = max((one.kind for _, one in told if isinstance(one.kind, tuple)), key=len, default=None)
+    kind = max((one.kind for _, one in knobs if isinstance(one.kind, tuple)), key=len, default=None)
     written, text = name.replace("_", "-"), " ".join(parts)
     if kind is not None:
         return click.option(f"--{written}", name, type=click.Choice(kind), help=text)
-    if told[0][1].kind is bool:
+    if knobs[0][1].kind is bool:
         return click.option(f"--{written}/--no-{written}", name, default=None, help=text)
     return click.option(f"--{written}", name, metavar="N", type=int, help=text)
 
@@ -179,29 +177,24 @@ def _fill(folder: Path, states: Iterable[MadeState]) -> None:
         write_file("-o", path, _text(state, path))
 
 
-@click.command(epilog=EPILOG)
-@click.argument("preset", metavar="PRESET", type=click.Choice(list(PRESETS)))
-@click.option(
-    "--seed", metavar="N", type=int, default=0, show_default=True, help="Which one of its kind."
+@define(
+    click.argument("preset", metavar="PRESET", type=click.Choice(list(PRESETS))),
+    click.option(
+        "--seed", metavar="N", type=int, default=0, show_default=True, help="Which one of its kind."
+    ),
+    click.option(
+        "--count",
+        metavar="N",
+        type=click.IntRange(1, 1_000_000),
+        default=1,
+        show_default=True,
+        help="How many states, of as many seeds from --seed on.",
+    ),
+    made_output_option,
+    *knob_options(),
+    epilog=EPILOG,
 )
-@click.option(
-    "--count",
-    metavar="N",
-    type=click.IntRange(1, 1_000_000),
-    default=1,
-    show_default=True,
-    help="How many states, of as many seeds from --seed on.",
-)
-@made_output_option
-@knob_options
-def command(
-    *,
-    preset: str,
-    seed: int,
-    count: int,
-    output: Path | None,
-    **options: Any,  # noqa: ANN401 - knobs, each of its own type
-) -> int:
+def command(given: Given) -> int:
     """Make up the state of a cluster in which a pending workload needs preemption.
 
     PRESET names a cluster to start from; every knob of it can be turned. What is written is what
@@ -210,8 +203,10 @@ def command(
     """
     from planner.report.text import plural
 
-    knobs = {name: value for name, value in options.items() if value is not None}
-    target = MadeTarget.choose(output, several=count > 1)
+    names = " ".join(dict.fromkeys(one.name for _, record in RECORDS for one in knobs_of(record)))
+    knobs = {name: value for name, value in given.of(names).items() if value is not None}
+    preset, seed, count = given.preset, given.seed, given.count
+    target = MadeTarget.choose(given.made, several=count > 1)
     first = MadeState(_name(preset, seed), generate_objects(preset, seed, knobs))
     target.emit(_states(first, preset, range(seed + 1, seed + count), knobs))
     if target.path is not None:

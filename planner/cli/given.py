@@ -29,6 +29,7 @@ class Given:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
+        # What cannot be written later is refused before any work.
         self.target = Target.choose(values.get("style"), values.get("output"))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - each option has a type of its own

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli.exit_code import OPTIMAL, epilog
+from planner.cli.exit_code import OPTIMAL
 from planner.cli.generate import MadeState, MadeTarget, made_output_option
+from planner.cli.given import Given, define
 from planner.cli.option import moment
 
 if TYPE_CHECKING:
@@ -20,9 +20,17 @@ if TYPE_CHECKING:
     from planner.commands.import_.job import Trace
     from planner.errors import SchemaError
 
-WITHIN: Final = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
-RECLAIM: Final = ("Never", "LowerPriority", "Any")
-BORROW: Final = ("Never", "LowerPriority")
+POLICIES: Final = (
+    (
+        "within",
+        "withinClusterQueue",
+        ("Never", "LowerPriority", "LowerOrNewerEqualPriority"),
+        "LowerPriority",
+    ),
+    ("reclaim", "reclaimWithinCohort", ("Never", "LowerPriority", "Any"), "Any"),
+    ("borrow", "borrowWithinCohort", ("Never", "LowerPriority"), "Never"),
+)
+"""The options for preemption, each with its field of a ClusterQueue, its values and its default."""
 
 EPILOG: Final = """\b
 Examples:
@@ -46,7 +54,7 @@ priorities. The same file, seed and options give the same states.
 
 Exit code 0 means that all states are written.
 
-""" + epilog()
+"""
 
 _SHARE: Final = click.FloatRange(0, 1)
 _PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
@@ -89,187 +97,166 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     return first, second
 
 
-@click.command(epilog=EPILOG)
-@click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"]))
-@click.argument("file", metavar="FILE")
-@click.option("--nodes", metavar="FILE", help="openb: the node list; its GPU models are flavors.")
-@click.option(
-    "--shapes",
-    metavar="FILE",
-    help="philly: an openb pod list; each job requests the cpu and memory for each GPU of one of "
-    "its pods. Without it, jobs request GPUs only.",
+@define(
+    click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"])),
+    click.argument("file", metavar="FILE"),
+    click.option(
+        "--nodes", metavar="FILE", help="openb: the node list; its GPU models are flavors."
+    ),
+    click.option(
+        "--shapes",
+        metavar="FILE",
+        help="philly: an openb pod list; each job requests the cpu and memory for each GPU of one "
+        "of its pods. Without it, jobs request GPUs only.",
+    ),
+    click.option(
+        "--instants",
+        metavar="N",
+        type=click.IntRange(1, 100_000),
+        default=1,
+        show_default=True,
+        help="How many states: each at the moment at which some job, drawn at random, started.",
+    ),
+    click.option(
+        "--at",
+        metavar="TIME",
+        type=_moment,
+        multiple=True,
+        help="A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
+        "2023-01-01T00:00:00Z.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of everything drawn."),
+    click.option(
+        "--sampling",
+        type=click.Choice(["running", "drawn"]),
+        help="Who holds quota: the jobs that the trace has running then, usual for philly; or "
+        "jobs of the whole trace drawn by their duration, each somewhere in its run, usual for "
+        "openb, in which few pods run at once.",
+    ),
+    click.option(
+        "--workloads",
+        metavar="N",
+        type=click.IntRange(1, 200_000),
+        default=1000,
+        show_default=True,
+        help="How many hold quota at most.",
+    ),
+    click.option(
+        "--queue-by",
+        type=click.Choice(["name", "class"]),
+        default="name",
+        show_default=True,
+        help="openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU "
+        "model. philly has one for each virtual cluster.",
+    ),
+    click.option(
+        "--queues",
+        metavar="N",
+        type=click.IntRange(1, 500),
+        default=20,
+        show_default=True,
+        help="openb: how many ClusterQueues, by name.",
+    ),
+    click.option(
+        "--levels",
+        type=click.IntRange(1, 2),
+        default=1,
+        show_default=True,
+        help="1: one cohort. 2: three cohorts of large, medium and small queues below one.",
+    ),
+    click.option(
+        "--factor",
+        metavar="LOW:HIGH",
+        type=_bounds,
+        default="0.55:1.15",
+        show_default=True,
+        help="The nominal quota of a queue is what it uses by a factor between these, and its "
+        "share of the rest of the cluster by its GPU-hours in the whole trace.",
+    ),
+    click.option(
+        "--utilisation",
+        metavar="SHARE",
+        type=click.FloatRange(0.01, 1),
+        default=1.0,
+        show_default=True,
+        help="How much of the cluster is used.",
+    ),
+    *(
+        click.option(
+            f"--{name}-limits",
+            metavar="SHARE",
+            type=_SHARE,
+            default=share,
+            show_default=True,
+            help=f"How many of the queues have a {name} limit: half the nominal quota, or what is "
+            f"{used}.",
+        )
+        for name, share, used in (("borrowing", 0.5, "borrowed"), ("lending", 0.2, "unused"))
+    ),
+    *(
+        click.option(
+            f"--{name}",
+            type=click.Choice(choices),
+            default=default,
+            show_default=True,
+            help=f"{policy} of all queues.",
+        )
+        for name, policy, choices, default in POLICIES
+    ),
+    click.option("--fair-sharing", is_flag=True, help="Turn fair sharing on."),
+    click.option(
+        "--priorities",
+        metavar="PRIORITY:WEIGHT,...",
+        type=_priorities,
+        default="0:0.5,50:0.3,100:0.2",
+        show_default=True,
+        help="philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, "
+        "Burstable 100, BE 0.",
+    ),
+    click.option(
+        "--checkpoints",
+        metavar="SHARE",
+        type=_SHARE,
+        default=0.4,
+        show_default=True,
+        help="How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 "
+        "minutes. openb: BE and Burstable are training.",
+    ),
+    click.option(
+        "--gang",
+        "gangs",
+        metavar="GPUS",
+        type=click.IntRange(1, 100_000),
+        multiple=True,
+        default=(8, 16, 32, 64, 128, 512),
+        show_default=True,
+        help="Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
+    ),
+    click.option(
+        "--priority",
+        "preemptor_priorities",
+        metavar="PRIORITY",
+        type=_PRIORITY,
+        multiple=True,
+        default=(100, 200, 1000),
+        show_default=True,
+        help="Of a preemptor; one is drawn.",
+    ),
+    click.option(
+        "--preemptors",
+        metavar="N",
+        type=click.IntRange(1, 1000),
+        default=1,
+        show_default=True,
+        help="How many workloads wait in each state.",
+    ),
+    click.option(
+        "--skip-bad-rows", is_flag=True, help="Pass over rows that cannot be used, and count them."
+    ),
+    made_output_option,
+    epilog=EPILOG,
 )
-@click.option(
-    "--instants",
-    metavar="N",
-    type=click.IntRange(1, 100_000),
-    default=1,
-    show_default=True,
-    help="How many states: each at the moment at which some job, drawn at random, started.",
-)
-@click.option(
-    "--at",
-    metavar="TIME",
-    type=_moment,
-    multiple=True,
-    help="A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
-    "2023-01-01T00:00:00Z.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything drawn.")
-@click.option(
-    "--sampling",
-    type=click.Choice(["running", "drawn"]),
-    help="Who holds quota: the jobs that the trace has running then, usual for philly; or jobs of "
-    "the whole trace drawn by their duration, each somewhere in its run, usual for openb, in "
-    "which few pods run at once.",
-)
-@click.option(
-    "--workloads",
-    metavar="N",
-    type=click.IntRange(1, 200_000),
-    default=1000,
-    show_default=True,
-    help="How many hold quota at most.",
-)
-@click.option(
-    "--queue-by",
-    type=click.Choice(["name", "class"]),
-    default="name",
-    show_default=True,
-    help="openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU model. "
-    "philly has one for each virtual cluster.",
-)
-@click.option(
-    "--queues",
-    metavar="N",
-    type=click.IntRange(1, 500),
-    default=20,
-    show_default=True,
-    help="openb: how many ClusterQueues, by name.",
-)
-@click.option(
-    "--levels",
-    type=click.IntRange(1, 2),
-    default=1,
-    show_default=True,
-    help="1: one cohort. 2: three cohorts of large, medium and small queues below one.",
-)
-@click.option(
-    "--factor",
-    metavar="LOW:HIGH",
-    type=_bounds,
-    default="0.55:1.15",
-    show_default=True,
-    help="The nominal quota of a queue is what it uses by a factor between these, and its share "
-    "of the rest of the cluster by its GPU-hours in the whole trace.",
-)
-@click.option(
-    "--utilisation",
-    metavar="SHARE",
-    type=click.FloatRange(0.01, 1),
-    default=1.0,
-    show_default=True,
-    help="How much of the cluster is used.",
-)
-@click.option(
-    "--borrowing-limits",
-    metavar="SHARE",
-    type=_SHARE,
-    default=0.5,
-    show_default=True,
-    help="How many of the queues have a borrowing limit: half the nominal quota, or what is "
-    "borrowed.",
-)
-@click.option(
-    "--lending-limits",
-    metavar="SHARE",
-    type=_SHARE,
-    default=0.2,
-    show_default=True,
-    help="How many of the queues have a lending limit: half the nominal quota, or what is unused.",
-)
-@click.option(
-    "--within",
-    type=click.Choice(WITHIN),
-    default="LowerPriority",
-    show_default=True,
-    help="withinClusterQueue of all queues.",
-)
-@click.option(
-    "--reclaim",
-    type=click.Choice(RECLAIM),
-    default="Any",
-    show_default=True,
-    help="reclaimWithinCohort of all queues.",
-)
-@click.option(
-    "--borrow",
-    type=click.Choice(BORROW),
-    default="Never",
-    show_default=True,
-    help="borrowWithinCohort of all queues.",
-)
-@click.option("--fair-sharing", is_flag=True, help="Turn fair sharing on.")
-@click.option(
-    "--priorities",
-    metavar="PRIORITY:WEIGHT,...",
-    type=_priorities,
-    default="0:0.5,50:0.3,100:0.2",
-    show_default=True,
-    help="philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, Burstable "
-    "100, BE 0.",
-)
-@click.option(
-    "--checkpoints",
-    metavar="SHARE",
-    type=_SHARE,
-    default=0.4,
-    show_default=True,
-    help="How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 minutes. "
-    "openb: BE and Burstable are training.",
-)
-@click.option(
-    "--gang",
-    "gangs",
-    metavar="GPUS",
-    type=click.IntRange(1, 100_000),
-    multiple=True,
-    default=(8, 16, 32, 64, 128, 512),
-    show_default=True,
-    help="Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
-)
-@click.option(
-    "--priority",
-    "preemptor_priorities",
-    metavar="PRIORITY",
-    type=_PRIORITY,
-    multiple=True,
-    default=(100, 200, 1000),
-    show_default=True,
-    help="Of a preemptor; one is drawn.",
-)
-@click.option(
-    "--preemptors",
-    metavar="N",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="How many workloads wait in each state.",
-)
-@click.option(
-    "--skip-bad-rows", is_flag=True, help="Pass over rows that cannot be used, and count them."
-)
-@made_output_option
-def command(  # noqa: PLR0913 - one parameter an option
-    *,
-    trace: Literal["openb", "philly"],
-    file: str,
-    at: tuple[datetime, ...],
-    instants: int,
-    skip_bad_rows: bool,
-    output: Path | None,
-    **options: Any,  # noqa: ANN401 - each goes where it belongs
-) -> int:
+def command(given: Given) -> int:
     """Make states of Kueue from a public trace of a GPU cluster, to audit and compare on.
 
     TRACE says which, openb or philly, and FILE is its CSV file, also with gzip; it is read row by
@@ -279,18 +266,18 @@ def command(  # noqa: PLR0913 - one parameter an option
     from planner.cli.output import say
     from planner.commands.import_ import read_outline
 
-    several = max(len(at), 1 if at else instants) > 1
-    target = MadeTarget.choose(output, several=several)
+    several = max(len(given.at), 1 if given.at else given.instants) > 1
+    target = MadeTarget.choose(given.made, several=several)
     skipped = _Skipped()
-    on_bad = skipped.add if skip_bad_rows else None
-    source = _trace(trace, options, on_bad)
-    knobs = _knobs(options)
-    outline = read_outline(source, file, arrivals=instants, seed=knobs.seed, on_bad=on_bad)
+    on_bad = skipped.add if given.skip_bad_rows else None
+    source, file, knobs = _trace(given, on_bad), given.file, _knobs(given)
+    how = {"arrivals": given.instants, "seed": knobs.seed, "on_bad": on_bad}
+    outline = read_outline(source, file, **how)
     counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
     say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))
     if skipped.count:
         say("warning", f"the first row passed over: {skipped.first}")
-    target.emit(_states(source, file, outline, at, knobs))
+    target.emit(_states(source, file, outline, given.at, knobs))
     return OPTIMAL
 
 
@@ -307,46 +294,33 @@ class _Skipped:
         self.first = self.first or error
 
 
-def _trace(
-    name: str, options: dict[str, Any], on_bad: Callable[[SchemaError], None] | None
-) -> Trace:
+def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
     """Return how the rows are to be read."""
     from planner.commands.import_ import Openb, Philly, read_nodes, read_shapes
 
-    seed = options["seed"]
-    if name == "philly":
-        if options["nodes"]:
+    if given.trace == "philly":
+        if given.nodes:
             raise click.UsageError("--nodes goes with openb")
-        shapes = read_shapes(options["shapes"], seed, on_bad) if options["shapes"] else ()
-        return Philly(seed, options["priorities"], shapes)
-    if options["shapes"]:
+        shapes = read_shapes(given.shapes, given.seed, on_bad) if given.shapes else ()
+        return Philly(given.seed, given.priorities, shapes)
+    if given.shapes:
         raise click.UsageError("--shapes goes with philly")
-    if not options["nodes"]:
+    if not given.nodes:
         raise click.UsageError("openb needs its node list, --nodes FILE")
-    models = read_nodes(options["nodes"], on_bad)
-    return Openb(models, seed, options["queues"], options["queue_by"])
+    models = read_nodes(given.nodes, on_bad)
+    return Openb(models, given.seed, given.queues, given.queue_by)
 
 
-def _knobs(options: dict[str, Any]) -> Knobs:
+def _knobs(given: Given) -> Knobs:
     from planner.commands.import_ import Knobs
     from planner.dump import Policies
 
-    return Knobs(
-        seed=options["seed"],
-        workloads=options["workloads"],
-        sampling=options["sampling"],
-        factor=options["factor"],
-        utilisation=options["utilisation"],
-        borrowing_limited=options["borrowing_limits"],
-        lending_limited=options["lending_limits"],
-        levels=options["levels"],
-        policies=Policies(options["within"], options["reclaim"], options["borrow"]),
-        fair=options["fair_sharing"],
-        checkpointing=options["checkpoints"],
-        gangs=options["gangs"],
-        preemptor_priorities=options["preemptor_priorities"],
-        preemptors=options["preemptors"],
+    names = (
+        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
+        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
+        "fair=fair_sharing checkpointing=checkpoints"
     )
+    return Knobs(**given.of(names), policies=Policies(given.within, given.reclaim, given.borrow))
 
 
 def _states(

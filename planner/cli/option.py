@@ -26,7 +26,7 @@ TIME_LIMIT: Final = "45"
 
 
 def format_option(formats: Sequence[str], more: str = "") -> Option:
-    """Return the option ``--format``; ``more`` goes on with its help."""
+    """Return the option ``--format``; ``more`` is the rest of its help."""
     said = "How to print the result; by default a table on a terminal and plain text elsewhere."
     return click.option("--format", "style", type=click.Choice(formats), help=said + more)
 
@@ -129,7 +129,7 @@ def release(text: str) -> str:
     try:
         return find_release(text).name
     except ValueError as error:
-        raise click.BadParameter(f"{error}, or {AUTO}") from None
+        raise click.BadParameter(f"{error}; {AUTO} takes the one that STATE tells") from None
 
 
 def front_measures(name: str) -> tuple[str, str] | None:
@@ -198,7 +198,7 @@ output_option = file_option(
 
 
 def laws_option(more: str) -> Option:
-    """Return the option ``--laws``; ``more`` goes on with its help."""
+    """Return the option ``--laws``; ``more`` is the rest of its help."""
     return click.option(
         "--laws",
         type=click.Choice(["design", "written", "code"]),

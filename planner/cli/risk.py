@@ -111,7 +111,7 @@ def command(given: Given) -> int:
             keys,
             given.profile,
             shapes=given.shapes or "all",
-            **given.of("limit time_limit laws"),
+            **given.of("limit time_limit rules=laws"),
             progress=lambda done, total, key: progress.update(done / total, key),
         )
     warn(_remarks(answer))

@@ -179,7 +179,7 @@ def command(given: Given) -> int:
             found,
             given.decider,
             script=script,
-            **given.of(f"{names} time_limit laws"),
+            **given.of(f"{names} time_limit rules=laws"),
             report=lambda at_s, done: progress.update(
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),

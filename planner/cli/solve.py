@@ -152,7 +152,7 @@ def solve(given: Given) -> int:
     from planner import api
 
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
-    question = {**given.of("time_limit laws rules assume"), **files}
+    question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
     state = _read(given)
     # What was read stays until the end. Otherwise each later full collection walks it all, and
     # over a large dump that takes seconds.

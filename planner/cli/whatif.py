@@ -124,7 +124,7 @@ def command(given: Given) -> int:
     added: tuple[str, ...] = ()
     if given.workload is not None:
         known, added = _with_workload(known, given.workload, given.queue)
-    wanted, how = given.pending or next(iter(added), None), given.of("time_limit laws")
+    wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
     after = api.solve(edit(known, given.edits), wanted, given.profile, **how)
     before = None
     if given.edits or after.preemptor not in added:

@@ -74,7 +74,7 @@ class Question(NamedTuple):
 # Workloads first: what they refer to was there before them, and is read after them.
 RESOURCES: Final = (
     Resource("workloads"),
-    Resource("localqueues"),
+    Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
     Resource("clusterqueues"),
     Resource("cohorts", missing="cohorts have no quota of their own and no parent"),
     Resource("resourceflavors"),
@@ -95,17 +95,17 @@ RESOURCES: Final = (
     ),
     Resource("resourceslices", DEVICES, "no device is known", forgone=True),
     Resource(
-        "configmaps",
-        "",
-        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
-        single=True,
-    ),
-    Resource(
         "deployments",
         "apps",
         "the release of Kueue is told by other signs, or the newest rules are taken",
         single=True,
         forgone=True,
+    ),
+    Resource(
+        "configmaps",
+        "",
+        "feature gates, fair sharing and resource settings of Kueue are at their defaults",
+        single=True,
     ),
 )
 """Everything that is asked for, in this order."""

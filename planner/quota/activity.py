@@ -159,4 +159,15 @@ def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
         f"ClusterQueue {name} is inactive: {reason}; its workloads are no candidates"
         for name, reason in activity.inactive.items()
     ]
-    return (*state.notes, *implicit, *cycles, *queues)
+    return (*state.notes, *implicit, *cycles, *queues, *_of_other_clusters(state))
+
+
+def _of_other_clusters(state: State) -> Iterator[str]:
+    """Say that a dump is of one cluster, where MultiKueue has others."""
+    asked = {rule.name for cq in state.cluster_queues for rule in cq.check_rules}
+    for check in state.admission_checks:
+        if check.spec.controller == MULTIKUEUE and check.metadata.name in asked:
+            yield (
+                f"admission check {check.metadata.name} is of MultiKueue: victims in worker "
+                "clusters are out of reach, this is one cluster"
+            )

@@ -133,7 +133,7 @@ def settle(
     for sign in signs:
         if known_by != "recorded" and sign.name != release.name:
             notes.append(
-                f"{sign.told_by} says Kueue {sign.name}: planned by the rules of {release.name}"
+                f"by {sign.told_by} it is Kueue {sign.name}: planned by the rules of {release.name}"
             )
     if not release.known:
         notes.append(

@@ -109,7 +109,7 @@ def _beside(text: str) -> str:
 
 
 def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
-    """Yield a list; what has no label goes on with what is before."""
+    """Yield a list; what has no label follows on from what is before."""
     lines: list[str] = []
     for label, value in rows:
         text = _cell(value, in_table=False)

@@ -452,7 +452,7 @@ def _used(scale: Scale, found: Iterable[Iterable[Pair]]) -> range:
     return range(min(places), max(places) + 1)
 
 
-def _rangedrawn_name(scale: Scale, place: int) -> str:
+def _range_name(scale: Scale, place: int) -> str:
     """Return the name of a range: its farther end, or that it has none."""
     sign, index = ("-" if place < 0 else ""), abs(place) - 1
     if index < 0:
@@ -465,7 +465,7 @@ def _rangedrawn_name(scale: Scale, place: int) -> str:
 
 
 def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale) -> None:
-    """Draw how many cases have a gap in each range; those without any are only told."""
+    """Draw how many cases have a gap in each range; those without any are counted in a text."""
     counts = _places(scale.ranges, points)
     for side in SIDES:
         places = [place for place in used if place and side.holds(place)]
@@ -483,7 +483,7 @@ def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale
         va="top",
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
     )
-    panel.set_xticks(used, [_rangedrawn_name(scale, place) for place in used])
+    panel.set_xticks(used, [_range_name(scale, place) for place in used])
     panel.tick_params("x", labelrotation=90, labelsize=7.5)
     panel.grid(visible=False, axis="x")
     panel.set_ylim(0, 1.25 * max(1, *(counts[place] for place in used if place)))

@@ -151,7 +151,7 @@ def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
 
 
 def more_than_greedy(plan: AnyPlan) -> str:
-    """Say what a plan takes more of than the scheduler's own; empty if nothing that is told."""
+    """Say what a plan takes more of than the scheduler's own; empty if nothing that counts."""
     nouns = {"pods": "pod", "queues": "queue", "highest_priority": "victim"}
     measures = [
         f"{plural(one.plan, nouns[one.measure])}"

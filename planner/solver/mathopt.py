@@ -341,7 +341,7 @@ class Solved:
 class Simplex:
     """Minimise ``costs . x`` where every row holds and ``0 <= x <= most``.
 
-    Each row can be missed by units of its largest coefficient, but at first by none (`allow_misses`).
+    Each row can be missed by units of its largest coefficient, at first by none (`allow_misses`).
 
     Parameters
     ----------

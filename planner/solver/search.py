@@ -235,10 +235,10 @@ class Search:
         objective = None
         if measure is not None:
             objective = express(formulation, self.rules.table, measure)
-            formulation.builder.at_least(objective, least)
+            formulation.builder.add(objective >= least)
             known = self.known_value(measure)
             if known is not None and not usable:
-                formulation.builder.at_most(objective, known - 1)
+                formulation.builder.add(objective <= known - 1)
         while True:
             hint = self._hint(formulation, classes, objective) if usable else None
             result = self._ask(formulation.builder, objective, hint, attempts)
@@ -344,10 +344,10 @@ class Search:
         """
         builder = formulation.builder
         for limited, limit in self.limits.items():
-            builder.at_most(express(formulation, self.rules.table, limited), limit)
+            builder.add(express(formulation, self.rules.table, limited) <= limit)
         for linear, bound in (*self.conditions, *rows):
             by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
-            builder.at_least(Linear(by_variable), bound)
+            builder.add(Linear(by_variable) >= bound)
         for counts in self.cut:
             self.cut_off(formulation, take, counts)
 

@@ -150,7 +150,7 @@ class _Question:
         self.formulation, self.take = search.state(search.active, rows)
         self.builder = self.formulation.builder
         if measure is not None:
-            self.builder.at_most(express(self.formulation, search.rules.table, measure), most)
+            self.builder.add(express(self.formulation, search.rules.table, measure) <= most)
 
     def ask_cp_sat(self, deadline: Deadline) -> Opinion:
         """Ask CP-SAT, with presolve."""

@@ -20,8 +20,8 @@ from planner.state.kep83 import Kep83
 
 AssignmentInput = Assignment | Mapping[str, Any]
 RulesInput = Kep83 | str
-"""Rules to plan by: options of KEP-83's, or text that holds them; or ``strict``, Kueue's own with
-documented precedence."""
+"""Rules to plan by: options of KEP-83's, or text that holds them; ``strict``, Kueue's own with
+documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
 Flavors = Literal["kueue", "optimal"]
 """Whose choice of flavors: the scheduler's own, or the best for the objective."""
 
@@ -31,14 +31,13 @@ class Given:
     """What a user says of a plan besides its objective: all of it may be left out.
 
     ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,
-    ``laws`` the side to take where the written laws and the code differ (YuniKorn), ``rules``
-    other rules than its own (Kueue), ``certify`` whether to wait for proof trees.
+    ``rules`` other rules than its own, or the side to take where its written laws and its code
+    differ, ``certify`` whether to wait for proof trees.
     """
 
     pending: str | None = None
     assignment: AssignmentInput | None = None
     now: datetime | str | None = None
-    laws: str | None = None
     rules: RulesInput | None = None
     certify: bool | None = None
 

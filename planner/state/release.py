@@ -126,6 +126,20 @@ SWITCHES: Final = (
         "no more pods are reclaimed than there are, so that nothing is used below 0",
     ),
     Switch(
+        "frees_finished",
+        "23",
+        "4 1 0 0 0 0",
+        "#8919",
+        "finished and deactivated workloads give their quota back at once",
+    ),
+    Switch(
+        "reads_pod_level",
+        "27b",
+        "- - 7 3 0 0",
+        "#12334",
+        "requests for a whole pod are read as Kubernetes means them",
+    ),
+    Switch(
         "multiplies_transformed",
         "26",
         "- 0 0 0 0 0",
@@ -189,6 +203,8 @@ class Rules:
     pods_outside_search: bool = True
     saturates: bool = True
     clamps_reclaimable: bool = True
+    frees_finished: bool = True
+    reads_pod_level: bool = True
     multiplies_transformed: bool = True
     transforms_exactly: bool = True
     transforms_apart: bool = True

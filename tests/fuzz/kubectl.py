@@ -45,7 +45,7 @@ def serve(scene: Scene) -> dict[str, str]:
     hit = chance.choice(sorted(served) or [""])
     for resource, items in sorted(served.items()):
         whole: Any = {"kind": "List", "apiVersion": "v1", "items": items}
-        if resource == "configmaps":
+        if resource in {"configmaps", "deployments.apps"}:
             whole = items[0]
         data = octets.as_json(whole)
         if resource == hit and scene.odd("structure"):

@@ -18,13 +18,16 @@ from tests.kubectl.stand_in import RESOURCES, Object
 
 CHUNK = 3
 """Objects in one piece of a list."""
-NAMESPACED = {"Workload", "LocalQueue", "LimitRange", "PodDisruptionBudget", "ConfigMap"}
+NAMESPACED = {
+    *("Workload", "LocalQueue", "LimitRange", "PodDisruptionBudget", "ConfigMap", "Deployment")
+}
 VERSIONS = {
     "kueue.x-k8s.io": "v1beta2",
     "scheduling.k8s.io": "v1",
     "node.k8s.io": "v1",
     "policy": "v1",
     "resource.k8s.io": "v1",
+    "apps": "v1",
     "": "v1",
 }
 

@@ -81,6 +81,7 @@ RESOURCES = {
     "ResourceClaimTemplate": "resourceclaimtemplates.resource.k8s.io",
     "ResourceSlice": "resourceslices.resource.k8s.io",
     "ConfigMap": "configmaps",
+    "Deployment": "deployments.apps",
 }
 """What the API server calls the kinds (kueue ff69552e, config/components/crd/bases; the
 Kubernetes API reference)."""
@@ -94,6 +95,12 @@ CONFIGURATION: Object = {
         "kind: Configuration\n"
     },
 }
+MANAGER: Object = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "kueue-controller-manager", "namespace": "kueue-system"},
+    "spec": {"template": {"spec": {"containers": [{"image": "registry.example.com/kueue:ours"}]}}},
+}
 
 
 class StandIn(NamedTuple):
@@ -105,7 +112,8 @@ class StandIn(NamedTuple):
     def make(cls, folder: Path, objects: Iterable[Object] = ()) -> StandIn:
         """Write the program, which serves the objects and Kueue's Configuration at its defaults.
 
-        A ConfigMap among the objects takes the place of that one.
+        It also serves the Deployment of a manager that tells no release. A ConfigMap or a
+        Deployment among the objects takes the place of these.
         """
         folder.mkdir()
         program = folder / "kubectl"
@@ -115,6 +123,7 @@ class StandIn(NamedTuple):
         for item in objects:
             served.setdefault(RESOURCES[item["kind"]], []).append(item)
         served.setdefault("configmaps", [CONFIGURATION])
+        served.setdefault("deployments.apps", [MANAGER])
         (folder / "objects.json").write_text(json.dumps(served), encoding="utf-8")
         (folder / "answers.json").write_text("{}", encoding="utf-8")
         return cls(folder)

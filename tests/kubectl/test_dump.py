@@ -16,10 +16,17 @@ from planner.state import State
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.kubectl import stand_in
-from tests.kubectl.stand_in import CONFIGURATION, StandIn, forbidden, no_such_type
+from tests.kubectl.stand_in import (
+    CONFIGURATION,
+    MANAGER,
+    StandIn,
+    forbidden,
+    no_such_type,
+)
 
 ALL = ["--all-namespaces", "--output=json"]
 IN_NS = ["--namespace=ns", "--output=json"]
+MANAGER_CALL = ["get", "deployments.apps", "kueue-controller-manager", "--namespace=kueue-system"]
 CONFIG_CALL = ["get", "configmaps", "kueue-manager-config", "--namespace=kueue-system"]
 
 
@@ -45,12 +52,13 @@ def test_calls(kubectl: StandIn) -> None:
     assert calls[0] == ["get", "workloads.kueue.x-k8s.io", *ALL]
     assert calls[-1] == [*CONFIG_CALL, "--output=json"]
     assert {call[1] for call in calls} == set(stand_in.RESOURCES.values())
-    assert all(call[2:] == ALL for call in calls[:-1])
+    assert calls[-2] == [*MANAGER_CALL, "--output=json"]
+    assert all(call[2:] == ALL for call in calls[:-2])
     assert not any("secret" in word.lower() for call in calls for word in call)
 
 
 def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) -> None:
-    take(namespace="ns", without=["configmaps"])
+    take(namespace="ns", without=["configmaps", "deployments"])
     options = {call[1]: call[2:] for call in kubectl.calls()}
     assert options.pop("limitranges") == IN_NS
     assert options.pop("resourceclaimtemplates.resource.k8s.io") == IN_NS
@@ -61,7 +69,9 @@ def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) ->
 def test_configuration_of_another_name(kubectl: StandIn) -> None:
     dump = take(configuration="elsewhere/its-manager-config")
     assert kubectl.calls()[-1][2:4] == ["its-manager-config", "--namespace=elsewhere"]
-    (note,) = dump.notes
+    assert kubectl.calls()[-2][2:4] == ["kueue-controller-manager", "--namespace=elsewhere"]
+    manager, note = dump.notes
+    assert manager.startswith("the cluster has no Deployment elsewhere/kueue-controller-manager: ")
     assert note.startswith("the cluster has no ConfigMap elsewhere/its-manager-config: feature ga")
     assert note.endswith("; --configuration names another one")
 
@@ -93,9 +103,9 @@ def test_objects_and_counts(kubectl: StandIn) -> None:
         **dict.fromkeys(("priorityclasses", "runtimeclasses"), 0),
         **dict.fromkeys(("namespaces", "limitranges", "poddisruptionbudgets"), 0),
         **dict.fromkeys(("deviceclasses", "resourceclaimtemplates", "resourceslices"), 0),
-        "configmaps": 1,
+        **dict.fromkeys(("deployments", "configmaps"), 1),
     }
-    expected = [*cluster()["items"], CONFIGURATION]
+    expected = [*cluster()["items"], CONFIGURATION, MANAGER]
     key = json.dumps
     assert sorted(map(key, dump.objects)) == sorted(map(key, expected))
 

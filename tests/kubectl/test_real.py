@@ -13,11 +13,11 @@ from planner.kubectl.dump import Dump, take_dump
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.kubectl.api_server import CHUNK, api_server
-from tests.kubectl.stand_in import CONFIGURATION, Object
+from tests.kubectl.stand_in import CONFIGURATION, MANAGER, Object
 
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 
-OBJECTS = [*cluster()["items"], CONFIGURATION]
+OBJECTS = [*cluster()["items"], CONFIGURATION, MANAGER]
 
 
 @pytest.fixture
@@ -83,7 +83,8 @@ def test_type_that_the_cluster_does_not_have(config: Path) -> None:
 
 def test_object_that_the_cluster_does_not_have(config: Path) -> None:
     dump = take(config, objects=cluster()["items"])
-    (note,) = dump.notes
+    manager, note = dump.notes
+    assert manager.startswith("the cluster has no Deployment kueue-system/kueue-controller-manager")
     assert note.startswith("the cluster has no ConfigMap kueue-system/kueue-manager-config: ")
 
 

@@ -29,7 +29,7 @@ from planner.verifier.kueue.plan import verify_case
 from tests import admitted
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
-from tests.cluster import PENDING, Object, preempt, state_of
+from tests.cluster import PENDING, Object, fair_sharing, preempt, state_of
 from tests.kep83 import cases as kep83
 from tests.verifier import cases as plans
 
@@ -100,6 +100,12 @@ class Case:
     def state(self) -> State:
         """The state that its parts make."""
         return state_of(self.parts)
+
+
+def fairly(case: Case) -> Case:
+    """Return a case for the law of fair sharing that is the same as one without it."""
+    parts = [*case.parts, *fair_sharing()]
+    return replace(case, parts=parts, attempts=None, borrowing=True)
 
 
 def judge(law: str, case: Case) -> None:
@@ -228,7 +234,10 @@ class Court:
 class FairCourt(Court):
     """The four under fair sharing, which has one attempt."""
 
-    attempts = (True,)
+    @property
+    def attempts(self) -> tuple[bool, ...]:
+        """The only one."""
+        return (True,)
 
     @cached_property
     def simulation(self) -> FairSimulation:
@@ -253,7 +262,10 @@ class FairCourt(Court):
 class Kep83Court(Court):
     """The four by KEP-83's rules: one attempt, and victims in any case."""
 
-    attempts = (True,)
+    @property
+    def attempts(self) -> tuple[bool, ...]:
+        """The only one."""
+        return (True,)
 
     @cached_property
     def decision(self) -> kep83.Decision:

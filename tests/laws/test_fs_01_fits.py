@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster import Object, cohort, fair_sharing, pending, queue, running, state_of
-from tests.laws.judges import BY_SHARE, OWN, RECLAIM, Case, broken_fairly, judge, sets, told_fairly
+from tests.laws.cases import FITS
+from tests.laws.judges import (
+    BY_SHARE,
+    OWN,
+    RECLAIM,
+    Case,
+    broken_fairly,
+    fairly,
+    judge,
+    sets,
+    told_fairly,
+)
 from tests.verifier.cases import all_assigned
 
 
@@ -24,18 +35,7 @@ def crowd(asked: int, borrowing: int | None = None) -> list[Object]:
 
 
 CASES = [
-    Case(
-        "too few are forbidden, enough and more are permitted",
-        [
-            *queue("a", 4, within="LowerPriority"),
-            *running("one", "a", 1),
-            *running("three", "a", 3),
-            *pending("a", 3),
-            *fair_sharing(),
-        ],
-        legal=sets("three", "one three"),
-        without=sets("", "one", "three", "one three"),
-    ),
+    *map(fairly, FITS),
     Case(
         # All 8 of the cohort are used; 3 have to go for 3, no more.
         "the request counts once although shares count it too",
@@ -49,21 +49,6 @@ CASES = [
             *fair_sharing(),
         ],
         permits=sets("three"),
-    ),
-    Case(
-        # The department may use 2 + 2: one of its three has to go at least, and one may stay.
-        "borrowing is permitted up to the limits of the path",
-        [
-            *cohort("root", nominal=8),
-            *cohort("dept", "root", nominal=0, borrowing=2),
-            *queue("a", 2, "dept", within="LowerPriority"),
-            *running("two", "a", 2),
-            *running("one", "a", 1),
-            *pending("a", 3),
-            *fair_sharing(),
-        ],
-        legal=sets("two", "two one"),
-        forbids=sets("one"),
     ),
     # The request itself does not count as used: with it, all would be over-admitted.
     Case("exactly enough", crowd(2), permits=sets("own")),

@@ -6,7 +6,6 @@ import pytest
 
 from tests.cluster import (
     SPARE,
-    Object,
     cohort,
     fair_sharing,
     pending,
@@ -14,54 +13,13 @@ from tests.cluster import (
     running,
     with_spare_flavor,
 )
-from tests.laws.judges import RECLAIM, Case, broken_fairly, judge, sets
+from tests.laws.cases import HOLDS_CONTESTED
+from tests.laws.judges import RECLAIM, Case, broken_fairly, fairly, judge
 
 RESOURCES = {"gpu": 4, "cpu": 8}
 
 
-def beside(name: str, amount: dict[str, int]) -> list[Object]:
-    """Return a full queue with a workload more, of which gpus are contested."""
-    return [
-        *queue("a", RESOURCES, within="LowerPriority"),
-        *running("gpus", "a", {"gpu": 4}),
-        *running(name, "a", amount),
-        *pending("a", {"gpu": 2}),
-        *fair_sharing(),
-    ]
-
-
-CASES = [
-    Case(
-        "a workload without contested quota is no victim",
-        beside("cores", {"cpu": 1}),
-        legal=sets("gpus"),
-        forbids=sets("gpus cores"),
-    ),
-    Case(
-        "naming the flavor is enough, the amount may be zero",
-        beside("none", {"gpu": 0, "cpu": 1}),
-        permits=sets("gpus none"),
-    ),
-    Case(
-        "other trees and inactive queues give nothing",
-        [
-            *cohort("org"),
-            *queue("a", 4, "org", reclaim="Any"),
-            *queue("stopped", 0, "org", stop="Hold"),
-            *queue("active", 0, "org"),
-            *queue("elsewhere", 0, "other"),
-            *running("s", "stopped", 2),
-            *running("r", "active", 2),
-            *running("e", "elsewhere", 2),
-            *pending("a", 2),
-            *fair_sharing(),
-        ],
-        legal=sets("r"),
-    ),
-]
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*map(fairly, HOLDS_CONTESTED)], ids=str)
 def test_four_judges(case: Case) -> None:
     judge("FS-02", case)
 

@@ -5,31 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster import cohort, fair_sharing, pending, queue, running
-from tests.laws.judges import BY_SHARE, Case, broken_fairly, judge, sets
+from tests.laws.cases import WITHIN_CLUSTER_QUEUE
+from tests.laws.judges import BY_SHARE, Case, broken_fairly, fairly, judge, sets
 
-CASES = [
-    Case(
-        policy or "unset",
-        [
-            *queue("a", 0, within=policy),
-            *running("lower", "a", 1, 9),
-            *running("newer", "a", 1, 10, created=31),
-            *running("as-old", "a", 1, 10, created=30),
-            *running("older", "a", 1, 10, created=29),
-            *running("higher", "a", 1, 11),
-            *pending("a", 0, 10, created=30),
-            *fair_sharing(),
-        ],
-        victims=permitted,
-        anyone="lower newer as-old older higher",
-    )
-    for policy, permitted in (
-        ("", ""),
-        ("Never", ""),
-        ("LowerPriority", "lower"),
-        ("LowerOrNewerEqualPriority", "lower newer"),
-    )
-]
+CASES = [*map(fairly, WITHIN_CLUSTER_QUEUE)]
 CASES.append(
     Case(
         # Queue a would use all 8 of the cohort: no share could be higher, yet its own may go.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster import cohort, fair_sharing, pending, queue, running
-from tests.laws.judges import Case, judge
+from tests.laws.cases import RECLAIM
+from tests.laws.judges import Case, fairly, judge
 
 CASES = [
     Case(
@@ -34,6 +35,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*map(fairly, RECLAIM), *CASES], ids=str)
 def test_four_judges(case: Case) -> None:
     judge("FS-04", case)

@@ -7,6 +7,7 @@ the same for all, so amounts can be compared directly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 
 import pytest
@@ -238,9 +239,12 @@ def one_order() -> list[Object]:
     )
 
 
-def every(what: str, make: object, *rows: tuple[tuple[str, ...], Sets]) -> list[Case]:
+def every(
+    what: str,
+    make: Callable[[tuple[str, ...]], list[Object]],
+    *rows: tuple[tuple[str, ...], Sets],
+) -> list[Case]:
     """Return a case for each configuration of strategies, with all sets that it permits."""
-    assert callable(make)
     return [
         Case(f"{what}: {NAMED[strategies]}", make(strategies), legal=legal)
         for strategies, legal in rows

@@ -15,87 +15,12 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.laws.judges import OWN, Case, broken, detail, judge, sets
+from tests.laws.cases import FITS, full
+from tests.laws.judges import OWN, Case, broken, detail, judge
 from tests.verifier.cases import all_assigned, assigned
 
 
-def full(asked: int = 4) -> list[Object]:
-    """Return a queue of 6 that uses all of it."""
-    return [
-        *queue("a", 6, within="LowerPriority"),
-        *running("two", "a", 2),
-        *running("four", "a", 4),
-        *pending("a", asked),
-    ]
-
-
-def limited(borrowing: int | None) -> list[Object]:
-    """Return a queue that uses 2 of 2 and wants 3, with 6 free in its cohort."""
-    return [
-        *cohort("org"),
-        *queue("a", 2, "org", borrowing=borrowing, within="LowerPriority"),
-        *queue("b", 6, "org"),
-        *running("small", "a", 1),
-        *running("other", "a", 1),
-        *pending("a", 3),
-    ]
-
-
-CASES = [
-    Case(
-        "too few are forbidden, exactly enough and more are permitted",
-        full(),
-        legal=sets("four", "two four"),
-        forbids=sets("two"),
-        attempts=(True,),
-    ),
-    # Six of eight are free in the cohort, but the queue may use no more than three.
-    Case("the borrowing limit of the queue binds", limited(1), legal=sets("small other")),
-    Case("without a limit nobody has to go", limited(None), permits=sets("")),
-    Case(
-        # The department may use 2 + 2: one of the three running has to go at least.
-        "the borrowing limit of a cohort on the path binds",
-        [
-            *cohort("root", nominal=8),
-            *cohort("dept", "root", nominal=0, borrowing=2),
-            *queue("a", 2, "dept", within="LowerPriority"),
-            *running("two", "a", 2),
-            *running("one", "a", 1),
-            *pending("a", 3),
-        ],
-        legal=sets("two", "two one"),
-    ),
-    Case(
-        # b uses 6 of 4: 4 of the cohort's 4 lendable; without b1 it uses 3, 1 of the cohort's.
-        "a lending limit keeps quota that victims elsewhere cannot free",
-        [
-            *cohort("org"),
-            *queue("a", 2, "org", reclaim="Any", within="LowerPriority"),
-            *queue("b", 4, "org", lending=2),
-            *running("b1", "b", 3),
-            *running("b2", "b", 3),
-            *pending("a", 2),
-        ],
-        permits=sets("b1"),
-        forbids=sets(""),
-    ),
-    Case(
-        "victims of other queues free what they borrow",
-        [
-            *cohort("org"),
-            *queue("a", 2, "org", reclaim="Any"),
-            *queue("b", 4, "org"),
-            *running("four", "b", 4),
-            *running("two", "b", 2),
-            *pending("a", 2),
-        ],
-        borrowing=False,
-        permits=sets("two"),
-    ),
-]
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", FITS, ids=str)
 def test_four_judges(case: Case) -> None:
     judge("KQ-01", case)
 

@@ -6,91 +6,19 @@ import pytest
 
 from planner.state import State
 from tests.cluster import (
-    SPARE,
-    Object,
     cohort,
     pending,
     queue,
     running,
     state_of,
-    with_spare_flavor,
 )
-from tests.laws.judges import OWN, RECLAIM, Case, broken, court_of, detail, judge, sets
+from tests.laws.cases import ELSEWHERE, HOLDS_CONTESTED, RESOURCES
+from tests.laws.judges import OWN, RECLAIM, Case, broken, court_of, detail, judge
 from tests.verifier.cases import broken as laws_of
 from tests.verifier.cases import plan_of, victim_of
 
-RESOURCES = {"gpu": 4, "cpu": 8}
 
-
-def beside(name: str, amount: dict[str, int]) -> list[Object]:
-    """Return a full queue with a workload more, of which gpus are contested."""
-    return [
-        *queue("a", RESOURCES, within="LowerPriority"),
-        *running("gpus", "a", {"gpu": 4}),
-        *running(name, "a", amount),
-        *pending("a", {"gpu": 2}),
-    ]
-
-
-ELSEWHERE = Case(
-    "other trees and inactive queues have no victims",
-    [
-        *cohort("org"),
-        *cohort("elsewhere"),
-        *queue("a", 1, "org", reclaim="Any"),
-        *queue("b", 1, "org"),
-        *queue("stopped", 1, "org", stop="Hold"),
-        *queue("far", 0, "elsewhere"),
-        *running("b1", "b", 2),
-        *running("s1", "stopped", 2),
-        *running("f1", "far", 2),
-        *pending("a", 1),
-    ],
-)
-CASES = [
-    Case(
-        "a workload without contested quota is no victim",
-        beside("cores", {"cpu": 1}),
-        legal=sets("gpus"),
-        forbids=sets("gpus cores"),
-        attempts=(True,),
-    ),
-    Case(
-        "naming the flavor is enough, the amount may be zero",
-        beside("none", {"gpu": 0, "cpu": 1}),
-        permits=sets("gpus none"),
-    ),
-    Case(
-        "another flavor of the same resource is not contested",
-        with_spare_flavor(
-            [
-                *queue("a", 4, within="LowerPriority"),
-                *running("needed", "a", 4),
-                *running("other", "a", 1, flavor=SPARE),
-                *pending("a", 2),
-            ]
-        ),
-        legal=sets("needed"),
-        forbids=sets("needed other"),
-    ),
-    Case(
-        # gpus need preemption, cores fit: they are asked for, but not contested.
-        "what only fits is not contested",
-        [
-            *queue("a", {"gpu": 4, "cpu": 9}, within="LowerPriority"),
-            *running("needed", "a", {"gpu": 4}),
-            *running("cores", "a", {"cpu": 1}),
-            *pending("a", {"gpu": 2, "cpu": 1}),
-        ],
-        fits=("cpu",),
-        permits=sets("needed"),
-        forbids=sets("needed cores"),
-    ),
-    ELSEWHERE,
-]
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", HOLDS_CONTESTED, ids=str)
 def test_four_judges(case: Case) -> None:
     judge("KQ-03", case)
 

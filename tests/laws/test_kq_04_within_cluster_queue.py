@@ -12,33 +12,11 @@ from planner.models.kueue.candidates import within_cluster_queue
 from planner.state import State
 from planner.state.queues import WithinPolicy
 from tests.cluster import pending, problem_of, queue, running, state_of
+from tests.laws.cases import WITHIN_CLUSTER_QUEUE
 from tests.laws.judges import OWN, RECLAIM, Case, broken, detail, judge
 
-CASES = [
-    Case(
-        policy or "unset",
-        [
-            *queue("a", 0, within=policy),
-            *running("lower", "a", 1, 9),
-            *running("newer", "a", 1, 10, created=31),
-            *running("as-old", "a", 1, 10, created=30),
-            *running("older", "a", 1, 10, created=29),
-            *running("higher", "a", 1, 11, created=31),
-            *pending("a", 0, 10, created=30),
-        ],
-        victims=permitted,
-        anyone="lower newer as-old older higher",
-    )
-    for policy, permitted in (
-        ("", ""),
-        ("Never", ""),
-        ("LowerPriority", "lower"),
-        ("LowerOrNewerEqualPriority", "lower newer"),
-    )
-]
 
-
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", WITHIN_CLUSTER_QUEUE, ids=str)
 def test_four_judges(case: Case) -> None:
     judge("KQ-04", case)
 

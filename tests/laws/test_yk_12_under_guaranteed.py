@@ -56,7 +56,7 @@ def test_the_verifier_says_the_same(wanted: int) -> None:
 @pytest.mark.parametrize("left", [2, 3])
 def test_a_tree_shows_that_no_victims_help(left: int) -> None:
     state = state_of(needy({"gpu": 4}, {"gpu": 2}, {"gpu": left}))
-    plan = planner.solve(state, "ask", laws="written")
+    plan = planner.solve(state, "ask", rules="written")
     assert plan.status == ("optimal" if left > 2 else "infeasible")
     assert planner.check(state, plan).accepted
 

@@ -52,8 +52,8 @@ def random_row(chance: random.Random, digits: int) -> State:
         literals = some[3:]
         when = [v if e else negation(v) for v, e in zip(literals, enforced, strict=False)]
         linear = Linear(dict(zip(some, coefficients, strict=False)), constant)
-        add = {"least": builder.at_least, "most": builder.at_most, "equal": builder.equal}[kind]
-        add(linear, bound, when)
+        stated = {"least": linear >= bound, "most": linear <= bound, "equal": linear.equals(bound)}
+        builder.add(stated[kind], when)
 
         def holds(point: Sequence[int]) -> bool:
             if any(point[3 + i] != e for i, e in enumerate(enforced)):
@@ -121,7 +121,7 @@ def test_a_guard_guards_a_split_row_and_no_positive_part() -> None:
     x, y, on = builder.new(0, 3), builder.new(0, 3), builder.new_bool()
     long = 2**40 + 1
     guarded = Guarded(builder, on)
-    guarded.at_least(Linear({x: long, y: long + 1}), 3 * long + 1)
+    guarded.add(Linear({x: long, y: long + 1}) >= 3 * long + 1)
     part = guarded.positive_part(Linear({x: long, y: -long - 2}, 1))
     for a, b in product(range(4), repeat=2):
         enough = a * long + b * (long + 1) >= 3 * long + 1
@@ -135,7 +135,7 @@ def test_the_same_everywhere_is_no_part_of_a_row() -> None:
     """2**64 is more than the model can say, and what it cancels is, too."""
     builder = Builder()
     one, x = builder.new(1, 1), builder.new(0, 5)
-    builder.at_least(Linear({one: 2**64, x: 3}, -(2**64)), 7)
+    builder.add(Linear({one: 2**64, x: 3}, -(2**64)) >= 7)
     assert list(builder.proto.constraints[0].linear.vars) == [x]
     assert run(builder, Linear({one: 2**64, x: 6}), Deadline()).bound == 2**64 + 18
     assert builder.positive_part(Linear({one: 2**64, x: 2}, -(2**64) - 4)).terms != {}
@@ -144,7 +144,7 @@ def test_the_same_everywhere_is_no_part_of_a_row() -> None:
 def test_an_objective_is_stated_in_its_unit() -> None:
     builder = Builder()
     x, y = builder.new(0, 9), builder.new(0, 9)
-    builder.at_least(Linear({x: 1, y: 1}), 3)
+    builder.add(Linear({x: 1, y: 1}) >= 3)
     assert builder.minimize(Linear({x: 6, y: 4}, 1)) == (2, 1)
     assert list(builder.proto.objective.coeffs) == [3, 2]
     found = run(builder, Linear({x: 6, y: 4}, 1), Deadline())
@@ -154,7 +154,7 @@ def test_an_objective_is_stated_in_its_unit() -> None:
 def test_no_multiple_of_the_unit_between_is_infeasible() -> None:
     builder = Builder()
     x = builder.new(0, 9)
-    builder.equal(Linear({x: 2}), 3)
+    builder.add(Linear({x: 2}).equals(3))
     assert run(builder, None, Deadline()).outcome == "infeasible"
 
 

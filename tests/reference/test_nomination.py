@@ -115,7 +115,7 @@ def namespace(name: str, **labels: str) -> list[Object]:
     ],
 )
 def test_the_selector_matches_the_namespace(
-    selector: Object | None, labels: dict[str, str], nominated: bool
+    selector: Object | None, labels: dict[str, str], *, nominated: bool
 ) -> None:
     found = held(with_spec(A, namespaceSelector=selector), namespace("ns", **labels), ONE)
     message = "workload namespace doesn't match ClusterQueue selector"
@@ -140,6 +140,7 @@ def container(requests: Object, limits: Object | None = None) -> Object:
     return {"name": "c", "resources": {"requests": requests, "limits": limits or {}}}
 
 
+ABOVE = "requests must not exceed its limits"
 SPEC = "spec.podSets[0].template.spec"
 
 
@@ -148,17 +149,17 @@ SPEC = "spec.podSets[0].template.spec"
     [
         (
             {"containers": [container({"gpu": 2, "cpu": 2}, {"gpu": 1, "cpu": 1})]},
-            f'{SPEC}.containers[0]: Invalid value: ["cpu","gpu"]: requests must not exceed its '
-            "limits",
+            f'{SPEC}.containers[0]: Invalid value: ["cpu","gpu"]: {ABOVE}',
         ),
         (
             {
                 "initContainers": [container({"gpu": 2}, {"gpu": 1})],
                 "containers": [container({"gpu": 2}, {"gpu": 1})],
             },
-            f'[{SPEC}.initContainers[0]: Invalid value: ["gpu"]: requests must not exceed its '
-            f'limits, {SPEC}.containers[0]: Invalid value: ["gpu"]: requests must not exceed its '
-            "limits]",
+            (
+                f'[{SPEC}.initContainers[0]: Invalid value: ["gpu"]: {ABOVE}, '
+                f'{SPEC}.containers[0]: Invalid value: ["gpu"]: {ABOVE}]'
+            ),
         ),
     ],
 )
@@ -269,7 +270,7 @@ def test_only_variants_hold_quota_where_variants_compete() -> None:
 
 
 def test_a_policy_that_is_empty_is_not_never_under_fair_sharing() -> None:
-    """§4.4: only an empty reclaimWithinCohort lets a queue preempt its own while borrowing."""
+    """Only an empty one lets it preempt its own while borrowing: docs/semantics/kueue.md §4.4."""
     fair = configuration(fairSharing={})
     modes = []
     for policy in ("Never", ""):

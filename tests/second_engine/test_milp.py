@@ -34,12 +34,12 @@ def random_model(seed: int) -> Builder:
 
     part = builder.positive_part(linear())
     for _ in range(chance.randint(1, 4)):
-        inside = linear().plus(part, chance.randint(-2, 2))
-        state = chance.choice([builder.at_most, builder.at_least])
-        state(inside, chance.randint(-3, 3), when=some())
-    builder.equal(Linear({integers[0]: 1, literals[0]: 2}), chance.randint(-1, 3), when=some())
+        inside = linear() + chance.randint(-2, 2) * part
+        state = chance.choice([Linear.__le__, Linear.__ge__])
+        builder.add(state(inside, chance.randint(-3, 3)), when=some())
+    builder.add(Linear({integers[0]: 1, literals[0]: 2}).equals(chance.randint(-1, 3)), when=some())
     builder.any_of([*some(), chance.choice(literals)], when=some())
-    builder.minimize(linear().plus(part))
+    builder.minimize(linear() + part)
     return builder
 
 

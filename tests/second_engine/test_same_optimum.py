@@ -98,7 +98,7 @@ def asks(*, fair: bool) -> Iterator[Case]:
     for seed in range(10 * MANY):
         cluster = random_cluster(seed, plain=fair, twins=seed % 2 == 0)
         for laws in ("design", "code"):
-            yield f"ask {seed} {laws}", state_of(cluster), Given("ask", laws=laws)
+            yield f"ask {seed} {laws}", state_of(cluster), Given("ask", rules=laws)
 
 
 def recorded_asks(*, fair: bool) -> Iterator[Case]:

@@ -189,13 +189,13 @@ def test_without_time_nothing_is_known() -> None:
 def test_infeasible_is_not_believed_of_long_numbers() -> None:
     builder = Builder()
     x, y = builder.new(0, 2**51), builder.new(0, 1)
-    builder.at_least(Linear({x: 1, y: -(2**51)}), 1)
-    builder.at_most(Linear({x: 1, y: -(2**51)}), 0)
+    builder.add(Linear({x: 1, y: -(2**51)}) >= 1)
+    builder.add(Linear({x: 1, y: -(2**51)}) <= 0)
     program = translate(builder.proto)
     assert not program.exact
     assert mathopt.ask(program, "SCIP", None) == MipAnswer(infeasible=False)
     short = Builder()
     x = short.new(0, 9)
-    short.at_least(Linear({x: 2**60}), 10 * 2**60)  # ten units
+    short.add(Linear({x: 2**60}) >= 10 * 2**60)  # ten units
     assert translate(short.proto).exact
     assert mathopt.ask(translate(short.proto), "SCIP", None) == MipAnswer(infeasible=True)

@@ -116,7 +116,7 @@ class Whole:
                 outcome = found.outcome if not values else "feasible"
                 break
             value = linear.value(found.solution)
-            self.formulation.builder.at_most(linear, value)
+            self.formulation.builder.add(linear <= value)
             self._hint = found.solution
             values.append(value)
             bounds.append(min(value, found.bound))
@@ -151,7 +151,7 @@ class Whole:
                 found = self._minimise(linear)
                 if not found.solution or linear.value(found.solution) > most:
                     continue
-            self.formulation.builder.at_most(linear, most)
+            self.formulation.builder.add(linear <= most)
 
     def _minimise(self, linear: Linear) -> Found:
         """Minimise an expression; what is no answer is cut off, and the engine asked again."""
@@ -190,10 +190,10 @@ class Whole:
         for v, count in zip(self.formulation.take, counts, strict=True):
             if count > builder.lower[v]:
                 differs.append(builder.new_bool())
-                builder.at_most(variable(v), count - 1, when=differs[-1:])
+                builder.add(variable(v) <= count - 1, when=differs[-1:])
             if count < builder.upper[v]:
                 differs.append(builder.new_bool())
-                builder.at_least(variable(v), count + 1, when=differs[-1:])
+                builder.add(variable(v) >= count + 1, when=differs[-1:])
         builder.any_of(differs)
 
 

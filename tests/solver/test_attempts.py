@@ -26,7 +26,7 @@ def small() -> tuple[Builder, Linear]:
     """Return a model and its objective: at least 3 of two, the second at twice the cost."""
     builder = Builder()
     a, b = builder.new(0, 2), builder.new(0, 2)
-    builder.at_least(Linear({a: 1, b: 1}), 3)
+    builder.add(Linear({a: 1, b: 1}) >= 3)
     return builder, Linear({a: 1, b: 2})
 
 

@@ -53,7 +53,7 @@ def by_priority(truth: YuniKornTruth, victims: Victims) -> tuple[int, ...]:
 def test_yunikorn_keeps_to_the_cap_and_is_the_best_that_does() -> None:
     compared = bound = 0
     for truth in (one for name in SMALL for one in truths(name, "design")):
-        plan = planner.solve(truth.state, truth.ask, CAPPED, laws="design")
+        plan = planner.solve(truth.state, truth.ask, CAPPED, rules="design")
         own = plan.greedy
         if own is None or not own.victims or own.outside_rules or not plan.victims:
             continue

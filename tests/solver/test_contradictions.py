@@ -61,7 +61,7 @@ def model() -> Builder:
     """Return a model of one variable from 3 to 9."""
     builder = Builder()
     x = builder.new(0, 9)
-    builder.at_least(Linear({x: 2}), 5)
+    builder.add(Linear({x: 2}) >= 5)
     return builder
 
 

@@ -61,7 +61,7 @@ class Cut:
             return Run("unknown") if hint is None else Run("feasible", hint)
         # Some solution that is no worse than the hint, as an attempt cut short leaves it.
         if objective and hint is not None:
-            builder.at_most(objective, objective.value(hint))
+            builder.add(objective <= objective.value(hint))
         found = run(builder, None, deadline, attempts=attempts)
         return Run("feasible", found.solution) if found.solution else Run("unknown")
 

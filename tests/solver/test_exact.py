@@ -14,7 +14,7 @@ from planner.solver.engine import Exact, satisfies
 def test_every_kind_of_row_is_judged() -> None:
     builder = Builder()
     x, on = builder.new(0, 5), builder.new_bool()
-    builder.at_most(Linear({x: 2}), 6, when=[on])
+    builder.add(Linear({x: 2}) <= 6, when=[on])
     part = builder.positive_part(Linear({x: 1}, -4))
     builder.any_of([on, negation(on)])
     (p,) = part.terms
@@ -47,7 +47,7 @@ def test_rows_added_later_are_read_too() -> None:
     x = builder.new(0, 3)
     exact = Exact(builder.proto)
     assert exact.admits([3])
-    builder.at_most(Linear({x: 1}), 2)
+    builder.add(Linear({x: 1}) <= 2)
     assert not exact.admits([3])
     builder.new_bool()
     assert not exact.admits([2])  # no value for the new variable

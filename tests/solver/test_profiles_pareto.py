@@ -95,7 +95,7 @@ def test_front_of_yunikorn_is_that_of_all_legal_sets(pair: str, laws: Laws) -> N
     for truth in (one for name in SMALL for one in yunikorn_truths(name, laws)):
         if not truth.is_searched or compared == 15:
             continue
-        front = planner.front(truth.state, truth.ask, x, y, laws=laws)
+        front = planner.front(truth.state, truth.ask, x, y, rules=laws)
         measured = truth.measured()
         legal = measured.permitted((first, second))
         terms = [measured.terms[victims] for victims in legal]

@@ -25,7 +25,7 @@ def test_a_false_infeasible_is_found_out() -> None:
     over = rows_in_bytes(builder)
     literals = [builder.new_bool() for _ in range(3)]
     for literal in literals:
-        builder.at_least(over, 1 - 5 * GIB, when=[literal])
+        builder.add(over >= 1 - 5 * GIB, when=[literal])
     builder.any_of(literals)
     assert run(builder, None, Deadline()).outcome == "optimal"
 
@@ -33,7 +33,7 @@ def test_a_false_infeasible_is_found_out() -> None:
 def test_equal_conditions_have_one_witness() -> None:
     builder = Builder()
     over = rows_in_bytes(builder)
-    witnesses = builder.witnesses([(over, 5), (over.shifted(2), 7), (over, 6)])
+    witnesses = builder.witnesses([(over, 5), ((over + 2), 7), (over, 6)])
     assert len(witnesses) == 2
     enforced = [list(row.enforcement_literal) for row in builder.proto.constraints]
     assert [each for each in enforced if each] == [[witness] for witness in witnesses]
@@ -42,6 +42,6 @@ def test_equal_conditions_have_one_witness() -> None:
 def test_what_is_infeasible_stays_so() -> None:
     builder = Builder()
     over = rows_in_bytes(builder)
-    builder.at_least(over, GIB)
-    builder.at_most(over, GIB - 1)
+    builder.add(over >= GIB)
+    builder.add(over <= GIB - 1)
     assert run(builder, None, Deadline()).outcome == "infeasible"

@@ -71,7 +71,7 @@ def test_the_last_tier_goes_only_where_no_legal_set_spares_it(laws: Laws) -> Non
     for truth in (one for name in SMALL for one in truths(name, laws)):
         if not truth.legal or not truth.is_searched:
             continue
-        plan = planner.solve(truth.state, truth.ask, laws=laws)
+        plan = planner.solve(truth.state, truth.ask, rules=laws)
         avoidable = any(not victims & truth.last_tier for victims in truth.legal)
         assert plan.last_tier == (not avoidable), truth.id
         assert plan.certificate is not None
@@ -109,7 +109,7 @@ def test_the_core_is_outside_the_rules_exactly_where_it_was_recorded(name: str, 
     compared = 0
     for truth in truths(name, laws):
         expect = truth.line["expect"]
-        greedy = planner.greedy(truth.state, truth.ask, laws=laws)
+        greedy = planner.greedy(truth.state, truth.ask, rules=laws)
         if expect["triggered"] and set(greedy.keys) == set(expect["victims"]):
             compared += 1
             assert (greedy.outside_rules == ()) == expect["legality"][field], truth.id

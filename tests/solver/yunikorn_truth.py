@@ -69,7 +69,7 @@ class YuniKornTruth:
         """Return the program's answer; the search's, where the program has no need to search."""
         if not self.is_searched:
             return self._search(objective, costs)
-        plan = planner.solve(self.state, self.ask, objective, costs, laws=self.laws)
+        plan = planner.solve(self.state, self.ask, objective, costs, rules=self.laws)
         assert plan.greedy is not None
         levels = plan.certificate.levels if plan.certificate else ()
         return Found(plan.status, frozenset(plan.keys), plan.greedy, levels)

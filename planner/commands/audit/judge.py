@@ -70,7 +70,7 @@ PRECEDENCE: Final = Part[
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every state: objectives, seconds for each optimum, the clock, the laws.
+    """What is asked of every state: objectives, seconds for each optimum, the clock, the rules.
 
     ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
     what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
@@ -80,7 +80,7 @@ class Question:
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
     time_limit: float | None = None
     now: datetime | None = None
-    laws: str | None = None
+    rules: str | None = None
     pending: str | None = None
     assume: Assume | None = None
     release: str = AUTO
@@ -107,7 +107,7 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
     known = covering(instance.state)
     wanted = (question.pending,) if question.pending else instance.pending
     for pending in wanted:
-        given = Given(pending, instance.assignment, question.now, question.laws)
+        given = Given(pending, instance.assignment, question.now, question.rules)
         try:
             cases.append(_case(instance, given, question, known))
         except InternalError:

@@ -165,7 +165,7 @@ def audit(  # noqa: PLR0913 - the public signature
     *,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    laws: str | None = None,
+    rules: str | None = None,
     assume: Assume | None = None,
 ) -> Audit:
     """Judge the scheduler's own answer for every pending workload of a state.
@@ -176,7 +176,7 @@ def audit(  # noqa: PLR0913 - the public signature
         The only one to judge; every one when left out.
     objectives
         What the optimum minimises: names, TOML files or profiles. ``min-count`` is always added.
-    now, laws, assume
+    now, rules, assume
         As for ``planner.solve``.
     time_limit
         Seconds for each optimum.
@@ -190,7 +190,7 @@ def audit(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification.
     """
     profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
-    question = Question(profiles, time_limit, clock_of(now), laws, pending, assume)
+    question = Question(profiles, time_limit, clock_of(now), rules, pending, assume)
     instance = Instance(state.source, state, pending_workloads(state))
     return summarise(question, [audit_instance(instance, question)])
 
@@ -222,7 +222,7 @@ def audit_states(
         objectives=[repr(profile) for profile in question.asked],
         time_limit=question.time_limit,
         limits=asdict(settings.limits),
-        laws=question.laws,
+        rules=question.rules,
         pending=question.pending,
         assume=question.assume,
     )

@@ -154,7 +154,7 @@ class _Checking:
         search = self._decision.search
         if greedy.strict != self.plan.strict:
             yield "documented precedence is a law for one of the two only"
-        if greedy.held_back != self.plan.held_back:
+        if self.plan.held_back not in {None, greedy.held_back}:
             yield "it is held back otherwise than the plan"
         told = greedy.held_back
         if told is not None:
@@ -195,13 +195,19 @@ class _Checking:
         return {position: place for place, position in enumerate(listed, start=1)}
 
     def _is_outside(self) -> bool:
-        """Say whether the scheduler's own plan breaks its laws: under fair sharing it may."""
+        """Say whether the scheduler's own plan breaks its laws, where it may."""
         greedy = self.plan.greedy
         # The scheduler keeps its own laws always, but for fair sharing.
         if greedy is None or not isinstance(self.setting, FairSetting):
             return False
         judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
         return not judged.accepted
+
+    @property
+    def _keeps_its_laws(self) -> bool:
+        """Whether the scheduler always keeps its own laws: but for fair sharing, and for pods."""
+        setting = self.setting
+        return not isinstance(setting, FairSetting) and setting.request == setting.searched
 
     @cached_property
     def _decision(self) -> Decision:

@@ -175,7 +175,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     pending: str | None = None,
     time_limit: float | None = None,
     now: datetime | str | None = None,
-    laws: str | None = None,
+    rules: str | None = None,
 ) -> Comparison:
     """Compare algorithms on states in memory, for everybody who waits there.
 
@@ -191,7 +191,7 @@ def compare(  # noqa: PLR0913 - what a user may say
         Seconds for each answer of an optimum.
     now
         The clock, for all states; each state's own when left out.
-    laws
+    rules
         YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
 
     Raises
@@ -201,7 +201,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
-    question = Question(find_algorithms(algorithms), time_limit, clock_of(now), laws, pending)
+    question = Question(find_algorithms(algorithms), time_limit, clock_of(now), rules, pending)
     if not isinstance(states, Mapping):
         states = {states.source: states}
     return summarise(
@@ -240,7 +240,7 @@ def compare_states(
         release=question.release,
         algorithms=[repr(algorithm) for algorithm in question.algorithms],
         time_limit=question.time_limit,
-        laws=question.laws,
+        rules=question.rules,
         pending=question.pending,
     )
     return summarise(question, answers)

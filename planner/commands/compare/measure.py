@@ -190,9 +190,9 @@ DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every state: algorithms, seconds for each answer, the clock, the laws.
+    """What is asked of every state: algorithms, seconds for each answer, the clock, the rules.
 
-    ``laws`` is the side that is taken where YuniKorn's written laws and its code differ.
+    ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
     ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
     whose rules hold; ``auto`` that of each state.
     """
@@ -200,7 +200,7 @@ class Question:
     algorithms: tuple[Algorithm, ...]
     time_limit: float | None = None
     now: datetime | None = None
-    laws: str | None = None
+    rules: str | None = None
     pending: str | None = None
     release: str = AUTO
 
@@ -217,9 +217,9 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
     """
     rows: list[Row] = []
     failures: list[Failure] = []
-    laws = question.laws if isinstance(instance.state, YuniKornState) else None
+    rules = question.rules if isinstance(instance.state, YuniKornState) else None
     for pending in (question.pending,) if question.pending else instance.pending:
-        given = Given(pending, instance.assignment, question.now, laws)
+        given = Given(pending, instance.assignment, question.now, rules)
         try:
             case = _Case(instance, given, question.time_limit)
         except InternalError:
@@ -264,7 +264,7 @@ class _Case:
         """Return the plan of an algorithm, and the seconds that it took."""
         state = algorithm.state(self._instance.state)
         began = time.perf_counter()
-        planning = start(state, replace(self._given, rules=algorithm.rules))
+        planning = start(state, replace(self._given, rules=algorithm.rules or self._given.rules))
         plan: AnyPlan
         if algorithm.profile is None:
             plan = planning.greedy_plan()

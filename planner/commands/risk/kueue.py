@@ -24,16 +24,16 @@ _NO_SHAPE: Final[Any] = {
 """Fields of a podset that decide nothing about where it fits."""
 
 
-def planner(state: State, laws: str | None) -> Callable[[str], Planning]:
+def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
     """Return what makes a preemptor ready for planning; all share one snapshot.
 
     Raises
     ------
     InputError
-        If laws are given.
+        If rules are given.
     """
-    if laws is not None:
-        raise InputError("laws", f'"{laws}" means nothing for Kueue', hint="leave it out")
+    if rules is not None:
+        raise InputError("rules", f'"{rules}" means nothing for Kueue', hint="leave it out")
     snapshot = take_snapshot(state)
     return lambda key: Planning(state, snapshot, find_preemptor(state, snapshot, key))
 

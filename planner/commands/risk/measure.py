@@ -72,7 +72,7 @@ class RiskPart(Protocol):
         """Yield everything that runs, in the order of the dump."""
         ...
 
-    def planner(self, state: AnyState, laws: str | None) -> Callable[[str], AnyPlanning]:
+    def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
         """Return what makes a preemptor, named by its key, ready for planning."""
         ...
 
@@ -125,7 +125,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     shapes: Shapes = "all",
     limit: int | None = None,
     time_limit: float | None = None,
-    laws: str | None = None,
+    rules: str | None = None,
     progress: Progress | None = None,
 ) -> Risk:
     """Return how often everything that runs would be a victim, over a set of preemptors.
@@ -147,7 +147,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         How many preemptors at most: the first ones.
     time_limit
         Seconds for all of them together. Those not begun by then stay unanswered.
-    laws
+    rules
         YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
     progress
         Called before each preemptor.
@@ -165,7 +165,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     deadline = Deadline.after(time_limit)
     known, wanted = _wanted(state, pending, shapes)
     asked = wanted if limit is None else wanted[:limit]
-    planning = part.planner(known, laws)
+    planning = part.planner(known, rules)
     attempts: list[Attempt] = []
     skipped: list[Skipped] = []
     unanswered = 0

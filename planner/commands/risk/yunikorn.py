@@ -23,9 +23,9 @@ class _Held(NamedTuple):
     allocation: Allocation
 
 
-def planner(state: YuniKornState, laws: str | None) -> Callable[[str], YuniKornPlanning]:
+def planner(state: YuniKornState, rules: str | None) -> Callable[[str], YuniKornPlanning]:
     """Return what makes an ask ready for planning."""
-    return lambda key: start(state, Given(key, laws=laws))
+    return lambda key: start(state, Given(key, rules=rules))
 
 
 def running(state: YuniKornState) -> Iterator[Running]:

@@ -425,9 +425,9 @@ def check(state: State, asked: Asked) -> None:
     InputError
         If it is so.
     """
-    if asked.laws is not None:
+    if asked.rules is not None:
         expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("laws", f'"{asked.laws}" means nothing here', expected)
+        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
     if state.now.year > _LAST_YEAR:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
 

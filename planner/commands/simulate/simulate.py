@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     decider: str
     profile: Profile
     time_limit: float | None
-    laws: str | None
+    rules: str | None
 
 
 class Simulated(Protocol):
@@ -77,7 +77,7 @@ def simulate(  # noqa: PLR0913 - the public signature
     storm: int = STORM,
     objective: str | Profile = DEFAULT_PROFILE,
     time_limit: float | None = None,
-    laws: str | None = None,
+    rules: str | None = None,
     report: Report = lambda *_: None,
 ) -> Simulation:
     """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
@@ -105,7 +105,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         Kueue: how many seconds longer each victim of a decision takes than the one before.
     storm
         How many evictions of one workload are no storm yet.
-    objective, time_limit, laws
+    objective, time_limit, rules
         For the optimum: what to minimise, the seconds that one decision may take, and YuniKorn's
         ``design``, also when left out, or ``code``.
     report
@@ -123,7 +123,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
         raise SchemaError("simulate", "a limit is out of range", expected)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    asked = Asked(_chosen(state, decider), profile, time_limit, laws)
+    asked = Asked(_chosen(state, decider), profile, time_limit, rules)
     simulated = SIMULATED.of(state)
     simulated.check(state, asked)
     leaving, unproved = Leaving(eviction_s, apart_s), Unproved()

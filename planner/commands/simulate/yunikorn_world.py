@@ -436,9 +436,9 @@ def check(state: YuniKornState, asked: Asked) -> None:
         If it is so.
     """
     del state
-    if asked.laws is not None and asked.decider != "optimum":
+    if asked.rules is not None and asked.decider != "optimum":
         expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("laws", f'"{asked.laws}" means nothing here', expected)
+        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
 
 
 def own_world(state: YuniKornState, script: Script, leaving: Leaving) -> YuniKornWorld:
@@ -455,5 +455,5 @@ def planned_world(
     from planner.commands.simulate.yunikorn_optimum import YuniKornOptimum  # noqa: PLC0415
 
     del leaving
-    optimum = YuniKornOptimum(asked.profile, asked.laws, asked.time_limit, unproved)
+    optimum = YuniKornOptimum(asked.profile, asked.rules, asked.time_limit, unproved)
     return YuniKornWorld(state, script, optimum)

@@ -15,6 +15,7 @@ from planner.plan import (
     Amount,
     Certificate,
     Demand,
+    HeldBack,
     KueueRelease,
     NodeShare,
     Plan,
@@ -418,3 +419,31 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
         "way, or because the preemptor's side would then be the more unfair one"
     )
     return f"no set of the {count} candidates is legal: {reason}"
+
+
+def hold_in_words(preemptor: str, reason: HeldBack) -> str:
+    """Say why Kueue does nothing for a preemptor, and what the plan for it then is."""
+    kueue = f' (Kueue: "{reason.message}")' if reason.message not in reason.text else ""
+    text = f"{reason.text}{kueue}"
+    match reason.why:
+        case "notHead":
+            return (
+                f"Kueue does not come to {preemptor} in its next cycle: {text}; the plan is what "
+                "would be if it were the head"
+            )
+        case "clusterQueueInactive":
+            return f"Kueue does not even look at {preemptor}: {text}"
+        case "preemptionGated":
+            return (
+                f"Kueue evicts nobody for {preemptor}: {text}; the plan is what would be if all "
+                "its gates were open"
+            )
+        case "waitsForPodsReady":
+            return f"Kueue does not admit {preemptor} for now, although it fits: {text}"
+        case "tooFewPods":
+            return f"Kueue evicts nobody for {preemptor}, which will wait for ever: {text}"
+        case _:
+            return (
+                f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
+                "it did"
+            )

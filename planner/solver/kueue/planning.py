@@ -29,7 +29,7 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
-from planner.plan import Cascade, Plan, Status, Verdict, Verification, Victim
+from planner.plan import Cascade, HeldBack, Plan, Status, Verdict, Verification, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
@@ -37,6 +37,7 @@ from planner.proof.kueue import kueue_claims
 from planner.quota.preemptor import as_preemptor
 from planner.quota.slices import replaced_by
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.answer import accept, broken, refuse_illegal
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
@@ -47,6 +48,7 @@ from planner.solver.kueue.describe import (
     describe_victims,
     explain_infeasible,
     explain_no_flavor,
+    hold_in_words,
     victims_in_words,
 )
 from planner.solver.kueue.remarks import remarks
@@ -373,6 +375,7 @@ class Planning:
             borrowing=self.decision.search.borrowing,
             terms=self.table.evaluate(positions),
         )
+        plan = self._with_hold(plan)
         if not positions:
             return plan
         verification = self._verify(plan)
@@ -382,6 +385,24 @@ class Planning:
             return plan.model_copy(update={"outside_rules": broken(verification.verdicts)})
         refuse_illegal(plan, verification)
         return plan
+
+    @cached_property
+    def held_back(self) -> HeldBack | None:
+        """Why Kueue does nothing for the preemptor in its next cycle, if that is known."""
+        if not self.by_own_rules:
+            return None
+        found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
+        if found is None:
+            return None
+        told = {"why": found.why, "message": found.message, "text": found.text}
+        return HeldBack.model_validate({**told, "head": found.head or None})
+
+    def _with_hold(self, plan: Plan) -> Plan:
+        reason = self.held_back
+        if reason is None:
+            return plan
+        said = hold_in_words(plan.preemptor, reason)
+        return plan.model_copy(update={"held_back": reason, "explanation": said})
 
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
         """Return which of some victims would preempt again under these flavors, in their order.

@@ -27,7 +27,7 @@ MOST: Final = 300
 _Answer = tuple[object, ...]
 
 
-def under_release(snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
+def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
     """Return the snapshot with notes on what the release of Kueue leaves open for a workload.
 
     Raises
@@ -48,7 +48,30 @@ def under_release(snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
         "counts either both or the first, at random; here it is the first"
         for made in sorted(ambiguous_resources(preemptor.workload, snapshot.configuration))
     ]
+    notes += _not_modelled(state, snapshot, preemptor)
     return replace(snapshot, notes=(*snapshot.notes, *notes)) if notes else snapshot
+
+
+def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:
+    """Say what a release does otherwise that is not modelled, where a state shows it."""
+    rules, name = snapshot.configuration.rules, snapshot.configuration.release.name
+    holding = (
+        one
+        for one in state.workloads
+        if one.status.admission and one.is_true("QuotaReserved") and not one.holds_quota
+    )
+    kept = None if rules.frees_finished else next(holding, None)
+    if kept is not None:
+        yield (
+            f"{kept.key} is finished or deactivated and has not given its quota back: Kueue {name} "
+            "still counts it, which is not modelled"
+        )
+    pods = [one.pod_set.template.spec for one in preemptor.pod_sets]
+    if not rules.reads_pod_level and any(pod.resources is not None for pod in pods):
+        yield (
+            f"{preemptor.key} has requests for whole pods, which Kueue {name} may read otherwise: "
+            "that is not modelled"
+        )
 
 
 def with_release(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:

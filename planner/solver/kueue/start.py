@@ -9,13 +9,13 @@ from planner.assignment import flavor_resources, parse_assignment, read_assignme
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
-from planner.plan import HeldBack, Plan
+from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
-from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.engine import Deadline
+from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.flavors import solve_flavors
 from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.planning import Planning
@@ -26,6 +26,9 @@ from planner.solver.kueue.strict import STRICT, StrictPlanning
 from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
+
+SIDES: Final = ("design", "written", "code")
+"""Rules that are sides to take where YuniKorn's written laws and its code differ."""
 
 SMALL: Final = 300
 """Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
@@ -39,7 +42,7 @@ def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
     """
     if plan.greedy is None:
         return plan
-    reason = held_back(planning)
+    reason = planning.held_back
     found = None
     if plan.greedy.victims and (reason is None or reason.why == "notHead"):
         found = who_is_in_the_way(planning, deadline)
@@ -53,42 +56,6 @@ def with_turn(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
     theirs = {"explanation": said, "in_the_way": found.workloads if found else ()}
     greedy = plan.greedy.model_copy(update=told | theirs)
     return plan.model_copy(update=told | {"greedy": greedy, "notes": (*plan.notes, said)})
-
-
-def held_back(planning: Planning) -> HeldBack | None:
-    """Return why Kueue does nothing for the preemptor in its next cycle; ``None`` if it does."""
-    found = why_held_back(planning.state, planning.snapshot, planning.preemptor, planning.decision)
-    if found is None:
-        return None
-    return HeldBack(why=found.why, message=found.message, text=found.text, head=found.head or None)
-
-
-def hold_in_words(preemptor: str, reason: HeldBack) -> str:
-    """Say why Kueue does nothing for a preemptor, and what the plan for it then is."""
-    kueue = f' (Kueue: "{reason.message}")' if reason.message not in reason.text else ""
-    text = f"{reason.text}{kueue}"
-    match reason.why:
-        case "notHead":
-            return (
-                f"Kueue does not come to {preemptor} in its next cycle: {text}; the plan is what "
-                "would be if it were the head"
-            )
-        case "clusterQueueInactive":
-            return f"Kueue does not even look at {preemptor}: {text}"
-        case "preemptionGated":
-            return (
-                f"Kueue evicts nobody for {preemptor}: {text}; the plan is what would be if all "
-                "its gates were open"
-            )
-        case "waitsForPodsReady":
-            return f"Kueue does not admit {preemptor} for now, although it fits: {text}"
-        case "tooFewPods":
-            return f"Kueue evicts nobody for {preemptor}, which will wait for ever: {text}"
-        case _:
-            return (
-                f"Kueue does not even look at {preemptor}: {text}; the plan is what would be if "
-                "it did"
-            )
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
@@ -153,9 +120,9 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     InputError
         If it cannot be planned for, or something given means nothing here.
     """
-    if given.laws is not None:
+    if given.rules in SIDES:
         expected = "leave it out: only YuniKorn's written laws and code differ"
-        raise InputError("laws", f'"{given.laws}" means nothing for Kueue', hint=expected)
+        raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
     with without_garbage_collection():
         planning = _start(state, given, costs)
     planning.certify = given.certify
@@ -175,7 +142,7 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
-        snapshot = under_release(snapshot, preemptor)
+        snapshot = under_release(state, snapshot, preemptor)
     if options is not None:
         return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
     kind = StrictPlanning if strict else Planning

@@ -298,13 +298,13 @@ def _rule_set(asking: Asking, laws: Laws) -> RuleSet:
     return _RULE_SETS[laws]
 
 
-def side_of(laws: str | None) -> Laws:
+def side_of(rules: object) -> Laws:
     """Return the laws that are asked for, as designed if nothing is said."""
     for known in _RULE_SETS:
-        if laws == known:
+        if rules == known:
             return known
-    if laws is not None:
-        raise SchemaError("laws", f'"{laws}" cannot be used', ", ".join(_RULE_SETS))
+    if rules is not None:
+        raise SchemaError("rules", f'"{rules}" cannot be used', ", ".join(_RULE_SETS))
     return "design"
 
 
@@ -327,7 +327,7 @@ def pending_asks(state: YuniKornState) -> tuple[str, ...]:
 def plan_ask(
     state: YuniKornState,
     pending: str | None,
-    laws: str | None,
+    rules: object,
     now: datetime | None,
     costs: Mapping[str, int] | None,
 ) -> YuniKornPlanning:
@@ -340,7 +340,7 @@ def plan_ask(
     pending
         The allocation key of the ask, or the namespace/name of its pod; may be left out when
         only one is pending.
-    laws
+    rules
         ``design``, ``written`` or ``code``; ``design`` when left out.
     now
         The clock; the state's own when left out.
@@ -352,7 +352,7 @@ def plan_ask(
     InputError
         If there is no such ask, or a parameter cannot be used.
     """
-    side = side_of(laws)
+    side = side_of(rules)
     if now is not None:
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     wanted = pending or only_pending(state, pending_asks(state))

@@ -314,8 +314,6 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
     if given.assignment is not None:
         raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
-    if given.rules is not None:
-        raise InputError("rules", "YuniKorn has none to choose", hint="leave them out")
     if wanted.stability or wanted.stable:
         asked = "stability" if wanted.stability else "stable"
         raise InputError(asked, "only Kueue's victims queue again", hint="leave it out")
@@ -332,7 +330,7 @@ def start(
         If it cannot be planned for, or something given means nothing here.
     """
     check(given, Wanted())
-    planning = plan_ask(state, given.pending, given.laws, clock_of(given.now), costs)
+    planning = plan_ask(state, given.pending, given.rules, clock_of(given.now), costs)
     planning.certify = given.certify
     return planning
 

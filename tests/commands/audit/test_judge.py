@@ -105,7 +105,7 @@ def test_yunikorn_equals_all_legal_sets(name: str) -> None:
         if not truth.is_searched:
             continue
         instance = Instance(truth.id, truth.state, (truth.ask,))
-        case = audited(instance, Question((PROFILES["min-count"],), laws="code"))
+        case = audited(instance, Question((PROFILES["min-count"],), rules="code"))
         if case.status == "feasible" and not case.victims:
             continue  # it reserves a node and preempts nobody
         check_against(case, list(truth.legal))

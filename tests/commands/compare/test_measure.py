@@ -149,10 +149,10 @@ def test_yunikorn() -> None:
     state = planner.read(YUNIKORN)
     names = ("greedy", "yunikorn", "kueue", "optimum:milestones", "optimum:no-regret")
     for laws in ("design", "code"):
-        found = compare(state, names, laws=laws)
+        found = compare(state, names, rules=laws)
         rows = {row.algorithm: row for row in found.rows}
-        own = planner.greedy(state, laws=laws)
-        best = planner.solve(state, laws=laws)
+        own = planner.greedy(state, rules=laws)
+        best = planner.solve(state, rules=laws)
         assert rows["greedy"].victims == rows["yunikorn"].victims == own.keys
         assert rows["greedy"].terms == own.terms
         assert rows["greedy"].outside_rules == own.outside_rules
@@ -215,7 +215,7 @@ def test_kep83_means_nothing_for_yunikorn() -> None:
 
 
 def test_laws_are_for_yunikorn_alone() -> None:
-    found = compare({"kueue": two_borrowers(), "yunikorn": planner.read(YUNIKORN)}, laws="code")
+    found = compare({"kueue": two_borrowers(), "yunikorn": planner.read(YUNIKORN)}, rules="code")
     assert {row.status for row in found.rows} == {"feasible", "optimal"}
     assert {row.state for row in found.rows} == {"kueue", "yunikorn"}
 

@@ -18,7 +18,7 @@ from planner.commands.explain.kueue.clash import (
 )
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
-from planner.errors import InternalError, LookupFailed
+from planner.errors import InputError, InternalError, LookupFailed
 from planner.laws import Law, Register, law_behind
 from planner.objective.profiles import Profile
 from planner.plan import Plan
@@ -26,15 +26,10 @@ from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.snapshot import Snapshot
 from planner.solver.engine import Deadline
+from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled, solve_planning
-from planner.solver.kueue.start import (
-    held_back,
-    hold_in_words,
-    in_words,
-    start,
-    who_is_in_the_way,
-)
+from planner.solver.kueue.start import in_words, start, who_is_in_the_way
 from planner.solver.search import Counts
 from planner.solver.start import Given
 from planner.state import State
@@ -256,6 +251,8 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
     ) -> None:
         self.state = state
         self.planning = start(state, given, costs)
+        if given.rules is not None:
+            raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         self._plan = solve_planning(self.planning, profile, deadline)
         super().__init__(self.planning.set_objective(profile), deadline)
         self.greedy = self._plan.greedy or self.planning.greedy_plan()
@@ -364,7 +361,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         """Put an answer together; it says so where Kueue would never come to the preemptor."""
         plan, text = self._plan, answer.text
         found = who_is_in_the_way(self.planning, self.deadline) if self.greedy.victims else None
-        reason = held_back(self.planning)
+        reason = self.planning.held_back
         if found is not None:
             text = f"{text}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
         elif reason is not None:

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Final, Literal
 from weakref import ReferenceType, ref
 
+from planner.assignment import whole_request
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.processing import is_gated, not_ready
@@ -117,15 +118,16 @@ def why_held_back(
 
 
 def _fits_without(snapshot: Snapshot, preemptor: Preemptor, decision: Decision) -> bool:
-    """Say whether all that was assigned is available without the targets, pods included.
+    """Say whether all that is asked for is available without the targets, pods included.
 
     A slice that is replaced is a target too, and goes with all it holds.
     """
     usage = snapshot.usage.copy()
     for workload in {one.workload.key: one.workload for one in decision.targets}.values():
         usage.remove(workload.queue, workload.usage)
-    assigned = decision.assigned.usage
-    return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in assigned.items())
+    # Flavors that were given, and not assigned, come without their usage.
+    asked = decision.assigned.usage or whole_request(decision.assignment, preemptor, snapshot)
+    return all(n <= max(0, usage.available(preemptor.queue, fr)) for fr, n in asked.items())
 
 
 class _Heads:

@@ -130,7 +130,7 @@ def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[Row]) -> No
     """State rows over the victims of each class in a model."""
     for row in rows:
         terms = zip(take, row.coefficients.tolist(), strict=True)
-        builder.at_least(Linear({index: c for index, c in terms if c}), row.bound)
+        builder.add(Linear({index: c for index, c in terms if c}) >= row.bound)
 
 
 EFFORT: Final = 1.0
@@ -272,15 +272,15 @@ class JointRules:
         alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
         joint = self._assemble(alone, in_order=in_order)
         for index in joint.take:
-            joint.builder.at_least(variable(index), 1)
+            joint.builder.add(variable(index) >= 1)
         return joint
 
     def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
         joint = assemble_joint(self.question.entrants, classes, self.cuts, in_order=in_order)
         for e in self.admit:
-            joint.builder.at_least(variable(joint.admitted[e]), 1)
+            joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:
-            joint.builder.at_most(variable(joint.admitted[e]), 0)
+            joint.builder.add(variable(joint.admitted[e]) <= 0)
         state_rows(joint.builder, joint.take, self._relaxed.rows(classes))  # for the solver
         return joint
 

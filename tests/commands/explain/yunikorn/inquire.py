@@ -16,7 +16,7 @@ from tests.yunikorn.building import state_of
 
 def inquire(truth: YuniKornTruth, profile: Profile) -> YuniKornInquiry:
     """Return an inquiry into a recorded line."""
-    given = Given(truth.ask, laws=truth.laws)
+    given = Given(truth.ask, rules=truth.laws)
     return YuniKornInquiry(truth.state, given, profile, None, Deadline())
 
 

@@ -1,0 +1,164 @@
+"""Which release of Kueue a dump tells, and what that means for feature gates."""
+
+from typing import Any
+
+import pytest
+
+from planner.errors import InputError
+from planner.reader import read_objects
+from planner.state import State
+from planner.state.release import KnownBy
+from tests.cli.running import cluster
+from tests.cluster import configuration
+
+Object = dict[str, Any]
+
+
+def deployment(image: str, *args: str, labels: dict[str, str] | None = None) -> Object:
+    """Return the Deployment of Kueue's manager."""
+    container = {"name": "manager", "image": image, "args": list(args)}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            "name": "kueue-controller-manager",
+            "namespace": "kueue-system",
+            "creationTimestamp": "2031-01-01T00:00:00Z",
+            "labels": labels or {},
+        },
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+
+
+def chart(version: str) -> dict[str, str]:
+    """Return the labels that Kueue's chart gives to everything."""
+    return {
+        "app.kubernetes.io/name": "kueue",
+        "app.kubernetes.io/version": f"v{version}",
+        "helm.sh/chart": f"kueue-{version}",
+    }
+
+
+def state_of(*objects: Object, release: str = "auto") -> State:
+    """Read a cluster with some objects more."""
+    value = cluster()
+    value["items"] += objects
+    found = read_objects(value, where="dump", release=release)
+    assert isinstance(found, State)
+    return found
+
+
+def told(*objects: Object, release: str = "auto") -> tuple[str, KnownBy]:
+    """Return the release of a cluster with some objects more, and how it is known."""
+    configured = state_of(*objects, release=release).configuration
+    return configured.release.name, configured.release_known_by
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [
+        ("registry.k8s.io/kueue/kueue:v0.17.8", ("0.17.8", "image")),
+        ("mirror.example.com:5000/team/kueue:v0.18.6@sha256:00ff", ("0.18.6", "image")),
+        ("kueue:0.16.9-gke.1", ("0.16.9", "image")),
+        ("registry.k8s.io/kueue/kueue@sha256:00ff", ("main", "assumed")),
+        ("registry.k8s.io/kueue/kueue:latest", ("main", "assumed")),
+    ],
+)
+def test_the_image_of_the_manager_tells_the_release(image: str, release: object) -> None:
+    assert told(deployment(image)) == release
+
+
+def test_labels_of_the_chart_tell_the_release() -> None:
+    labelled = deployment("registry.example.com/kueue:ours", labels=chart("0.16.4"))
+    assert told(labelled) == ("0.16.4", "labels")
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "workloads.kueue.x-k8s.io", "labels": chart("0.15.3")},
+    }
+    assert told(definition) == ("0.15.3", "labels")
+    text = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+    settings = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kueue-manager-config", "labels": chart("0.18.2")},
+        "data": {"controller_manager_config.yaml": text},
+    }
+    assert told(settings) == ("0.18.2", "labels")
+
+
+def test_other_deployments_say_nothing() -> None:
+    other = deployment("registry.example.com/other:v1.2.3", labels={"helm.sh/chart": "other-1.2.3"})
+    other["metadata"]["name"] = "other"
+    assert told(other) == ("main", "assumed")
+
+
+def test_the_clock_is_not_taken_from_the_deployment() -> None:
+    assert state_of(deployment("kueue:v0.17.8")).now.year < 2031
+
+
+def test_who_disagrees_is_named() -> None:
+    both = state_of(deployment("kueue:v0.17.8", labels=chart("0.17.2")))
+    assert both.release.name == "0.17.8"
+    note = (
+        "by the labels of Deployment kueue-system/kueue-controller-manager it is Kueue 0.17.2: "
+        "planned by the rules of 0.17.8"
+    )
+    assert note in both.notes
+    given = state_of(deployment("kueue:v0.17.8"), release="0.18.6")
+    assert (given.release.name, given.configuration.release_known_by) == ("0.18.6", "given")
+    assert any("it is Kueue 0.17.8: planned by the rules of 0.18.6" in one for one in given.notes)
+    assert not any("Kueue" in note for note in state_of(deployment("kueue:v0.17.8")).notes)
+
+
+def test_a_recorded_instance_names_its_release() -> None:
+    line = {"state": cluster(), "now": "2026-01-01T00:00:00Z", "release": "0.16.9"}
+    found = read_objects(line, where="line")
+    assert isinstance(found, State)
+    assert (found.release.name, found.configuration.release_known_by) == ("0.16.9", "recorded")
+
+
+def test_gates_tell_a_bound() -> None:
+    """The buffer was dropped after 0.19, lendingLimit may be switched off up to 0.16 only."""
+    buffer = configuration(featureGates={"SchedulerTimestampPreemptionBuffer": True})
+    assert told(*buffer) == ("0.19.2", "gates")
+    assert told(*configuration(featureGates={"LendingLimit": False})) == ("0.16.9", "gates")
+
+
+@pytest.mark.parametrize(
+    ("gate", "value", "release", "message"),
+    [
+        ("NoSuchGate", True, "auto", "Kueue main does not start with NoSuchGate"),
+        ("NoSuchGate", True, "0.16.9", "Kueue 0.16.9 does not start with NoSuchGate"),
+        ("LendingLimit", False, "0.17.8", "LendingLimit: it is locked to true"),
+        ("LendingLimit", False, "0.19.2", "LendingLimit: it is no feature gate there"),
+        ("PriorityBoost", True, "0.16.9", "Kueue main knows it"),
+        ("FlavorFungibilityImplicitPreferenceDefault", True, "0.18.6", "Kueue 0.16.9 knows it"),
+    ],
+)
+def test_gates_that_a_release_refuses(gate: str, value: bool, release: str, message: str) -> None:  # noqa: FBT001
+    with pytest.raises(InputError) as caught:
+        state_of(*configuration(featureGates={gate: value}), release=release)
+    assert message in str(caught.value)
+
+
+def test_arguments_of_the_manager_are_the_gates() -> None:
+    flag = "--feature-gates=PartialAdmission=false,PriorityBoost=true"
+    found = state_of(deployment("kueue:v0.18.6", "--config=/x", flag))
+    assert not found.configuration.gate("PartialAdmission")
+    assert found.configuration.gate("PriorityBoost")
+    both = state_of(
+        deployment("kueue:v0.18.6", flag), *configuration(featureGates={"AllBeta": True})
+    )
+    assert both.configuration.feature_gates == {"PartialAdmission": False, "PriorityBoost": True}
+    assert any("both have feature gates" in note for note in both.notes)
+
+
+def test_releases_whose_rules_are_not_known() -> None:
+    with pytest.raises(InputError, match=r"Deployment .*\n?.*0\.14\.1 are not known"):
+        state_of(deployment("kueue:v0.14.1"))
+    newer = state_of(deployment("kueue:v0.18.9"), *configuration(featureGates={"NotYetSeen": True}))
+    assert newer.release.name == "0.18.9"
+    assert any("0.18.9 is newer than the rules that are known" in note for note in newer.notes)
+    with pytest.raises(InputError, match="is not a release of Kueue"):
+        state_of(release="0.18")

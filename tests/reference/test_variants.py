@@ -1,0 +1,109 @@
+"""The variants of one workload compete: a better flavor is worth an eviction, a worse one not.
+
+docs/semantics/kueue-features.md §7.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.assignment import Assignment, Mode
+from planner.quota.preemptor import as_preemptor, find_workload
+from planner.quota.snapshot import take_snapshot
+from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.permitted import permitted_assignments
+from planner.verifier.kueue.case import setting_of
+from planner.verifier.kueue.flavors import permitted_flavors
+from tests.cluster import Object, configuration, queue, running, state_of
+from tests.reference.cycles import condition, flavors, ran, several_flavors, story, waits, with_spec
+
+ON = configuration(featureGates={"ConcurrentAdmission": True})
+ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
+
+
+def variant(parts: list[Object], flavor: str | None, parent: str = "p") -> list[Object]:
+    (workload,) = parts
+    owner = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "uid": parent}
+    metadata = {**workload["metadata"], "ownerReferences": [{**owner, "name": parent}]}
+    metadata["annotations"] = {} if flavor is None else {ALLOWED: flavor}
+    return [{**workload, "metadata": metadata}]
+
+
+def holds(name: str, flavor: str, *, parent: str = "p", admitted: bool = True) -> list[Object]:
+    (workload,) = running(name, "a", 2)
+    assignment = {"name": "main", "count": 1, "flavors": {"gpu": flavor}}
+    assignment["resourceUsage"] = {"gpu": "2"}
+    conditions = [*workload["status"]["conditions"]]
+    conditions += [condition("Admitted")] if admitted else []
+    admission = {"clusterQueue": "a", "podSetAssignments": [assignment]}
+    status = {"admission": admission, "conditions": conditions}
+    return variant([{**workload, "status": status}], flavor, parent)
+
+
+def concurrent(policy: Object | None = None, **fields: Any) -> list[Object]:
+    groups = several_flavors(best=2, good=2, poor=2)
+    policy = {"migration": policy or {}}
+    return with_spec(queue("a", 0, **fields), concurrentAdmissionPolicy=policy, **groups)
+
+
+FLAVORS = flavors("best", "good", "poor")
+NEW = variant(waits("new", "a", 2), "good")
+
+
+@pytest.mark.parametrize(
+    ("sibling", "told"),
+    [
+        (holds("old", "poor"), "new migrating old"),
+        (holds("old", "best"), "new skipped"),
+        (holds("old", "poor", parent="other"), "new admitted"),
+        (holds("old", "poor", admitted=False), "new admitted"),
+    ],
+)
+def test_a_better_flavor_is_worth_an_eviction(sibling: list[Object], told: str) -> None:
+    cycle = ran(ON, FLAVORS, concurrent(), sibling, NEW)
+    assert story(cycle) == [told]
+    going = [target.workload.key for target in cycle.evicted]
+    assert going == (["ns/old"] if "migrating" in told else [])
+
+
+@pytest.mark.parametrize(("last", "told"), [("best", "new skipped"), ("good", "new migrating old")])
+def test_a_flavor_must_be_worth_a_migration(last: str, told: str) -> None:
+    policy = {"constraints": {"lastAcceptableFlavorName": last}}
+    assert story(ran(ON, FLAVORS, concurrent(policy), holds("old", "poor"), NEW)) == [told]
+
+
+def test_without_the_gate_siblings_are_strangers() -> None:
+    assert story(ran(FLAVORS, concurrent(), holds("old", "poor"), NEW)) == ["new admitted"]
+
+
+def decided(allowed: str | None, *parts: list[Object]) -> tuple[Mode, list[str], Decision]:
+    state = state_of(*parts, FLAVORS, concurrent(), variant(waits("new", "a", 2), allowed))
+    snapshot = take_snapshot(state)
+    preemptor = as_preemptor(state, snapshot, find_workload(state, "ns/new"))
+    decision = decide(snapshot, preemptor)
+    found = [choice.flavor for _, choice in decision.assignment.choices()]
+    permitted = permitted_assignments(snapshot, preemptor).assignments
+    names = {choice.flavor for each in permitted for _, choice in each.choices()}
+    if found:
+        setting = setting_of(snapshot, preemptor, decision.assignment)
+        assert permitted_flavors(setting, decision.assignment).holds
+        if parts and allowed:
+            taken = decide(snapshot, preemptor).assignment.model_dump_json()
+            other = taken.replace(f'"{found[0]}"', '"best"')
+            verdict = permitted_flavors(setting, Assignment.model_validate_json(other))
+            assert not verdict.holds
+    if allowed is not None and parts:
+        assert names <= {name.strip() for name in allowed.split(",")}
+    return decision.assignment.mode, found, decision
+
+
+def test_a_variant_has_its_own_flavors_only() -> None:
+    assert decided("good")[:2] == ("Fit", ["best"])  # the gate is off
+    assert decided("good", ON)[:2] == ("Fit", ["good"])
+    assert decided(" poor , good", ON)[:2] == ("Fit", ["good"])
+    assert decided(None, ON)[:2] == ("Fit", ["best"])
+    mode, found, decision = decided("", ON)
+    assert (mode, found) == ("NoFit", [])
+    assert decision.assigned.message.count("due to WorkloadAllowedResourceFlavorAnnotation") == 3

@@ -1,0 +1,108 @@
+"""The rules of releases of Kueue: the table, and what each release decided."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from planner.commands.replay import replay
+from planner.state.configuration import FEATURE_GATES, Configuration
+from planner.state.release import SWITCHES, Rules, find_release, newest_first
+from tests.conftest import ROOT, recorded_root
+
+SAMPLE = sorted((ROOT / "instances" / "recorded" / "kueue-releases").glob("*.jsonl.gz"))
+SEEN = ("v0.15.8", "v0.16.9", "v0.17.8", "v0.18.6", "v0.19.2")
+
+
+def test_every_switch_is_a_rule() -> None:
+    assert [one.name for one in dataclasses.fields(Rules)] == [one.name for one in SWITCHES]
+    assert find_release("main").rules == Rules()
+
+
+@pytest.mark.parametrize(
+    ("switch", "without", "first"),
+    [
+        ("preference_as_named", "0.16.1", "0.16.2"),
+        ("preference_as_named", "0.15.8", "0.17.0"),
+        ("borrowing_by_request", "0.15.7", "0.15.8"),
+        ("prunes_by_borrowing", "0.16.9", "0.17.0"),
+        ("searches_without_cohort", "0.17.8", "0.18.0"),
+        ("no_candidates_last", "0.18.4", "0.18.5"),
+        ("no_candidates_last", "0.19.0", "0.19.1"),
+        ("own_label_keys", "0.17.5", "0.17.6"),
+        ("own_label_keys", "0.18.1", "0.18.2"),
+        ("skips_undeclared_zero", "0.15.8", "0.16.0"),
+        ("drops_zero_requests", "0.16.9", "0.17.0"),
+        ("pods_outside_search", "0.18.4", "0.18.5"),
+        ("pods_outside_search", "0.19.0", "0.19.1"),
+        ("saturates", "0.17.8", "0.18.0"),
+        ("clamps_reclaimable", "0.17.6", "0.17.7"),
+        ("clamps_reclaimable", "0.18.2", "0.18.3"),
+        ("transforms_apart", "0.18.4", "0.18.5"),
+        ("waits_for_replacement", "0.18.2", "0.18.3"),
+    ],
+)
+def test_the_patch_that_brought_a_rule(switch: str, without: str, first: str) -> None:
+    """Written down from docs/semantics/kueue-releases.md §2."""
+    assert not getattr(find_release(without).rules, switch)
+    assert getattr(find_release(first).rules, switch)
+
+
+@pytest.mark.parametrize(
+    ("gate", "defaults"),
+    [
+        ("AdmissionGatedBy", "..--++"),
+        ("ElasticJobsViaWorkloadSlices", "---+++"),
+        ("FairSharingPreemptWithinNominal", "++++++"),
+        ("FlavorFungibilityImplicitPreferenceDefault", "--...."),
+        ("HierarchicalCohorts", "+++++."),
+        ("PriorityBoost", "..----"),
+        ("QuotaCheckStrategy", "...-++"),
+        ("RecomputeAssignmentUponPreemptionTargetsOverlap", "...--+"),
+        ("SchedulerTimestampPreemptionBuffer", "-----."),
+        ("SchedulingEquivalenceHashing", "---+++"),
+        ("WorkloadPriorityClassDefaulting", "...--+"),
+    ],
+)
+def test_defaults_of_gates(gate: str, defaults: str) -> None:
+    """Written down from docs/semantics/kueue-features.md §9: 0.15 to 0.19, then main."""
+    found = [release.gates.get(gate) for release in reversed([*newest_first()])]
+    assert "".join("." if one is None else "+" if one.default else "-" for one in found) == defaults
+
+
+def test_the_newest_rules_have_the_defaults_of_the_configuration() -> None:
+    newest = Configuration()
+    assert {name: newest.gate(name) for name in FEATURE_GATES} == FEATURE_GATES
+
+
+def test_groups_of_gates() -> None:
+    alpha = Configuration(
+        featureGates={"AllAlpha": True, "AllBeta": False, "PartialAdmission": True}
+    )
+    assert alpha.gate("PriorityBoost")
+    assert alpha.gate("PartialAdmission")
+    assert not alpha.gate("QuotaCheckStrategy")
+    assert alpha.gate("LendingLimit")  # it is no gate any more
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
+def test_sample_is_replayed_exactly(path: Path) -> None:
+    found = replay(str(path))
+    assert [(one.id, one.detail) for one in found.different] == []
+    assert found.equal == found.instances > 0
+
+
+@pytest.mark.skipif(recorded_root() is None, reason="no recorded answers")
+@pytest.mark.parametrize("release", SEEN)
+def test_every_recorded_answer_of_a_release_is_reproduced(release: str, conformance: Path) -> None:
+    """Skipped are ten at most: amounts that wrap around, and what is counted at random."""
+    paths = sorted((conformance / "kueue-releases" / release).glob("*.jsonl.gz"))
+    found = [replay(str(path)) for path in paths]
+    assert [(one.id, one.detail) for each in found for one in each.different] == []
+    assert sum(each.skipped for each in found) <= 10
+    assert sum(each.equal for each in found) > 3000
+
+
+def test_a_quota_of_pods_as_0_17_decided(conformance: Path) -> None:
+    found = replay(str(conformance / "kueue-features" / "pods-quota-0.17.8.jsonl.gz"))
+    assert found.equal == found.instances > 0
