@@ -242,8 +242,8 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         if node is not None:
             shape.holders[node] = shape.holders.get(node, 0) + 1
             admitted[node].append(_admitted(configuration, clock, node, workload, shape))
-    for node in [node_of[cq.name] for cq in state.cluster_queues if past_use.orders(cq)]:
-        admitted[node] = [one._replace(past=past_use.of(one.workload)) for one in admitted[node]]
+    queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
+    _note_past_use(admitted, queues, past_use)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -264,7 +264,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         configuration=configuration,
         tree=tree,
         usage=usage,
-        queues={node_of[cq.name]: cq for cq in state.cluster_queues},
+        queues=queues,
         node_of=node_of,
         waiting=waiting,
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
@@ -276,6 +276,16 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         past_use=past_use,
         devices=Devices.of(state),
     )
+
+
+def _note_past_use(
+    admitted: dict[int, list[Admitted]], queues: Mapping[int, ClusterQueue], past_use: PastUse
+) -> None:
+    """Write down what LocalQueues used for those whose ClusterQueue orders by that."""
+    for node, queue in queues.items():
+        if past_use.orders(queue):
+            held = admitted[node]
+            admitted[node] = [one._replace(past=past_use.of(one.workload)) for one in held]
 
 
 def as_admitted(

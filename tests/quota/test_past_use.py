@@ -1,4 +1,4 @@
-"""What LocalQueues used in the past, and the orders that follow: kueue-features.md §3."""
+"""Past use of LocalQueues, and its orders: docs/semantics/kueue-features.md §3."""
 
 from __future__ import annotations
 

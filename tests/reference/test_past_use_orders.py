@@ -1,4 +1,4 @@
-"""Candidates and heads by the past use of their LocalQueues: kueue-features.md §3.3 and §3.4."""
+"""Candidates and heads by past use: docs/semantics/kueue-features.md §3.3 and §3.4."""
 
 from __future__ import annotations
 

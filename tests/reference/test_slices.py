@@ -52,7 +52,7 @@ def two_flavors(name: str, nominal: int, **more: Any) -> list[Object]:
 
 
 def test_only_the_additional_pods_are_asked_for() -> None:
-    """§2.1: four of eight run, two more fit beside another two: six would not."""
+    """Rule 2.1: four of eight run, two more fit beside another two: six would not."""
     others = [*queue("q", 8), *running("other", "q", 2)]
     found = decided(others, old("old", "q", Pods(4)), new("q", Pods(6)))
     assert found.assignment.mode == "Fit"
@@ -63,7 +63,7 @@ def test_only_the_additional_pods_are_asked_for() -> None:
 
 
 def test_the_slice_goes_first_and_without_a_reason() -> None:
-    """§2.4: then the ordinary targets, of which one is enough for the two pods more."""
+    """Rule 2.4: then the ordinary targets, of which one is enough for the two pods more."""
     found = decided(
         queue("q", 6, within="LowerPriority"),
         old("old", "q", Pods(4), priority=5),
@@ -76,7 +76,7 @@ def test_the_slice_goes_first_and_without_a_reason() -> None:
 
 
 def test_without_ordinary_targets_there_are_none() -> None:
-    """§2.4: a Preempt that finds nobody does not name the slice either."""
+    """Rule 2.4: a Preempt that finds nobody does not name the slice either."""
     found = decided(queue("q", 4), old("old", "q", Pods(4)), new("q", Pods(9)))
     assert found.assignment.mode == "NoFit"
     assert found.targets == ()
@@ -96,7 +96,7 @@ def test_without_ordinary_targets_there_are_none() -> None:
     ],
 )
 def test_who_is_no_slice_of_it(elsewhere: list[Object], replaces: str) -> None:
-    """§2: another ClusterQueue, another namespace, nobody: then it asks for everything."""
+    """Another ClusterQueue, another namespace, nobody: then it asks for everything."""
     found = decided(queue("q", 8), queue("r", 8), elsewhere, new("q", Pods(6), replaces=replaces))
     assert found.assigned.usage == {0: 6}
     assert found.replaced is None
@@ -110,7 +110,7 @@ def test_the_gate() -> None:
 
 
 def test_flavors_are_those_of_the_slice() -> None:
-    """§2.2: flavor ``a`` comes first and is free, but the slice runs in ``b``."""
+    """Rule 2.2: flavor ``a`` comes first and is free, but the slice runs in ``b``."""
     there = [two_flavors("q", 6), old("old", "q", Pods(4, flavor="b"))]
     found = decided(*there, new("q", Pods(6)))
     assert found.assignment.pod_sets[0].flavors["gpu"].flavor == "b"
@@ -123,7 +123,7 @@ def test_flavors_are_those_of_the_slice() -> None:
 
 
 def test_a_resource_without_a_flavor_matches_none() -> None:
-    """§2.2: the old pods ask for no memory, so no flavor is right for it."""
+    """Rule 2.2: the old pods ask for no memory, so no flavor is right for it."""
     both = queue("q", {"gpu": 8, "memory": 8})
     found = decided(both, old("old", "q", Pods(2)), new("q", Pods(2, {"gpu": 1, "memory": 1})))
     assert found.assignment.mode == "NoFit"
@@ -131,7 +131,7 @@ def test_a_resource_without_a_flavor_matches_none() -> None:
 
 
 def test_larger_pods_are_tested_by_totals_and_searched_for_by_count() -> None:
-    """§2.3: two pods of 3 instead of two of 1 need 4 more; the search looks for nothing at all.
+    """Rule 2.3: two pods of 3 instead of two of 1 need 4 more; the search looks for nothing at all.
 
     It succeeds after its first removal, which frees 1.
     """
@@ -146,14 +146,14 @@ def test_larger_pods_are_tested_by_totals_and_searched_for_by_count() -> None:
 
 
 def test_fewer_pods_always_fit() -> None:
-    """§2.3: also where the queue is far above its quota."""
+    """Rule 2.3: also where the queue is far above its quota."""
     found = decided(queue("q", 1), old("old", "q", Pods(6)), new("q", Pods(1)))
     assert found.assignment.mode == "Fit"
     assert found.assigned.usage == {0: -5}
 
 
 def test_podsets_go_by_place() -> None:
-    """§2.1: the second podset gives back what the first then may take."""
+    """Rule 2.1: the second podset gives back what the first then may take."""
     found = decided(queue("q", 6), old("old", "q", Pods(2), Pods(4)), new("q", Pods(5), Pods(1)))
     assert [one.flavors["gpu"].mode for one in found.assignment.pod_sets] == ["Preempt", "Fit"]
     turned = decided(queue("q", 6), old("old", "q", Pods(4), Pods(2)), new("q", Pods(1), Pods(5)))
@@ -161,13 +161,13 @@ def test_podsets_go_by_place() -> None:
 
 
 def test_more_podsets_than_the_slice_has() -> None:
-    """§2.9: Kueue crashes on that."""
+    """Rule 2.9: Kueue crashes on that."""
     with pytest.raises(UnsupportedError, match="replaces ns/old, which holds 1 podsets only"):
         decided(queue("q", 6), old("old", "q", Pods(2)), new("q", Pods(2), Pods(1)))
 
 
 def test_reclaimable_pods_of_the_slice_make_the_delta_larger() -> None:
-    """§2.10: one of four is done, so that six more are asked for beyond three."""
+    """Rule 2.10: one of four is done, so that six more are asked for beyond three."""
     slice_ = old("old", "q", Pods(4))
     slice_[0]["status"]["reclaimablePods"] = [{"name": "main", "count": 1}]
     found = decided(queue("q", 9), slice_, new("q", Pods(9)))
@@ -175,7 +175,7 @@ def test_reclaimable_pods_of_the_slice_make_the_delta_larger() -> None:
 
 
 def test_the_slice_as_an_ordinary_candidate() -> None:
-    """§2.5: it has a lower priority, so the search takes it, and it is named twice."""
+    """Rule 2.5: it has a lower priority, so the search takes it, and it is named twice."""
     parts = [
         queue("q", 4, within="LowerPriority"),
         old("old", "q", Pods(3)),
@@ -203,7 +203,7 @@ def test_a_name_is_spared_even_where_it_is_no_slice() -> None:
 
 
 def test_a_slice_is_finished_when_the_new_one_is_admitted() -> None:
-    """§2.4: and not while it still has to preempt."""
+    """Rule 2.4: and not while it still has to preempt."""
     parts = [queue("q", 6, within="LowerPriority"), old("old", "q", Pods(4), priority=5)]
     cycle = run_cycle(state_of(*parts, new("q", Pods(6), priority=5)))
     assert [entry.outcome for entry in cycle.entries] == ["admitted"]
@@ -217,7 +217,7 @@ def test_a_slice_is_finished_when_the_new_one_is_admitted() -> None:
 
 
 def test_the_fits_test_takes_the_whole_slice_out() -> None:
-    """§2.7: another entry took the last two, and still the slice gets two more: eight of six."""
+    """Rule 2.7: another took the last two, and still the slice gets two more: eight of six."""
     parts = [
         cohort("all"),
         queue("first", 0, "all"),
