@@ -364,7 +364,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         reason = self.planning.held_back
         if found is not None:
             text = f"{text}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
-        elif reason is not None:
+        elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
         return Explanation(
             rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
