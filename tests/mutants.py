@@ -120,7 +120,6 @@ REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "K83-06": (f"{KEP83}.context:Kep83Context.is_borrowing", always(answer=True)),
     "K83-07": (f"{KEP83}.context:Kep83Context.is_below_min", always(answer=False)),
     "K83-08": (f"{KEP83}.candidates:_may_preempt", always(answer=True)),
-    "YK-04": ("reference.yunikorn.node_plan:can_help", always(answer=True)),
 }
 """By law: a step of the replay that keeps it, and what becomes of that."""
 
