@@ -116,11 +116,9 @@ REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "FS-03": (f"{CLASSICAL}.candidates:satisfies_policy", always(answer=True)),
     "FS-07": (f"{FAIR}:_Passes._first_that_passes", lambda _: lambda *given: given[1][0]),
     "K83-01": (f"{KEP83}.context:Kep83Context.fits", always(answer=True)),
-    "K83-03": (f"{KEP83}.candidates:_uses_involved", always(answer=True)),
     "K83-06": (f"{KEP83}.context:Kep83Context.is_borrowing", always(answer=True)),
     "K83-07": (f"{KEP83}.context:Kep83Context.is_below_min", always(answer=False)),
     "K83-08": (f"{KEP83}.candidates:_may_preempt", always(answer=True)),
-    "YK-04": ("reference.yunikorn.node_plan:can_help", always(answer=True)),
 }
 """By law: a step of the replay that keeps it, and what becomes of that."""
 

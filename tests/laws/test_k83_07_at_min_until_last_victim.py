@@ -44,6 +44,20 @@ CASES = [
         victims="b1 d1",
     ),
     Case(
+        # b1 goes first and leaves b below its 2, so b2 is passed over; c1 alone is enough then.
+        "the algorithm passes over who is below its min",
+        [
+            *queue("a", 4, "org", reclaim="Any"),
+            *queue("b", 2, "org"),
+            *queue("c", 0, "org"),
+            *running("b1", "b", 2, 1),
+            *running("b2", "b", 1, 2),
+            *running("c1", "c", 3, 3),
+            *pending("a", 3),
+        ],
+        permits=sets("c1", "b1 b2"),
+    ),
+    Case(
         # Queue b uses 6 of 4: 1 and 1 may go first, and then 4 as the last one; not the other way.
         "the largest goes last",
         [
