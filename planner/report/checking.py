@@ -16,7 +16,6 @@ from planner.report.document import (
     CUT,
     MAX_ROWS,
     NOTHING,
-    Block,
     Cell,
     Column,
     Document,
@@ -94,7 +93,6 @@ def _checked(one: Check) -> Document:
         Column("Proof", proof),
         Column("How", lambda claim: claim.detail, folds=True),
     ]
-    claims: tuple[Block, ...] = (table("What the plan claims", columns, one.claims),)
     broken = (f"{v.law} {v.title}: {v.detail}" for v in one.verdicts if not v.holds)
     certified, held = _counts(one)
     counted = f"{certified} of {plural(len(one.claims), 'claim')} certified"
@@ -113,7 +111,7 @@ def _checked(one: Check) -> Document:
             ),
         ),
         sections=filled(
-            Section("Claims", claims if one.claims else ()),
+            Section("Claims", (table("What the plan claims", columns, one.claims),)),
             Section("Does not hold", tuple(Paragraph(text, "bad") for text in broken)),
             Section("Notes", tuple(Paragraph(note, "warn") for note in one.notes)),
         ),

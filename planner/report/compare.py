@@ -94,17 +94,11 @@ def document(comparison: Comparison) -> Document:
     duels = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
     against = f"Against {comparison.algorithms[0]}"
     sections = filled(
-        Section("Cases", (_row_table(comparison.rows),) if comparison.rows else ()),
+        Section("Cases", (_row_table(comparison.rows),)),
         Section("Algorithms", (_standing_table(summary.standings),) if comparison.rows else ()),
-        Section(
-            "Distributions",
-            (_distribution_table(summary.distributions),) if summary.distributions else (),
-        ),
+        Section("Distributions", (_distribution_table(summary.distributions),)),
         Section(against, (_duel_table(summary.duels),) if duels else (), heads=True),
-        Section(
-            "Failures",
-            (failure_table("answered", comparison.failures),) if comparison.failures else (),
-        ),
+        Section("Failures", (failure_table("answered", comparison.failures),)),
     )
     return Document(COMPARED, tuple(_head(comparison)), sections)
 
@@ -125,14 +119,25 @@ def _row_table(rows: Sequence[Row]) -> Table:
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
         for before, row in zip((None, *rows), rows, strict=False)
     ]
+
+    def case(one: tuple[Row, bool]) -> str:
+        row, is_first = one
+        return f"{short(row.state)}: {short(row.pending)}" if is_first else ""
+
+    def status(one: tuple[Row, bool]) -> str:
+        return one[0].status + (OUTSIDE if one[0].outside_rules else "")
+
+    def measured(measure: Measure) -> Callable[[tuple[Row, bool]], str]:
+        return lambda one: shown(measure, one[0].measured(measure))
+
     made: list[Column[tuple[Row, bool]]] = [
-        Column("Case", lambda one: _case(one[0]) if one[1] else "", folds=True),
+        Column("Case", case, folds=True),
         Column("Algorithm", lambda one: one[0].algorithm, folds=True, least=_NAME),
-        Column("Status", lambda one: _status(one[0]), folds=True),
+        Column("Status", status, folds=True),
         *(
             Column(
                 TITLES[measure].replace(", ", "\n").replace(" / ", " /\n"),
-                _cell(measure),
+                measured(measure),
                 number=True,
                 rank=_RANKS.get(measure, 0),
             )
@@ -142,29 +147,17 @@ def _row_table(rows: Sequence[Row]) -> Table:
     return table("What each algorithm answers", made, cases, most=ROWS)
 
 
-def _case(row: Row) -> str:
-    return f"{short(row.state)}: {short(row.pending)}"
-
-
-def _cell(measure: Measure) -> Callable[[tuple[Row, bool]], str]:
-    return lambda one: shown(measure, one[0].measured(measure))
-
-
-def _status(row: Row) -> str:
-    return row.status + (OUTSIDE if row.outside_rules else "")
-
-
 def _standing_table(standings: Sequence[Standing]) -> Table:
     used = [name for name in COUNTS if any(getattr(one, name) for one in standings)]
+
+    def count(name: str) -> Callable[[Standing], str]:
+        return lambda one: f"{getattr(one, name):,}"
+
     made: list[Column[Standing]] = [
         Column("Algorithm", lambda one: one.algorithm, folds=True, least=_NAME),
-        *(Column(COUNTS[name], _count(name), number=True) for name in used),
+        *(Column(COUNTS[name], count(name), number=True) for name in used),
     ]
     return table("How each fared", made, standings)
-
-
-def _count(name: str) -> Callable[[Standing], str]:
-    return lambda one: f"{getattr(one, name):,}"
 
 
 def _distribution_table(rows: Sequence[Distribution]) -> Table:

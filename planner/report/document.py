@@ -272,8 +272,12 @@ class Section:
 
 
 def filled(*sections: Section) -> tuple[Section, ...]:
-    """Return the sections that hold anything."""
-    return tuple(section for section in sections if section.blocks)
+    """Return the sections that hold anything but empty tables."""
+    return tuple(
+        section
+        for section in sections
+        if any(not isinstance(block, Table) or block.rows for block in section.blocks)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def document(answer: AnyExplanation) -> Document:
     if other is not None and other.terms:
         compared = (_alternative(other, answer.names), _difference(other.terms))
     sections = filled(
-        Section("Who", (_standings(answer),) if answer.standings else ()),
+        Section("Who", (_standings(answer),)),
         Section("The other plan", compared),
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
@@ -145,7 +145,7 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
     columns: list[Column[tuple[str, ...]]] = [
         Column(
             f"Optimal plans: {least}{optima.count:,}",
-            lambda keys: Cell(", ".join(short(names.get(key, key)) for key in keys)),
+            lambda keys: ", ".join(short(names.get(key, key)) for key in keys),
             folds=True,
         )
     ]
@@ -154,21 +154,21 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[Block]:
 
 
 def _clash(clash: AnyClash) -> Iterator[Block]:
+    laws: list[Column[LawInWords]] = [
+        Column("Law", lambda law: law.law),
+        Column("Clash", lambda law: law.text, folds=True),
+    ]
     if clash.laws:
-        columns: list[Column[LawInWords]] = [
-            Column("Law", lambda law: law.law),
-            Column("Clash", lambda law: law.text, folds=True),
-        ]
-        yield table("Laws that clash", columns, clash.laws)
+        yield table("Laws that clash", laws, clash.laws)
     if clash.shortfalls:
         yield Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
+    changes: list[Column[Change]] = [
+        Column("Change that helps", lambda one: one.path, folds=True, least=40),
+        Column("From", lambda one: one.before),
+        Column("To", lambda one: one.after),
+        Column("Victims", lambda one: str(len(one.victims)), number=True),
+    ]
     if clash.changes:
-        changes: list[Column[Change]] = [
-            Column("Change that helps", lambda one: one.path, folds=True, least=40),
-            Column("From", lambda one: one.before),
-            Column("To", lambda one: one.after),
-            Column("Victims", lambda one: str(len(one.victims)), number=True),
-        ]
         yield table("Single changes after which there is a plan", changes, clash.changes)
 
 

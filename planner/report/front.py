@@ -99,7 +99,7 @@ def document(front: Front) -> Document:
     beside = [Paragraph(_beside(front))]
     beside += [Paragraph(said, "warn") for _, said in outside_rules(greedy)]
     sections = filled(
-        Section("The trade", (_table(front, rows),) if rows else ()),
+        Section("The trade", (_table(front, rows),)),
         Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
     )
     return Document(FRONT, head, sections)

@@ -84,6 +84,8 @@ WHOM: Final = "Whom {scheduler} itself would {verb}"
 ITSELF: Final = "{scheduler} itself: {value}"
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
+HOLDS, BROKEN = Cell("holds", tone="good"), Cell("broken", tone="bad")
+LEVELS_FIRST: Final = "Disruption, the levels of the objective first"
 CLOSED: Final = "value = bound on {closed} of {levels}"
 _INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -318,7 +320,7 @@ def _disruption(plan: AnyPlan) -> Iterator[Block]:
     others = [row for row in rows if row not in usual]
     itself = scheduler_name(plan)
     if usual:
-        yield terms_table("Disruption, the levels of the objective first", usual, itself)
+        yield terms_table(LEVELS_FIRST, usual, itself)
         if any(row.unit == WORK_UNIT for row in usual):
             yield Only("page", (Paragraph(WORK_NOTE, "dim"),))
     if others:
@@ -383,7 +385,7 @@ def _certificate(plan: AnyPlan) -> Iterator[Block]:
     if certificate.verdicts:
         columns: list[Column[Verdict]] = [
             Column("Law", lambda one: one.law),
-            Column("Verdict", _holds),
+            Column("Verdict", lambda one: HOLDS if one.holds else BROKEN),
             Column("Rule", lambda one: one.title),
             Column("What was found", lambda one: one.detail),
         ]
@@ -448,10 +450,6 @@ def _claimed(
     if checked:
         tone = "good" if held == checked else "bad"
         yield "page", "Laws", Cell(f"{held} of {checked} hold", tone=tone)
-
-
-def _holds(verdict: Verdict) -> Cell:
-    return Cell("holds", tone="good") if verdict.holds else Cell("broken", tone="bad")
 
 
 def heading_lines(plan: AnyPlan) -> Iterator[str]:

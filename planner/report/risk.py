@@ -42,8 +42,8 @@ def document(answer: Risk) -> Document:
     if never := len(answer.running) - len(exposed):
         count = plural(len(answer.running), f"running {scheduler_of(answer).words.noun}")
         blocks.append(Paragraph(NEVER.format(never=f"{never:,}", all=count)))
-    preemptors = (_preemptor_table(answer),) if answer.preemptors else ()
-    sections = filled(Section("Who is at risk", tuple(blocks)), Section("For whom", preemptors))
+    preemptors = Section("For whom", (_preemptor_table(answer),))
+    sections = filled(Section("Who is at risk", tuple(blocks)), preemptors)
     return Document(RISK, tuple(_head(answer)), sections)
 
 

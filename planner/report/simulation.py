@@ -44,6 +44,7 @@ ONLY_EVICTIONS: Final = "Evictions only, of {all:,} events; --timeline FILE has 
 MORE_LOOPS: Final = "... {count:,} more loops, use --format json"
 
 
+TONES: Final[dict[str, Tone]] = {"preempted": "bad"}
 AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
 """Writes an amount of a resource as people do."""
 
@@ -56,15 +57,17 @@ def render_timeline(answer: Simulation) -> str:
 
 def document(answer: Simulation) -> Document:
     """Return everything there is to say: what goes round, what happened, what became of whom."""
-    use = (_use_table(answer),) if answer.use else ()
+    left_out = len(answer.loops) - MOST_LOOPS
+    said = MORE_LOOPS.format(count=left_out)
+    more = (Paragraph(said, "dim"),) if left_out > 0 else ()
     sections = filled(
         *(_loop(loop, number) for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1)),
-        Section("More loops", tuple(_more_loops(answer))),
-        Section("Who evicted each other", (_feud_table(answer.feuds),) if answer.feuds else ()),
-        Section("Who was evicted too often", (_storm_table(answer),) if answer.storms else ()),
+        Section("More loops", more),
+        Section("Who evicted each other", (_feud_table(answer.feuds),)),
+        Section("Who was evicted too often", (_storm_table(answer),)),
         Section("What happened", tuple(_timeline(answer))),
-        Section("What became of whom", (_fate_table(answer),) if answer.workloads else ()),
-        Section("What was in use", use),
+        Section("What became of whom", (_fate_table(answer),)),
+        Section("What was in use", (_use_table(answer),)),
     )
     return Document(SIMULATED, tuple(_head(answer)), sections)
 
@@ -117,12 +120,6 @@ def _loop(loop: Loop, number: int) -> Section:
     return Section(title, (Paragraph("\n".join(story)),), heads=True, tone="bad")
 
 
-def _more_loops(answer: Simulation) -> Iterator[Block]:
-    left_out = len(answer.loops) - MOST_LOOPS
-    if left_out > 0:
-        yield Paragraph(MORE_LOOPS.format(count=left_out), "dim")
-
-
 def _timeline(answer: Simulation) -> Iterator[Block]:
     """Yield what happened; only evictions where that is a lot."""
     events = answer.timeline
@@ -163,17 +160,13 @@ def _timeline_table(answer: Simulation, events: tuple[Event, ...]) -> Table:
     columns: list[Column[Event]] = [
         Column("Second", lambda row: f"{row.at_s:,}", number=True),
         Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
-        Column("What", _what),
+        Column("What", lambda row: Cell(row.kind, tone=TONES.get(row.kind, ""))),
         Column(noun, lambda row: name(row.workload), folds=True),
         Column("Queue", lambda row: name(row.queue), folds=True, least=11),
         Column("By", lambda row: name(row.by) if row.by else NOTHING, folds=True),
         Column("Why", lambda row: row.reason or NOTHING),
     ]
     return table("One event after another", columns, events, most=MOST_ROWS)
-
-
-def _what(event: Event) -> Cell:
-    return Cell(event.kind, tone="bad" if event.kind == "preempted" else "")
 
 
 def _fate_table(answer: Simulation) -> Table:
@@ -184,7 +177,9 @@ def _fate_table(answer: Simulation) -> Table:
         Column("Queue", lambda row: name(row.queue), folds=True),
         Column("Priority", lambda row: str(row.priority), number=True, rank=1),
         Column("At the end", lambda row: row.standing),
-        Column("Evictions", _evictions, number=True),
+        Column(
+            "Evictions", lambda row: f"{row.evictions:,}" if row.evictions else NOTHING, number=True
+        ),
         Column("Waited", lambda row: age(row.waiting_s), number=True),
         Column("Ran", lambda row: age(row.running_s), number=True, rank=3),
         Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
@@ -193,10 +188,6 @@ def _fate_table(answer: Simulation) -> Table:
     return table(
         "Waiting, running and lost, those evicted most often first", columns, rows, most=MOST_ROWS
     )
-
-
-def _evictions(fate: Fate) -> str:
-    return f"{fate.evictions:,}" if fate.evictions else NOTHING
 
 
 def _use_table(answer: Simulation) -> Table:

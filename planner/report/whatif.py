@@ -82,8 +82,8 @@ def document(answer: WhatIf) -> Document:
     terms = [row for row in _terms(answer) if any(row.values)]
     sections = filled(
         Section("Change", said),
-        Section("Victims", (_victim_table(evicted, sides, after),) if evicted else ()),
-        Section("Disruption", (_term_table(terms, sides, after),) if terms else ()),
+        Section("Victims", (_victim_table(evicted, sides, after),)),
+        Section("Disruption", (_term_table(terms, sides, after),)),
     )
     return Document(WHAT_IF, tuple(_head(answer)), sections)
 

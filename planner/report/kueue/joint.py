@@ -31,6 +31,7 @@ from planner.report.plan import (
     BOTH,
     CLOSED,
     INSTEAD,
+    LEVELS_FIRST,
     RARELY_SHOWN,
     SHORT_DIGEST,
     SPARED,
@@ -63,11 +64,12 @@ class _Row(NamedTuple):
 
 def document(answer: JointPlan) -> Document:
     """Return everything there is to say: who starts in which step, and what serving each gives."""
+    rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
     sections = filled(
         Section("Who is admitted", (_pending_table(answer),)),
-        Section("Steps", (_step_table(answer),) if answer.steps else ()),
+        Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
-        Section("Disruption", (_disruption(answer),) if answer.terms else ()),
+        Section("Disruption", (terms_table(LEVELS_FIRST, rows, "One by one"),)),
         Section("Certificate", (Facts(tuple(_certificate(answer))),)),
     )
     return Document(JOINT, tuple(_head(answer)), sections)
@@ -184,11 +186,6 @@ def _rows(answer: JointPlan) -> list[TermRow]:
     comparable = all(one.greedy == one.admitted for one in answer.pending)
     greedy = answer.greedy.terms if comparable and answer.greedy.victims else None
     return level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)
-
-
-def _disruption(answer: JointPlan) -> Table:
-    rows = [row for row in _rows(answer) if row.level or row.id not in RARELY_SHOWN]
-    return terms_table("Disruption, the levels of the objective first", rows, "One by one")
 
 
 def _laws(answer: JointPlan) -> tuple[int, int]:
