@@ -26,6 +26,7 @@ objective/     what disruption means: terms, and profiles that order them
 solver/        a problem to its proven optimum
 proof/         proof trees, derived from a state and checked without a solver
 plan/          the output schemas
+coverage/      what of a state is not modelled: said of every answer
 api.py         the library's verbs; joint.py that for several workloads
 garbage.py     the collector of cycles, told when it has nothing to find
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
-    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
     page_format_option,
     pending_of_kueue_option,
+    release_option,
     state_argument,
     time_limit_option,
 )
@@ -46,7 +46,7 @@ GATE: Final = "PriorityBoost"
     objective_option,
     time_limit_option("For the plan, and once more for the boosts; none: as long as it takes."),
     now_option,
-    kueue_release_option,
+    release_option,
     max_size_option,
     page_format_option,
     output_option,

@@ -13,11 +13,11 @@ from planner.cli.option import (
     complete_objective,
     costs_option,
     file_option,
-    kueue_release_option,
     max_size_option,
     objective,
     output_option,
     page_format_option,
+    release_option,
     state_argument,
 )
 from planner.errors import PlannerError
@@ -62,7 +62,7 @@ a joint plan or a front ends in 2.
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
-    kueue_release_option,
+    release_option,
     max_size_option,
     page_format_option,
     output_option,

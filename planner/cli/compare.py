@@ -15,10 +15,10 @@ from planner.cli.option import (
     clock_option,
     file_option,
     format_option,
-    kueue_release_option,
     laws_option,
     max_size_option,
     output_option,
+    release_option,
     states_argument,
     time_limit_option,
 )
@@ -83,7 +83,7 @@ one is not, and 2 if a state or an algorithm fails.
     clock_option,
     laws_option(", for the optimum and for what is outside the rules; by default design."),
     *BATCH,
-    kueue_release_option,
+    release_option,
     max_size_option,
     file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     click.option(

@@ -11,10 +11,10 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
     NEVER,
-    kueue_release_option,
     max_size_option,
     output_option,
     page_format_option,
+    release_option,
     state_argument,
 )
 
@@ -64,7 +64,7 @@ The exit code is 1 if something is found that --fail-on names, else 0.
         show_default=True,
         help="End with exit code 1 from this severity on.",
     ),
-    kueue_release_option,
+    release_option,
     max_size_option,
     page_format_option,
     output_option,

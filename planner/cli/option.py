@@ -243,7 +243,7 @@ now_option = click.option(
     help="The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
     "if that is known, or the newest time in it.",
 )
-kueue_release_option = click.option(
+release_option = click.option(
     "--kueue-release",
     "release",
     metavar="X.Y.Z",

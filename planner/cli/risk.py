@@ -10,13 +10,13 @@ from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
     alone_laws_option,
-    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
     output_option,
     page_format_option,
     queue_option,
+    release_option,
     state_argument,
     time_limit_option,
 )
@@ -78,7 +78,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     time_limit_option("For all preemptors together; none: as long as it takes."),
     alone_laws_option,
     now_option,
-    kueue_release_option,
+    release_option,
     max_size_option,
     page_format_option,
     output_option,

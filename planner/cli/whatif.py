@@ -10,7 +10,6 @@ from planner.cli.exit_code import exit_code
 from planner.cli.given import Given, define
 from planner.cli.option import (
     alone_laws_option,
-    kueue_release_option,
     max_size_option,
     now_option,
     objective_option,
@@ -18,6 +17,7 @@ from planner.cli.option import (
     page_format_option,
     pending_option,
     queue_option,
+    release_option,
     state_argument,
     time_limit_option,
 )
@@ -97,7 +97,7 @@ The exit code is that of the plan after the edits.
     time_limit_option("For each of the two plans; none: as long as it takes."),
     alone_laws_option,
     now_option,
-    kueue_release_option,
+    release_option,
     max_size_option,
     page_format_option,
     output_option,

@@ -37,9 +37,29 @@ class Coverer(Protocol):
 COVERAGE: Final = Part[Coverer]("coverage")
 
 
+class _Everything:
+    """A state of a scheduler of which all is modelled."""
+
+    def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
+        """Return nothing."""
+        del pending
+        return ()
+
+    def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
+        """Return nothing."""
+        del plan
+        return ()
+
+    def remarks(self, pending: str) -> tuple[str, ...]:
+        """Return nothing."""
+        del pending
+        return ()
+
+
 def covering(state: AnyState) -> Covering:
     """Look at a state, for all that are pending in it."""
-    return COVERAGE.of(state)(state)
+    coverer = COVERAGE.find(state)
+    return _Everything() if coverer is None else coverer(state)
 
 
 def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:

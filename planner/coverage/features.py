@@ -53,9 +53,6 @@ class Feature:
         )
 
 
-_PAGE: Final = "docs/semantics/kueue-features.md"
-
-
 def _kueue(name: str, title: str, standing: Standing, effect: str, source: str) -> Feature:
     return Feature(name, "kueue", title, standing, effect, source)
 
@@ -73,14 +70,14 @@ PREEMPTION_CONFIG: Final = _kueue(
     "configurable preemptions",
     "left out",
     "PreemptionConfig objects replace the policies of ClusterQueues",
-    f"{_PAGE} §8",
+    "docs/semantics/kueue-features.md §8",
 )
 CONFIGURATION: Final = _kueue(
     "configuration",
     "the Configuration of Kueue's manager",
     "exact",
     "fair sharing, its strategies, feature gates and resource settings decide who may go",
-    f"{_PAGE} §8",
+    "docs/semantics/kueue-features.md §8",
 )
 QUOTA: Final = _kueue(
     "quota",
@@ -101,7 +98,7 @@ ADMISSION_FAIR_SHARING: Final = _kueue(
     "admission fair sharing",
     "exact",
     "it changes the order in which Kueue takes victims, not who may be one",
-    f"{_PAGE} §3",
+    "docs/semantics/kueue-features.md §3",
 )
 POLICIES: Final = _kueue(
     "policies",
@@ -122,21 +119,21 @@ QUEUES: Final = _kueue(
     "which queues take part",
     "exact",
     "workloads of an inactive ClusterQueue neither preempt nor are candidates",
-    f"{_PAGE} §1.3",
+    "docs/semantics/kueue-features.md §1.3",
 )
 ADMISSION_CHECKS: Final = _kueue(
     "admission-checks",
     "admission checks",
     "exact",
     "a check that failed, or is not active, keeps a workload out",
-    f"{_PAGE} §1.3",
+    "docs/semantics/kueue-features.md §1.3",
 )
 NOMINATION: Final = _kueue(
     "nomination",
     "whether a workload is considered at all",
     "exact",
     "one that is not considered gets no victims",
-    f"{_PAGE} §1",
+    "docs/semantics/kueue-features.md §1",
 )
 PRIORITIES: Final = _kueue(
     "priorities",
@@ -150,14 +147,14 @@ REQUESTS: Final = _kueue(
     "what a workload asks for",
     "exact",
     "another request needs other victims",
-    f"{_PAGE} §10",
+    "docs/semantics/kueue-features.md §10",
 )
 DEVICES: Final = _kueue(
     "devices",
     "claims of devices (DRA) and extended resources",
     "exact",
     "a claim asks for quota that the pod does not name",
-    f"{_PAGE} §4",
+    "docs/semantics/kueue-features.md §4",
 )
 HOLDINGS: Final = _kueue(
     "holdings",
@@ -171,35 +168,35 @@ SLICES: Final = _kueue(
     "elastic workload slices",
     "exact",
     "a new slice asks for the difference to the old one only",
-    f"{_PAGE} §2",
+    "docs/semantics/kueue-features.md §2",
 )
 PREEMPTION_GATES: Final = _kueue(
     "preemption-gates",
     "preemption gates",
     "exact",
     "a workload with a closed gate evicts nobody",
-    f"{_PAGE} §1.6",
+    "docs/semantics/kueue-features.md §1.6",
 )
 CONCURRENT_ADMISSION: Final = _kueue(
     "concurrent-admission",
     "concurrent admission",
     "exact",
     "variants of a workload have flavors of their own",
-    f"{_PAGE} §7",
+    "docs/semantics/kueue-features.md §7",
 )
 EVIDENCE: Final = _kueue(
     "evidence",
     "what Kueue publishes of its own counting",
     "evidence",
     "it is held against what is worked out",
-    f"{_PAGE} §10",
+    "docs/semantics/kueue-features.md §10",
 )
 HARMLESS: Final = _kueue(
     "harmless",
     "everything else",
     "harmless",
     "it decides nothing about preemption",
-    f"{_PAGE} §1",
+    "docs/semantics/kueue-features.md §1",
 )
 LIMITS: Final = Feature(
     "user-limits",

@@ -11,8 +11,9 @@ Source: docs/semantics/kueue-features.md §10 (rule E26).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from planner.commands.replay.comparison import Outcome
 from planner.coverage.kueue import KueueCoverage
@@ -74,8 +75,15 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
         _compared(before, snapshot, known, preemptors.get(uid), uid, tuple(sorted(victims)))
         for uid, victims in _evicted(before, after).items()
     ]
-    counts = {name: sum(row.outcome == name for row in rows) for name in get_args(Outcome)}
-    return LiveReplay(before=before.source, after=after.source, preemptors=tuple(rows), **counts)
+    counts = Counter(row.outcome for row in rows)
+    return LiveReplay(
+        before=before.source,
+        after=after.source,
+        preemptors=tuple(rows),
+        equal=counts["equal"],
+        different=counts["different"],
+        skipped=counts["skipped"],
+    )
 
 
 def _evicted(before: State, after: State) -> dict[str, list[str]]:
