@@ -17,6 +17,7 @@ from typing import Final
 from planner.coverage.features import (
     ADMISSION_FAIR_SHARING,
     CONFIGURATION,
+    DEVICES,
     POLICIES,
     QUEUES,
     QUOTA,
@@ -25,6 +26,7 @@ from planner.coverage.features import (
 )
 from planner.plan import Plan, Uncovered
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
+from planner.quota.devices import Charges
 from planner.quota.request import Defaults, pod_set_requests
 from planner.state import ClusterQueue, State, Workload
 
@@ -65,14 +67,26 @@ def configuration(state: State) -> Iterator[Uncovered]:
         yield ADMISSION_FAIR_SHARING.found(scoped, found, "assumed")
 
 
-def requests(state: State, workload: Workload) -> Iterator[Uncovered]:
-    """Yield E1: Kueue's own totals of each podset, against those worked out from the template."""
+def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
+    """Yield E15: claims whose amount the state does not tell, nor what Kueue wrote down."""
+    if charges.lacking and not charges.recorded:
+        yield DEVICES.found([f"Workload {workload.key}"], charges.lacking, "assumed")
+    for doubt in charges.doubts:
+        yield DEVICES.found([f"Workload {workload.key}"], doubt, "assumed")
+
+
+def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Uncovered]:
+    """Yield E1: Kueue's own totals of each podset, against those worked out from the template.
+
+    Where these could not be worked out, Kueue's own are what counts.
+    """
     recorded = {one.name: one.resources for one in workload.status.resource_requests}
-    if not recorded:
+    if not recorded or charges.recorded:
         return
     namespace = workload.metadata.namespace
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-    for pods in pod_set_requests(workload, state.configuration, defaults):
+    made = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
+    for pods in made:
         if pods.name not in recorded:
             continue
         theirs = {name: to_units(nano, name) for name, nano in recorded[pods.name].items() if nano}

@@ -14,6 +14,7 @@ from planner.coverage import evidence
 from planner.coverage.features import PREEMPTION_CONFIG, TOPOLOGY
 from planner.plan import Plan, Uncovered
 from planner.quota.activity import MULTIKUEUE, Activity
+from planner.quota.devices import Devices
 from planner.state import ClusterQueue, State, Workload
 
 _CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")
@@ -34,6 +35,10 @@ class KueueCoverage:
     @cached_property
     def _activity(self) -> Activity:
         return Activity.of(self.state)
+
+    @cached_property
+    def _devices(self) -> Devices:
+        return Devices.of(self.state)
 
     @cached_property
     def _pending(self) -> dict[str, Workload]:
@@ -58,7 +63,9 @@ class KueueCoverage:
         if workload is None:
             return ()
         queue = self._queue_of(workload)
-        found = [*self._of_state, *evidence.requests(self.state, workload)]
+        charges = self._devices.charges(workload)
+        found = [*self._of_state, *evidence.requests(self.state, workload, charges)]
+        found += evidence.devices(workload, charges)
         if queue is not None:
             topology = tuple(self._topology(workload, queue))
             found += topology or evidence.nodes(workload)

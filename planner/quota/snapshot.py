@@ -250,15 +250,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
-    if configuration.rules.clamps_reclaimable:
-        for shape in shapes:
-            shape.add_to(usage)
-        usage.settle()
-    else:  # usage may be negative, and then what cohorts see depends on the order
-        for workload in state.workloads:
-            node = node_of.get(workload.admitted_by) if workload.holds_quota else None
-            if node is not None:
-                usage.add(node, shapes.of(workload).usage)
+    _add_up(usage, state, shapes, node_of)
     return Snapshot(
         now=clock,
         configuration=configuration,
@@ -276,6 +268,20 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         past_use=past_use,
         devices=Devices.of(state),
     )
+
+
+def _add_up(usage: Usage, state: State, shapes: Shapes, node_of: Mapping[str, int]) -> None:
+    """Add up what everybody holds: shape by shape, or one by one where the order matters."""
+    if state.configuration.rules.clamps_reclaimable:
+        for shape in shapes:
+            shape.add_to(usage)
+        usage.settle()
+        return
+    # In older releases usage may be negative, and what cohorts see depends on the order.
+    for workload in state.workloads:
+        node = node_of.get(workload.admitted_by) if workload.holds_quota else None
+        if node is not None:
+            usage.add(node, shapes.of(workload).usage)
 
 
 def _note_past_use(

@@ -17,7 +17,7 @@ from planner.quota.amount import add, subtract
 from planner.quota.holding import PodSetHolding
 from planner.quota.request import PodSetRequest
 from planner.quota.slices import replaced_by
-from planner.state.queues import ResourceGroup
+from planner.state.queues import ResourceFlavor, ResourceGroup
 from planner.verifier.kueue.node_match import obstacle_between
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import judge, say_amount, say_node
@@ -174,9 +174,7 @@ def _eligibility(
             yield f"{group.name} may not have flavor {flavor}: its variant has {sorted(allowed)}"
         listed = [name for name in listed if name in allowed or name == flavor]
     flavors = setting.snapshot.flavors
-    others = [flavors[name] for name in listed if name in flavors]
-    if setting.snapshot.configuration.rules.own_label_keys:
-        others = []
+    others = _counted_along(setting, listed)
     for name in listed[: listed.index(flavor) + 1]:
         known = flavors.get(name)
         if known is None:
@@ -190,6 +188,14 @@ def _eligibility(
             if name == flavor or obstacle.fatal:
                 yield f'podset "{request.name}" may not use flavor {name}: {obstacle.text}'
             break
+
+
+def _counted_along(setting: Setting, listed: Sequence[str]) -> list[ResourceFlavor]:
+    """Return the flavors whose label keys count, too: in older releases all that are listed."""
+    if setting.snapshot.configuration.rules.own_label_keys:
+        return []
+    flavors = setting.snapshot.flavors
+    return [flavors[name] for name in listed if name in flavors]
 
 
 def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> Iterator[str]:
