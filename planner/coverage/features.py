@@ -1,7 +1,7 @@
 """The features that decide who is preempted: which are exact, and which are not modelled.
 
-One record each. README and docs/explanation/limits.md list them from here, and every field of the
-API belongs to one (`planner.coverage.fields`).
+One record each. README and docs/explanation/limits.md list them as `as_markdown` has them, and every
+field of the API belongs to one (`planner.coverage.fields`).
 """
 
 from __future__ import annotations
@@ -248,3 +248,14 @@ FEATURES: Final[tuple[Feature, ...]] = (
     PREDICATES,
     PLACEHOLDERS,
 )
+
+
+def as_markdown() -> str:
+    """Return the table of the README: what decides, whether it is exact, and what it changes."""
+    rows = ["| what decides | in an answer | what it changes |", "|---|---|---|"]
+    for one in FEATURES:
+        if one.standing != "harmless":
+            page = one.source.partition(" ")[0]
+            where = "Kueue" if one.scheduler == "kueue" else "YuniKorn"
+            rows.append(f"| {where}: [{one.title}]({page}) | {one.standing} | {one.effect} |")
+    return "\n".join(rows)
