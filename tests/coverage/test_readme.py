@@ -9,8 +9,6 @@ from tests.conftest import ROOT
 README = ROOT / "README.md"
 START = "<!-- features: written by tests/coverage/test_readme.py -->\n"
 BLOCK = re.compile(rf"(?<={re.escape(START)}).*?(?=<!-- /features -->)", re.DOTALL)
-    r"(?<=<!-- features: written by tests/coverage/test_readme.py -->\n).*?(?=<!-- /f)", re.DOTALL
-)
 
 
 def test_the_readme_has_the_table() -> None:
