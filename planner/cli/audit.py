@@ -16,6 +16,7 @@ from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, 
 from planner.cli.given import Given, Option, define
 from planner.cli.option import (
     TABLE_FORMATS,
+    assume_option,
     clock_option,
     fail_on_option,
     fatal_of,
@@ -121,6 +122,7 @@ BATCH: Final[tuple[Option, ...]] = (
     laws_option("; by default design."),
     fail_on_option(CODES),
     *BATCH,
+    assume_option,
     release_option,
     max_size_option,
     format_option(TABLE_FORMATS),

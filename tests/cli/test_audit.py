@@ -94,7 +94,8 @@ def test_plain_has_a_line_for_every_case(dump: Path) -> None:
     lines = call("audit", dump, "--format", "plain").stdout.splitlines()
     (case,) = [line for line in lines if line.startswith("case ")]
     assert case.endswith("victims=4 irredundant=yes smallest=no findings=count,disruption")
-    assert lines[-1].split()[1:4] == ["states=1", "cases=1", "with_victims=1"]
+    totals = ["states=1", "cases=1", "conditional=0", "with_victims=1"]
+    assert lines[-1].split()[1:5] == totals
 
 
 def test_csv(dump: Path) -> None:

@@ -144,7 +144,7 @@ def test_nobody_comes(shapes: Any, said: str) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"shapes": "some"}, {"limit": 0}, {"time_limit": -1}, {"time_limit": float("nan")},
-     {"laws": "design"}, {"objective": "nonesuch"}],
+     {"rules": "design"}, {"objective": "nonesuch"}],
 )  # fmt: skip
 def test_arguments_that_cannot_be(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):

@@ -142,7 +142,7 @@ def test_later_edits_win_and_the_digest_tells_states_apart(state: State) -> None
         ("workload/ns/jbo.priority=1", ['Workload "ns/jbo"', "ns/job"]),
         ("workload/ns/job.size=1", ["size", "priority"]),
         ("workload/ns/job.priority=99999999999", ["too large"]),
-        ("configuration.featureGates.Nonsense=true", ["featureGates.PriorityBoost"]),
+        ("configuration.featureGates.Nonsense=true", ["featureGates.AdmissionFairSharing"]),
         ("configuration.featureGates.PriorityBoost=yes", ["yes", "true, false"]),
         ("configuration.fairSharing.enable=maybe", ["maybe", "true or false"]),
         ("configuration=1", ["fairSharing.enable"]),
