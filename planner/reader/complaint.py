@@ -60,7 +60,8 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
     if "key" in context:  # a validator of a whole mapping says which entry it is about
         location, given = (*location, context.pop("key")), context.pop("written")
     found, expected = _FOUND_AND_EXPECTED.get(kind, (f"cannot be used: {first['msg']}", ""))
-    choices = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
+    quoted = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
+    choices = [choice for choice in quoted if choice]  # nobody is told to write nothing
     if kind == "value_error":
         found, expected = "cannot be used", str(context["error"]).removeprefix("should be ")
     elif context:
