@@ -52,10 +52,11 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " verifier proof scheduler",
         "commands/whatif": "errors state reader quota plan scheduler",
         "commands/boost": "errors quantity state quota assignment reference plan",
-        "commands/risk": "errors objective plan quota commands/whatif solver state scheduler",
-        "commands/simulate": "errors quantity plan quota assignment objective reference"
-        " solver state scheduler",
-        "commands/lint": "dump errors quantity state reader quota reference plan solver"
+        "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
+        " scheduler",
+        "commands/simulate": "coverage errors quantity plan quota assignment objective"
+        " reference solver state scheduler",
+        "commands/lint": "coverage dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",
         "commands/replay": "coverage errors state reader quota reference assignment plan",
         "batch": "errors",

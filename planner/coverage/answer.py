@@ -21,6 +21,10 @@ class Covering(Protocol):
         """Return where the cluster says another thing than a finished plan."""
         ...
 
+    def everything(self) -> tuple[Uncovered, ...]:
+        """Return what is not modelled for anybody, for answers about a whole state."""
+        ...
+
     def remarks(self, pending: str) -> tuple[str, ...]:
         """Return what else a reader of an answer should know of its state."""
         ...
@@ -48,6 +52,10 @@ class _Everything:
     def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
         """Return nothing."""
         del plan
+        return ()
+
+    def everything(self) -> tuple[Uncovered, ...]:
+        """Return nothing."""
         return ()
 
     def remarks(self, pending: str) -> tuple[str, ...]:

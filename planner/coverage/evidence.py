@@ -36,6 +36,8 @@ SHORTAGE: Final = re.compile(
 )
 """What Kueue says of a workload that does not fit (rule E19)."""
 
+BEYOND: Final = "> maximum capacity"
+"""What Kueue says of a workload that no eviction makes room for (rule E21)."""
 NODES_MISSING: Final = re.compile(
     r"topology|supports only TopologyAwareScheduling|does not support TopologyAwareScheduling"
 )
@@ -165,13 +167,21 @@ def _why_not(workload: Workload) -> str:
 
 
 def shortage(workload: Workload, plan: Plan) -> Iterator[Uncovered]:
-    """Yield E19: Kueue says that another amount is missing than a plan works out.
+    """Yield E19 and E21: Kueue says that another amount is missing than a plan works out.
 
     Only flavor-resources of the plan are compared. Kueue names the amount for one podset, with
     those before it: what it says last of a flavor-resource is what is missing for all.
     """
+    text = _why_not(workload)
+    if BEYOND in text and plan.assignment.mode != "NoFit":
+        yield QUOTA.found(
+            [f"Workload {workload.key}"],
+            f'Kueue said that it can never fit ("{text}"), by this state it can: quotas or cohorts '
+            "are others",
+            "contradiction",
+        )
     said: dict[tuple[str, str], str] = {}
-    for found in SHORTAGE.finditer(_why_not(workload)):
+    for found in SHORTAGE.finditer(text):
         said[found["flavor"], found["resource"]] = found["amount"]
     for demand in plan.demand:
         amount = said.get((demand.flavor, demand.resource))

@@ -1,7 +1,7 @@
 """The features that decide who is preempted: which are exact, and which are not modelled.
 
-One record each. README and docs/explanation/limits.md list them as `as_markdown` has them, and every
-field of the API belongs to one (`planner.coverage.fields`).
+One record each. README and docs/explanation/limits.md list them as `as_markdown` has them, and
+every field of the API belongs to one (`planner.coverage.fields`).
 """
 
 from __future__ import annotations

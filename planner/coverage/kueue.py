@@ -72,6 +72,22 @@ class KueueCoverage:
             found += evidence.activity(queue, self._activity.inactive.get(queue.name))
         return tuple(found)
 
+    def everything(self) -> tuple[Uncovered, ...]:
+        """Return what is not modelled for anybody; of workloads that ask alike the first counts."""
+        found = list(self._of_state)
+        seen = set()
+        for workload in self._pending.values():
+            queue = self._queue_of(workload)
+            asks = any(
+                pods.topology_request is not None and pods.topology_request.is_explicit
+                for pods in workload.spec.pod_sets
+            )
+            if queue is not None and (queue.name, asks) not in seen:
+                seen.add((queue.name, asks))
+                found += self._topology(workload, queue)
+                found += evidence.activity(queue, self._activity.inactive.get(queue.name))
+        return tuple(dict.fromkeys(found))
+
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
         """Return where Kueue says that another amount is missing than a finished plan."""
         workload = self._pending.get(plan.preemptor)

@@ -30,6 +30,10 @@ class YuniKornCoverage:
         del plan
         return ()
 
+    def everything(self) -> tuple[Uncovered, ...]:
+        """Return what is not modelled for any ask."""
+        return tuple(dict.fromkeys(one for key in self._asks for one in self.unmodelled(key)))
+
     def remarks(self, pending: str) -> tuple[str, ...]:
         """Return what else a reader should know: the reader of dumps has said it."""
         del pending

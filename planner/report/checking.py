@@ -12,6 +12,7 @@ from pydantic import Field
 from planner.commands.check.plan import Check, CheckedClaim
 from planner.commands.lint.record import Finding, Lint, Severity
 from planner.plan import Record
+from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import (
     CUT,
     MAX_ROWS,
@@ -130,6 +131,7 @@ def _findings(answer: Lint) -> Document:
     tones: list[Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
     said = Cell(", ".join(found) or NOTHING_FOUND, tone=tones[0] if tones else "good")
     head = (
+        *assumed(answer.coverage),
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
         Fact("Found", said, "badge"),
     )
@@ -155,6 +157,7 @@ def _section(one: Finding) -> Section:
 
 def _finding_lines(answer: Lint) -> Iterator[str]:
     yield from field_lines(answer, "scheduler findings digest")
+    yield from uncovered_lines(answer.coverage)
     for one in answer.findings:
         yield line("finding", one.code, one.severity, one.family, title=Said(one.title))
         yield from each("object", one.objects, one.code)

@@ -29,7 +29,7 @@ def answer_in_words(
     return said, "warn" if tone == "warn" else ""
 
 
-def assumed(coverage: Sequence[Uncovered], assume: Assume | None) -> Iterator[Fact]:
+def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[Fact]:
     """Yield the first lines: what is not modelled, and what shows that it is there."""
     for one in coverage:
         yield Fact(KINDS[one.kind], Cell(f"{one.title}: {clean(one.evidence)}", tone="warn"))
@@ -55,7 +55,7 @@ def _objects(one: Uncovered) -> str:
     return f"{shown} and {left_out:,} more" if left_out > 0 else shown
 
 
-def uncovered_lines(coverage: Sequence[Uncovered], assume: Assume | None) -> Iterator[str]:
+def uncovered_lines(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[str]:
     """Yield a plain line for each."""
     for one in coverage:
         found = Said(one.evidence)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.risk.record import Attempt, Exposed, Risk
+from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,
     Block,
@@ -48,6 +49,7 @@ def document(answer: Risk) -> Document:
 
 
 def _head(answer: Risk) -> Iterator[Fact]:
+    yield from assumed(answer.coverage)
     statuses = Counter(one.status for one in answer.preemptors)
     counts = [f"{count:,} {ANSWERS[status]}" for status, count in statuses.items()]
     origins = Counter(one.origin for one in answer.preemptors)
@@ -123,6 +125,7 @@ def _victims(row: Attempt, victims: tuple[str, ...]) -> str:
 def _lines(answer: Risk) -> Iterator[str]:
     names = "scheduler objective answered=preemptors beyond_limit unanswered digest"
     yield from field_lines(answer, names)
+    yield from uncovered_lines(answer.coverage)
     own = answer.scheduler
     for one in answer.preemptors:
         facts = fields(one, f"status {own}=greedy plan=optimum {own}_status=greedy_status origin")

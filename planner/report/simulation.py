@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from planner.commands.simulate.record import Event, Fate, Feud, Loop, Simulation, Storm, Use
+from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import (
     NOTHING,
     Block,
@@ -73,6 +74,7 @@ def document(answer: Simulation) -> Document:
 
 
 def _head(answer: Simulation) -> Iterator[Fact]:
+    yield from assumed(answer.coverage)
     totals = answer.totals
     called = scheduler_of(answer).words
     optimum = BY_OPTIMUM.format(objective=answer.objective or "")
@@ -207,6 +209,7 @@ def _use_table(answer: Simulation) -> Table:
 
 def _lines(answer: Simulation) -> Iterator[str]:
     yield from field_lines(answer, "scheduler decider")
+    yield from uncovered_lines(answer.coverage)
     if answer.objective is not None:
         yield line("objective", answer.objective)
     yield line("start", moment(answer.start))

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 import planner
 from planner.plan import Plan, qualified
+from planner.report.plan import render
 from planner.state import State
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running, state_of
 from tests.kueue_state import read_objects
@@ -172,3 +173,21 @@ def test_audits_count_conditional_cases_apart() -> None:
     assert [one.proved for one in summary.verdicts] == [0] * len(summary.verdicts)
     counted = planner.audit(with_topology(flavor=True), assume="quota").summary
     assert (counted.cases, counted.conditional, counted.unproved) == (1, 0, 0)
+
+
+def test_answers_about_a_whole_state_say_it_too() -> None:
+    state = with_topology(flavor=True)
+    for answer in (planner.lint(state), planner.simulate(state), planner.risk(state)):
+        assert [one.feature for one in answer.coverage] == ["topology"]
+    assert not planner.risk(state).is_proved
+    assert planner.lint(with_topology()).coverage == ()
+
+
+@pytest.mark.parametrize("style", ["table", "plain", "markdown", "html"])
+def test_what_is_not_modelled_comes_first(style: str) -> None:
+    text = render([solved(with_topology(flavor=True))], style, width=100, color=False, alone=True)
+    assert "ResourceFlavor default has a topologyName" in text
+    if style == "table":
+        first = next(line for line in text.splitlines() if line.strip())
+        assert "Not modelled" in first
+        assert "PROVED" not in text.split("CERTIFICATE")[0]

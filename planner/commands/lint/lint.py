@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from planner.commands.lint.record import Finding, Lint
+from planner.coverage.answer import covering
 from planner.scheduler import Part
 from planner.state import AnyState
 
@@ -31,7 +32,12 @@ def lint(state: AnyState) -> Lint:
         If a workload names a flavor, or an application a queue, that nothing knows.
     """
     found = RULES.of(state)(state)
-    return Lint(scheduler=state.scheduler, digest=state.digest, findings=tuple(found))
+    return Lint(
+        scheduler=state.scheduler,
+        digest=state.digest,
+        findings=tuple(found),
+        coverage=covering(state).everything(),
+    )
 
 
 _STRANGE: Final = re.compile(r"[^A-Za-z0-9.-]+")

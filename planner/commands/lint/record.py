@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pydantic import Field
 
 from planner.plan.base import Record
+from planner.plan.covered import Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Family = Literal["ping-pong", "impossible", "useless", "starvation"]
@@ -55,12 +56,16 @@ class Finding(Record):
 
 
 class Lint(Record):
-    """All findings of a state, in the order of their codes."""
+    """All findings of a state, in the order of their codes.
+
+    ``coverage`` is what the state holds that is not modelled.
+    """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
     scheduler: SchedulerId
     digest: str
     findings: tuple[Finding, ...]
+    coverage: tuple[Uncovered, ...] = ()
 
 
 class Kind(NamedTuple):

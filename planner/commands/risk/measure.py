@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from planner.commands.risk.record import Attempt, Exposed, Origin, Risk, Skipped
+from planner.coverage.answer import covering
 from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -192,6 +193,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         beyond_limit=len(wanted) - len(asked),
         unanswered=unanswered,
         skipped=tuple(skipped),
+        coverage=covering(known).everything(),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
-from planner.plan.covered import Status
+from planner.plan.covered import Status, Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Origin = Literal["pending", "running"]
@@ -65,7 +65,8 @@ class Risk(Record):
 
     ``running`` has everything that runs, those most often victims of the scheduler's own plan
     first, then of the optimum. ``beyond_limit`` counts preemptors that the limit left out,
-    ``unanswered`` those that the time did not suffice for.
+    ``unanswered`` those that the time did not suffice for. ``coverage`` is what the state holds
+    that is not modelled: then nothing is proved.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -77,9 +78,10 @@ class Risk(Record):
     beyond_limit: int = 0
     unanswered: int = 0
     skipped: tuple[Skipped, ...] = ()
+    coverage: tuple[Uncovered, ...] = ()
 
     @property
     def is_proved(self) -> bool:
         """Whether every preemptor that was to be asked has a proved answer."""
         proved = all(one.status in {"optimal", "infeasible"} for one in self.preemptors)
-        return proved and not self.unanswered
+        return proved and not self.unanswered and not self.coverage

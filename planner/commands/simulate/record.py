@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.plan.base import Record
+from planner.plan.covered import Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]
@@ -141,7 +142,7 @@ class Simulation(Record):
     much longer each victim of a decision did than the one before, ``storm`` how many evictions are
     no storm yet. ``unproved`` counts decisions of the optimum that were not proved
     best in time. Loops are sorted by the length of their rounds, the shortest first; storms by
-    evictions, the most first.
+    evictions, the most first. ``coverage`` is what the state holds that is not modelled.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -164,3 +165,4 @@ class Simulation(Record):
     storms: tuple[Storm, ...]
     workloads: tuple[Fate, ...]
     timeline: tuple[Event, ...]
+    coverage: tuple[Uncovered, ...] = ()

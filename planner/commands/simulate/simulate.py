@@ -9,6 +9,7 @@ from planner.commands.simulate.record import Simulation
 from planner.commands.simulate.run import Limits, Report, run
 from planner.commands.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
 from planner.commands.simulate.world import World, totals_of
+from planner.coverage.answer import covering
 from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -145,6 +146,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         eviction_s=eviction_s,
         apart_s=apart_s,
         storm=storm,
+        coverage=covering(state).everything(),
         unproved=unproved.count,
         totals=totals_of(fates),
         use=world.use(outcome.shares),
