@@ -207,7 +207,8 @@ def remarks(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[s
 
     None of it makes an answer conditional: a dump of one namespace, say, is often all there is.
     """
-    if not state.configuration_given:
+    # What has no status was never in a cluster, and so has no other Configuration.
+    if not state.configuration_given and queue.status.conditions:
         yield (
             "the state has no Configuration of Kueue: fair sharing, feature gates, resource "
             "settings and waitForPodsReady are taken as by default"

@@ -25,7 +25,7 @@ from tests.cli.running import call, cluster, write
         (["solve", "x", "--max-size", "big"], "'big' is not a size"),
         (["solve", "x", "--all", "--pending", "a/b"], "--all goes neither with --pending"),
         (["solve", "x", "--all", "--assignment", "a"], "nor with --assignment"),
-        (["replay"], "Missing argument 'FILE..."),
+        (["replay"], "either files of recorded answers, or --before and --after"),
         (["replay", "x", "--show", "-1"], "-1 is not in the range"),
         (["schema", "nonesuch"], "'nonesuch' is not one of input,"),
     ],

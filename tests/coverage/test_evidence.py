@@ -136,6 +136,7 @@ def test_reasons_of_recent_victims(reason: str, feature: str | None) -> None:
 def test_what_a_dump_lacks_is_remarked_and_changes_no_status() -> None:
     objects = dump()
     objects["ClusterQueue a"]["status"] = {
+        "conditions": [condition("Active", "True")],
         "pendingWorkloads": 3,
         "flavorsReservation": [{"name": "default", "resources": [{"name": "gpu", "total": "9"}]}],
     }
