@@ -97,7 +97,11 @@ def test_plan_is_that_of_the_original(
     by_file = call("solve", taken, "--format", "json")
     by_plugin = plugin("--format", "json")
     assert original.exit_code == by_file.exit_code == by_plugin.exit_code == 0
-    assert plan_of(by_file.stdout) == plan_of(original.stdout) == plan_of(by_plugin.stdout)
+    first, second, third = map(plan_of, (original.stdout, by_file.stdout, by_plugin.stdout))
+    assert second == third
+    for plan in (first, second):  # the stand-in has a Configuration, which the file lacks
+        plan.pop("notes")
+    assert first == second
     assert plan_of(original.stdout)["victims"]
     digests = {json.loads(each.stdout)["certificate"]["digest"] for each in (by_file, by_plugin)}
     assert digests == {sha256(taken.read_bytes()).hexdigest()}

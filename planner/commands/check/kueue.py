@@ -198,8 +198,7 @@ class _Checking:
     def _is_outside(self) -> bool:
         """Say whether the scheduler's own plan breaks its laws, where it may."""
         greedy = self.plan.greedy
-        # The scheduler keeps its own laws always, but for fair sharing.
-        if greedy is None or not isinstance(self.setting, FairSetting):
+        if greedy is None or self._keeps_its_laws:
             return False
         judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=self.setting)
         return not judged.accepted
