@@ -35,7 +35,11 @@ def subclasses(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 RECORDS = sorted(
-    (one for one in subclasses(Record) if one.__module__.startswith("planner.")),
+    (
+        one
+        for one in subclasses(Record)
+        if one.__module__.startswith("planner.") and one.model_fields
+    ),
     key=lambda one: f"{one.__module__}.{one.__name__}",
 )
 
