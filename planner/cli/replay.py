@@ -18,8 +18,8 @@ Examples:
   planner replay --before monday.json --after tuesday.json
 
 With --before and --after, two dumps of a live cluster, the workloads that Kueue evicted between
-them are held against the replay of the first; where they differ, the answer names what the first
-dump holds that is not modelled.
+them, by their conditions or by events in the second dump, are held against the replay of the
+first; where they differ, the answer names what the first dump holds that is not modelled.
 
 """
 

@@ -36,13 +36,14 @@ _FIELDS: Final = {
     "RuntimeClass": "runtime_classes",
     "Namespace": "namespaces",
     "PodDisruptionBudget": "pod_disruption_budgets",
+    "Event": "events",
     "DeviceClass": "device_classes",
     "ResourceClaimTemplate": "resource_claim_templates",
     "ResourceSlice": "resource_slices",
 }
 """Kinds and where the state holds them."""
-_OF_MANAGER: Final = frozenset({"Configuration", "Deployment"})
-"""Kinds that say how Kueue runs, and nothing of when a decision is made."""
+_TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event"})
+"""Kinds that say how Kueue runs, or ran, and nothing of when a decision is made."""
 
 
 class Settings(NamedTuple):
@@ -168,7 +169,7 @@ def given_moment(now: datetime | str | None) -> datetime | None:
 def _newest(objects: dict[str, list[Any]]) -> datetime | None:
     newest = None
     for kind, checked in objects.items():
-        for each in checked if kind not in _OF_MANAGER else ():
+        for each in checked if kind not in _TIMELESS else ():
             moments = [each.metadata.creation_timestamp]
             conditions = getattr(getattr(each, "status", None), "conditions", ())
             moments += [condition.last_transition_time for condition in conditions]

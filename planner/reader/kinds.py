@@ -11,6 +11,7 @@ from planner.state import (
     Configuration,
     Deployment,
     DeviceClass,
+    Event,
     LimitRange,
     LocalQueue,
     Namespace,
@@ -57,6 +58,7 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("scheduling.k8s.io", Kind("PriorityClass", PriorityClass, ("v1",))),
         ("node.k8s.io", Kind("RuntimeClass", RuntimeClass, ("v1",))),
         ("", Kind("LimitRange", LimitRange, ("v1",), namespaced=True)),
+        ("", Kind("Event", Event, ("v1",), namespaced=True)),
         ("", Kind("Namespace", Namespace, ("v1",))),
         (DEVICES, Kind("DeviceClass", DeviceClass, _DEVICE_VERSIONS)),
         (

@@ -10,6 +10,7 @@ queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, fl
 workload.py           a Workload: what it asks for, where it waits, what it holds
 devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
+event.py              Events, which say who was evicted
 pods.py               the parts of a pod template that matter
 configuration.py      Kueue's Configuration
 release.py            which rules a release of Kueue has
@@ -31,6 +32,7 @@ from planner.state.base import TIMESTAMP, Schema, parse_time
 from planner.state.configuration import Configuration
 from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.disruption import PodDisruptionBudget
+from planner.state.event import Event
 from planner.state.manager import Deployment
 from planner.state.queues import (
     AdmissionCheck,
@@ -56,6 +58,7 @@ __all__ = [
     "Configuration",
     "Deployment",
     "DeviceClass",
+    "Event",
     "LimitRange",
     "LocalQueue",
     "Namespace",
@@ -99,6 +102,7 @@ class State(Schema):
     runtime_classes: tuple[RuntimeClass, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    events: tuple[Event, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()

@@ -1,7 +1,8 @@
 """What a live cluster did between two dumps, against the replay of the first.
 
 Kueue writes into every victim whom it had to make room for: condition ``Preempted`` with the UID of
-the preemptor. Those of the second dump that are newer than the first are what the scheduler did;
+the preemptor, and an Event that says the same and outlives the condition. Those of the second dump
+that are newer than the first are what the scheduler did;
 the replay of the first dump is what it should have done. Where the two differ, what the first dump
 holds that is not modelled may explain it.
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final, Literal
 
 from planner.commands.replay.comparison import Outcome
@@ -89,14 +91,25 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
 def _evicted(before: State, after: State) -> dict[str, list[str]]:
     """Return the victims since the first dump by the UIDs of those whom they made room for."""
     found: dict[str, list[str]] = {}
+    for key, moment, text in _said(after):
+        whom = _FOR_WHOM.search(text)
+        if whom is not None and moment is not None and moment > before.now:
+            victims = found.setdefault(whom["uid"], [])
+            if key not in victims:  # the condition and the event say the same
+                victims.append(key)
+    return found
+
+
+def _said(after: State) -> Iterator[tuple[str, datetime | None, str]]:
+    """Yield victims, when they were evicted, and Kueue's message."""
     for victim in after.workloads:
         said = victim.condition("Preempted")
-        if said is None or not said.is_true or said.last_transition_time is None:
-            continue
-        whom = _FOR_WHOM.search(said.message)
-        if whom is not None and said.last_transition_time > before.now:
-            found.setdefault(whom["uid"], []).append(victim.key)
-    return found
+        if said is not None and said.is_true:
+            yield victim.key, said.last_transition_time, said.message
+    for event in after.events:
+        if event.reason == "Preempted" and event.about.kind == "Workload":
+            namespace = event.about.namespace or event.metadata.namespace
+            yield f"{namespace}/{event.about.name}", event.at, event.message
 
 
 def _compared(  # noqa: PLR0913, PLR0917 - what one row is made of

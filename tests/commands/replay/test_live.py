@@ -60,6 +60,23 @@ def test_what_the_replay_says_was_done() -> None:
     assert (row.preemptor, row.evicted, row.replayed) == (PENDING, ("ns/second",), ("ns/second",))
 
 
+def test_an_event_says_the_same() -> None:
+    before, after = objects(), objects()
+    del after["second"]  # it is gone, and so is its condition
+    after["event"] = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "second.1", "namespace": "ns"},
+        "involvedObject": {"kind": "Workload", "namespace": "ns", "name": "second"},
+        "reason": "Preempted",
+        "message": f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x",
+        "lastTimestamp": "2026-05-01T13:02:00Z",
+    }
+    found = replayed(before, after)
+    assert (found.equal, found.different, found.skipped) == (1, 0, 0)
+    assert found.preemptors[0].evicted == ("ns/second",)
+
+
 def test_another_victim_is_said_with_what_may_explain_it() -> None:
     before, after = objects(), objects()
     before["default"]["spec"] = {"topologyName": "racks"}
