@@ -18,6 +18,7 @@ from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
 from planner.commands.lint.record import Lint
 from planner.commands.replay import ReplayReport
+from planner.commands.replay.live import LiveReplay
 from planner.commands.risk.record import Risk
 from planner.commands.simulate import Event, Script, Simulation
 from planner.commands.whatif.comparison import WhatIf
@@ -179,6 +180,10 @@ SCHEMAS: Final[Mapping[str, Published]] = {
         "the output of explain --message TEXT --format json", lambda: _written(PreemptionMessage)
     ),
     "replay": Published("the output of replay --format json", lambda: _written(ReplayReport)),
+    "live": Published(
+        "the output of replay --before STATE --after STATE --format json",
+        lambda: _written(LiveReplay),
+    ),
     "simulation": Published("the output of simulate --format json", lambda: _written(Simulation)),
     "event": Published(
         "a line of simulate --timeline FILE",

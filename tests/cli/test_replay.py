@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
 from tests.cli.running import call, process
+from tests.commands.replay.test_live import AFTER, BEFORE, UID, objects, preempted
 from tests.test_replay import cycle, mute, recorded
 
 
@@ -107,3 +108,24 @@ def test_as_a_process(files: tuple[Path, Path]) -> None:
     assert done.returncode == 1
     assert done.stderr == ""
     assert json.loads(done.stdout)["equal"] == 1
+
+
+def test_a_live_cluster_between_two_dumps(tmp_path: Path) -> None:
+    before, after = objects(), objects()
+    preempted(after["first"], UID)
+    paths = []
+    for name, each, now in (("before", before, BEFORE), ("after", after, AFTER)):
+        state = {"apiVersion": "v1", "kind": "List", "items": list(each.values())}
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"id": name, "now": now, "state": state}), "utf-8")
+    words = ("replay", "--before", paths[0], "--after", paths[1], "--format")
+    found = call(*words, "json")
+    assert found.exit_code == 1
+    Draft202012Validator(json.loads(schema_text("live"))).validate(json.loads(found.stdout))
+    assert "Kueue evicted ns/first, the replay does not" in call(*words, "plain").stdout
+    assert "Kueue evicted" in call(*words, "table").stdout
+
+
+@pytest.mark.parametrize("words", [["--before", "a.json"], ["--after", "a.json"], []])
+def test_both_dumps_or_files(words: list[str]) -> None:
+    assert call("replay", *words).exit_code == 2
