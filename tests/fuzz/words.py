@@ -315,6 +315,8 @@ CLUSTER: Final = _of(
 BY_NAME: Final[dict[str, Maker]] = {
     "state": _state,
     "states": _states,
+    "--before": _state,
+    "--after": _state,
     "plan": _plan,
     "file": _trace_file,
     "files": _recorded,
