@@ -35,14 +35,15 @@ def take(**options: object) -> Dump:
 
 
 def test_every_kind_that_the_reader_reads_is_asked_for() -> None:
-    """Its Configuration is read from the ConfigMap."""
-    kinds = {name for _, name in KINDS} - {"Configuration"} | {"ConfigMap"}
+    """Its Configuration is read from the ConfigMap; events tell of the past, not of a plan."""
+    kinds = {name for _, name in KINDS} - {"Configuration", "Event"} | {"ConfigMap"}
     expected = {stand_in.RESOURCES[kind] for kind in kinds}
     assert {each.full_name for each in RESOURCES} == expected
 
 
 def test_groups_are_those_of_the_reader() -> None:
-    groups = {stand_in.RESOURCES[name]: group for group, name in KINDS if name != "Configuration"}
+    asked = {name: group for group, name in KINDS if name not in {"Configuration", "Event"}}
+    groups = {stand_in.RESOURCES[name]: group for name, group in asked.items()}
     assert {each.full_name: each.group for each in RESOURCES} == {**groups, "configmaps": ""}
 
 
