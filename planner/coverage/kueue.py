@@ -41,8 +41,8 @@ class KueueCoverage:
         return Devices.of(self.state)
 
     @cached_property
-    def _pending(self) -> dict[str, Workload]:
-        return {one.key: one for one in self.state.workloads if one.is_pending}
+    def _workloads(self) -> dict[str, Workload]:
+        return {one.key: one for one in self.state.workloads}
 
     @cached_property
     def _queues(self) -> dict[tuple[str, str], ClusterQueue]:
@@ -54,12 +54,16 @@ class KueueCoverage:
             if local.spec.cluster_queue in queues
         }
 
+    def _pending(self, key: str) -> Workload | None:
+        found = self._workloads.get(key)  # one is asked for: the others are not looked at
+        return found if found is not None and found.is_pending else None
+
     def _queue_of(self, workload: Workload) -> ClusterQueue | None:
         return self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload ``namespace/name``, not modelled."""
-        workload = self._pending.get(pending)
+        workload = self._pending(pending)
         if workload is None:
             return ()
         queue = self._queue_of(workload)
@@ -76,26 +80,25 @@ class KueueCoverage:
         """Return what is not modelled for anybody; of workloads that ask alike the first counts."""
         found = list(self._of_state)
         seen = set()
-        for workload in self._pending.values():
-            queue = self._queue_of(workload)
-            asks = any(
-                pods.topology_request is not None and pods.topology_request.is_explicit
-                for pods in workload.spec.pod_sets
-            )
-            if queue is not None and (queue.name, asks) not in seen:
-                seen.add((queue.name, asks))
+        for workload in self.state.workloads:
+            queue = self._queue_of(workload) if workload.is_pending else None
+            if queue is None:
+                continue
+            place = queue.name, bool(_asking_for_topology(workload))
+            if place not in seen:
+                seen.add(place)
                 found += self._topology(workload, queue)
                 found += evidence.activity(queue, self._activity.inactive.get(queue.name))
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
         """Return where Kueue says that another amount is missing than a finished plan."""
-        workload = self._pending.get(plan.preemptor)
+        workload = self._pending(plan.preemptor)
         return () if workload is None else tuple(evidence.shortage(workload, plan))
 
     def remarks(self, pending: str) -> tuple[str, ...]:
         """Return what else a reader should know: what the state seems to lack."""
-        workload = self._pending.get(pending)
+        workload = self._pending(pending)
         queue = None if workload is None else self._queue_of(workload)
         if workload is None or queue is None:
             return ()
@@ -118,11 +121,7 @@ class KueueCoverage:
             for flavor in self.state.resource_flavors
             if flavor.spec.topology_name and flavor.name in queue.flavor_names
         ]
-        asking = [
-            f"podset {pods.name} of {workload.key}"
-            for pods in workload.spec.pod_sets
-            if pods.topology_request is not None and pods.topology_request.is_explicit
-        ]
+        asking = _asking_for_topology(workload)
         if flavors or asking:
             said = [f"{flavors[0]} has a topologyName"] if flavors else []
             said += [f"{asking[0]} has a topologyRequest"] if asking else []
@@ -141,3 +140,11 @@ class KueueCoverage:
         ]
         if there and self.state.configuration.feature_gates.get("ConfigurablePreemptions", False):
             yield PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on")
+
+
+def _asking_for_topology(workload: Workload) -> list[str]:
+    return [
+        f"podset {pods.name} of {workload.key}"
+        for pods in workload.spec.pod_sets
+        if pods.topology_request is not None and pods.topology_request.is_explicit
+    ]
