@@ -63,6 +63,12 @@ def parse_quantity(text: str) -> int:
     QuantityError
         If the text is not a quantity.
     """
+    if len(text) <= _MOST_BINARY_DIGITS and text.isascii():  # as almost all are written
+        if text.isdecimal():
+            return int(text) * NANO
+        shift = _BINARY_SHIFT.get(text[-2:])
+        if shift is not None and text[:-2].isdecimal():
+            return min(int(text[:-2]) << shift, MAX_INT64) * NANO
     match = _PATTERN.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None or not (match["whole"] or match["fraction"]):
         raise QuantityError(text)

@@ -138,7 +138,7 @@ def evictions(state: State) -> Iterator[Uncovered]:
         for queue in state.cluster_queues
     )
     by_shares, by_borrowing = [], []
-    for workload in state.workloads:
+    for workload in state.workloads.unusual():
         condition = workload.condition("Preempted")
         if condition is None or not condition.is_true:
             continue
@@ -241,8 +241,8 @@ def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
         if local.spec.cluster_queue == queue.name
     }
     here = sum(
-        one.is_pending and (one.metadata.namespace, one.spec.queue_name) in named
-        for one in state.workloads
+        one.is_pending and (one.namespace, one.queue_name) in named
+        for one in state.workloads.entries
     )
     if here < queue.status.pending:
         yield (
@@ -256,14 +256,8 @@ def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
     if not queue.status.reserved:
         return
     held: dict[tuple[str, str], int] = {}
-    for workload in state.workloads:
-        admission = workload.status.admission
-        if admission is None or admission.cluster_queue != queue.name or not workload.holds_quota:
-            continue
-        for pods in admission.pod_set_assignments:
-            for resource, nano in pods.resource_usage.items():
-                place = pods.flavors.get(resource, ""), resource
-                held[place] = held.get(place, 0) + to_units(nano, resource)
+    for place, units in state.workloads.held_in(queue.name):
+        held[place] = held.get(place, 0) + units
     for flavor in queue.status.reserved:
         for one in flavor.resources:
             said, found = to_units(one.total, one.name), held.get((flavor.name, one.name), 0)

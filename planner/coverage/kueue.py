@@ -41,10 +41,6 @@ class KueueCoverage:
         return Devices.of(self.state)
 
     @cached_property
-    def _workloads(self) -> dict[str, Workload]:
-        return {one.key: one for one in self.state.workloads}
-
-    @cached_property
     def _queues(self) -> dict[tuple[str, str], ClusterQueue]:
         """The ClusterQueues by the namespaces and names of their LocalQueues."""
         queues = {queue.name: queue for queue in self.state.cluster_queues}
@@ -55,7 +51,7 @@ class KueueCoverage:
         }
 
     def _pending(self, key: str) -> Workload | None:
-        found = self._workloads.get(key)  # one is asked for: the others are not looked at
+        found = self.state.workloads.find(key)
         return found if found is not None and found.is_pending else None
 
     def _queue_of(self, workload: Workload) -> ClusterQueue | None:
@@ -80,8 +76,8 @@ class KueueCoverage:
         """Return what is not modelled for anybody; of workloads that ask alike the first counts."""
         found = list(self._of_state)
         seen = set()
-        for workload in self.state.workloads:
-            queue = self._queue_of(workload) if workload.is_pending else None
+        for workload in self.state.workloads.pending():
+            queue = self._queue_of(workload)
             if queue is None:
                 continue
             place = queue.name, bool(_asking_for_topology(workload))

@@ -32,16 +32,12 @@ from typing import Final, NamedTuple
 
 from planner.errors import SchemaError
 from planner.objective.milestone import milestone_cost, parse_milestones
-from planner.quota.holding import seconds_since, started_at
+from planner.quota.holding import seconds_since
 from planner.state import Workload, parse_time
+from planner.state.workload import ANNOTATIONS, Remarks
 
-PREFIX: Final = "preemption-planner.io/"
+PREFIX: Final = ANNOTATIONS
 DEFAULT_RESTART_S: Final = 60
-DEFAULT_GRACE_S: Final = 30
-"""Kubernetes' own default of terminationGracePeriodSeconds."""
-
-PREEMPTED: Final = "Preempted"
-"""The reason of evictions that made room for another workload."""
 
 _SECONDS = re.compile(r"[0-9]{1,9}")
 _CHECKPOINT: Final = PREFIX + "last-checkpoint"
@@ -84,32 +80,31 @@ def plain_disruption(running_s: int) -> Disruption:
     return Disruption(False, running_s, running_s, DEFAULT_RESTART_S)  # noqa: FBT003
 
 
-def read_disruption(workload: Workload, now: datetime, running_s: int | None = None) -> Disruption:
-    """Read a workload's annotations at a moment; ``running_s`` if it is known for how long it ran.
+def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> Disruption:
+    """Read what is noted on a workload at a moment, which runs for so many seconds.
 
     Raises
     ------
     SchemaError
         If an annotation under the prefix has an unusable value.
     """
-    if running_s is None:
-        running_s = seconds_since(started_at(workload), now)
-    annotations = workload.metadata.annotations
-    if not any([name.startswith(PREFIX) for name in annotations]):  # noqa: C419 - twice as fast
-        return plain_disruption(running_s)._replace(preemptions=_preemptions(workload))
-    checkpoint_s = _checkpoint_s(workload, running_s, now)
+    if remarks is None:
+        return plain_disruption(running_s)
+    if not remarks.annotations:
+        return plain_disruption(running_s)._replace(preemptions=remarks.preemptions)
+    checkpoint_s = _checkpoint_s(remarks, running_s, now)
     lost_s = running_s if checkpoint_s is None else checkpoint_s
-    on_signal_s = _seconds(workload, _ON_SIGNAL)
-    saves = on_signal_s is not None and on_signal_s <= _grace_s(workload)
-    restart_s = _seconds(workload, _RESTART)
+    on_signal_s = _seconds(remarks, _ON_SIGNAL)
+    saves = on_signal_s is not None and on_signal_s <= remarks.grace_s
+    restart_s = _seconds(remarks, _RESTART)
     return Disruption(  # by position: names take as long as all the rest
-        _is_last_tier(workload),
+        _is_last_tier(remarks),
         running_s,
         0 if saves else lost_s,
         DEFAULT_RESTART_S if restart_s is None else restart_s,
-        _milestone_cost(workload, running_s),
-        _preemptions(workload),
-        _seconds(workload, _MIN_RUNTIME) or 0,
+        _milestone_cost(remarks, running_s),
+        remarks.preemptions,
+        _seconds(remarks, _MIN_RUNTIME) or 0,
         min(on_signal_s or 0, lost_s) if saves else 0,
         checkpoint_s,
         checkpoint_s is None and not saves,
@@ -124,60 +119,48 @@ def run_seconds(workload: Workload) -> int | None:
     SchemaError
         If the annotation has an unusable value.
     """
-    said = _seconds(workload, PREFIX + "run-seconds")
+    remarks = workload.remarks
+    said = None if remarks is None else _seconds(remarks, PREFIX + "run-seconds")
     return None if said is None else max(1, said)
 
 
-def _checkpoint_s(workload: Workload, running_s: int, now: datetime) -> int | None:
+def _checkpoint_s(remarks: Remarks, running_s: int, now: datetime) -> int | None:
     """Return how old the checkpoint is that a workload publishes, at most as old as its run."""
-    checkpoint = workload.metadata.annotations.get(_CHECKPOINT)
+    checkpoint = remarks.annotations.get(_CHECKPOINT)
     if checkpoint is None:
         return None
     try:
         return min(running_s, seconds_since(parse_time(checkpoint), now))
     except ValueError as error:
-        raise _unusable(workload, _CHECKPOINT, checkpoint, str(error)) from None
+        raise _unusable(remarks, _CHECKPOINT, checkpoint, str(error)) from None
 
 
-def _is_last_tier(workload: Workload) -> bool:
-    tier = workload.metadata.annotations.get(_TIER, "normal")
+def _is_last_tier(remarks: Remarks) -> bool:
+    tier = remarks.annotations.get(_TIER, "normal")
     if tier not in {"normal", "last"}:
-        raise _unusable(workload, _TIER, tier, 'should be "normal" or "last"')
+        raise _unusable(remarks, _TIER, tier, 'should be "normal" or "last"')
     return tier == "last"
 
 
-def _milestone_cost(workload: Workload, running_s: int) -> int:
-    text = workload.metadata.annotations.get(_MILESTONES)
+def _milestone_cost(remarks: Remarks, running_s: int) -> int:
+    text = remarks.annotations.get(_MILESTONES)
     if text is None:
         return 0
     try:
         return milestone_cost(parse_milestones(text), running_s)
     except ValueError as error:
-        raise _unusable(workload, _MILESTONES, text, str(error)) from None
+        raise _unusable(remarks, _MILESTONES, text, str(error)) from None
 
 
-def _preemptions(workload: Workload) -> int:
-    """Count earlier preemptions; Kueue counts evictions by reason, and for each reason by cause."""
-    evictions = workload.status.scheduling_stats.evictions
-    if not evictions:
-        return 0
-    return sum(eviction.count for eviction in evictions if eviction.reason == PREEMPTED)
-
-
-def _seconds(workload: Workload, name: str) -> int | None:
-    text = workload.metadata.annotations.get(name)
+def _seconds(remarks: Remarks, name: str) -> int | None:
+    text = remarks.annotations.get(name)
     if text is None:
         return None
     if not _SECONDS.fullmatch(text):
-        raise _unusable(workload, name, text, "should be a whole number of seconds")
+        raise _unusable(remarks, name, text, "should be a whole number of seconds")
     return int(text)
 
 
-def _grace_s(workload: Workload) -> int:
-    graces = [pods.template.spec.termination_grace_s for pods in workload.spec.pod_sets]
-    return min((DEFAULT_GRACE_S if g is None else g for g in graces), default=DEFAULT_GRACE_S)
-
-
-def _unusable(workload: Workload, name: str, value: str, expected: str) -> SchemaError:
-    where = f'Workload {workload.key}: metadata.annotations["{name}"]'
+def _unusable(remarks: Remarks, name: str, value: str, expected: str) -> SchemaError:
+    where = f'Workload {remarks.key}: metadata.annotations["{name}"]'
     return SchemaError(where, f'"{value}" cannot be used', expected)

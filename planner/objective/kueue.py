@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from planner.errors import LookupFailed
-from planner.objective.annotation import Disruption, plain_disruption, read_disruption
+from planner.objective.annotation import Disruption, read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.budget import pod_budgets
 from planner.objective.sharing import sharing
@@ -97,19 +97,17 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
 
 def known_groups(state: State) -> KnownGroups:
     """Return the groups of a state of Kueue that wishes may name."""
-    owners = [workload.metadata for workload in state.workloads]
-    owners += [queue.metadata for queue in state.local_queues]
+    namespaces = {one.namespace for one in state.workloads.entries}
+    namespaces |= {queue.metadata.namespace for queue in state.local_queues}
     return {
         "queue": {queue.name for queue in state.cluster_queues},
         "cohort": Activity.of(state).parents.keys(),
-        "namespace": {metadata.namespace for metadata in owners},
+        "namespace": namespaces,
     }
 
 
 def _disruption(held: Admitted, now: datetime) -> Disruption:
-    if held.remarked:
-        return read_disruption(held.workload, now, held.running_s)
-    return plain_disruption(held.running_s)
+    return read_disruption(held.remarks, now, held.running_s)
 
 
 def _groups(problem: Problem) -> list[tuple[str, ...]]:

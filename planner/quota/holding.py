@@ -7,7 +7,7 @@ Source: docs/semantics/kueue.md §2.1, §2.3 and §2.4; kueue ff69552e pkg/workl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,8 +19,9 @@ from planner.quota.amount import add, multiply
 from planner.quota.request import counts_after_reclaim
 from planner.quota.tree import FlavorResource
 from planner.state import ClusterQueue, Configuration, Workload
+from planner.state.workload import BOOST_ANNOTATION
+from planner.state.workloads import Facts, Layout
 
-BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
 NEVER = datetime.min.replace(tzinfo=UTC)
 """Stands for a missing timestamp, which Kueue takes as the zero time."""
 
@@ -38,6 +39,10 @@ class PodSetHolding:
     count: int
     flavors: Mapping[str, str]
     amounts: Mapping[str, int]
+
+
+_Held = tuple[str, int | None, AbstractSet[FlavorResource], Iterable[tuple[FlavorResource, int]]]
+"""A podset's name, its pods, the fr it names a flavor for, and the units of each it holds."""
 
 
 class Holding(NamedTuple):
@@ -65,26 +70,57 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
     admitted, without what is reclaimable.
     """
     admission = workload.status.admission
-    left = counts_after_reclaim(workload, configuration)
+    held = []
+    for one in admission.pod_set_assignments if admission else ():
+        frs, named = _named(tuple(one.flavors.items()))
+        units = [
+            (frs[resource], to_units(nano, resource))
+            for resource, nano in one.resource_usage.items()
+            if resource in frs
+        ]
+        held.append((one.name, one.count, named, units))
+    spec = {one.name: one.count for one in workload.spec.pod_sets}
+    return _holding(held, counts_after_reclaim(workload, configuration), spec)
+
+
+def holding_by_facts(facts: Facts) -> Holding:
+    """Return what a workload holds of which there are facts: none of its pods is reclaimable."""
+    counts = dict(facts.counts)
+    held = []
+    for layout, count, amounts in facts.held:
+        frs, named, is_whole = _of_layout(layout)
+        if is_whole and len(facts.held) == 1 and count == counts.get(layout.name):
+            # As almost everybody: there is nothing to add up.
+            return Holding(dict(zip(frs, amounts, strict=True)), named, counts)
+        units = zip(frs, amounts, strict=True)
+        held.append((layout.name, count, named, [one for one in units if one[0] in named]))
+    return _holding(held, counts, counts)
+
+
+@lru_cache(maxsize=4096)
+def _of_layout(
+    layout: Layout,
+) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
+    """Return the fr of each amount, those that a flavor is named for, and whether all are."""
+    named = _named(layout.flavors)[1]
+    frs = [FlavorResource(flavor, resource) for flavor, resource in layout.held]
+    return frs, named, named >= set(frs)
+
+
+def _holding(held: Iterable[_Held], left: Mapping[str, int], spec: Mapping[str, int]) -> Holding:
+    """Add up what podsets hold; ``left`` and ``spec`` are the pods of each, now and at first."""
     pods = dict(left)
     amounts: dict[FlavorResource, int] = {}
     named: AbstractSet[FlavorResource] = frozenset()
-    for assigned in admission.pod_set_assignments if admission else ():
-        name, count = assigned.name, assigned.count
+    for name, count, all_named, usage in held:
         after = left.get(name, 0)
         if count is None:
-            count = {one.name: one.count for one in workload.spec.pod_sets}.get(name, 0)
+            count = spec.get(name, 0)  # noqa: PLW2901 - what Kueue counts with
         elif name in left:
             pods[name] = min(after, count)
-        frs, all_named = _named(tuple(assigned.flavors.items()))
         named = named | all_named if named else all_named
-        for resource, nano in assigned.resource_usage.items():
-            fr = frs.get(resource)
-            if fr is None:
-                continue
-            amount = to_units(nano, resource)
-            if after < count:
-                amount = multiply(amount // count, after)
+        for fr, units in usage:
+            amount = multiply(units // count, after) if after < count else units
             amounts[fr] = add(amounts[fr], amount) if fr in amounts else amount
     return Holding(amounts, named, pods)
 
@@ -136,8 +172,12 @@ def effective_priority(workload: Workload, configuration: Configuration) -> int:
 
     A boost that is no 32-bit decimal integer counts as 0.
     """
-    priority = workload.spec.priority or 0
     text = workload.metadata.annotations.get(BOOST_ANNOTATION)
+    return boosted(workload.spec.priority or 0, text, configuration)
+
+
+def boosted(priority: int, text: str | None, configuration: Configuration) -> int:
+    """Return a priority with the boost of an annotation, as `effective_priority` does."""
     if text is not None and configuration.gate("PriorityBoost"):
         boost = int(text) if _BOOST.fullmatch(text) else 0
         if -(2**31) <= boost < 2**31:

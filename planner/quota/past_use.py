@@ -18,7 +18,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from planner.quantity import approximate
-from planner.state import ClusterQueue, LocalQueue, State, Workload
+from planner.state import ClusterQueue, LocalQueue, State
 
 USAGE_BASED: Final = "UsageBasedAdmissionFairSharing"
 
@@ -40,9 +40,9 @@ class PastUse:
         scope = queue.spec.admission_scope
         return self._on and scope is not None and scope.admission_mode == USAGE_BASED
 
-    def of(self, workload: Workload) -> float:
-        """Return what the LocalQueue used that a workload names; one that is not there nothing."""
-        key = workload.metadata.namespace, workload.spec.queue_name
+    def of(self, namespace: str, name: str) -> float:
+        """Return what a LocalQueue used; one that is not there used nothing."""
+        key = namespace, name
         if key not in self._known:
             queue = self._queues.get(key)
             self._known[key] = weighted_use(queue, self._weights) if queue else 0.0

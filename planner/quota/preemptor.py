@@ -42,10 +42,10 @@ def find_workload(state: State, key: str) -> Workload:
     LookupFailed
         If it is not in the dump.
     """
-    for workload in state.workloads:
-        if workload.key == key:
-            return workload
-    waiting = [item.key for item in state.workloads if item.is_pending]
+    workload = state.workloads.find(key)
+    if workload is not None:
+        return workload
+    waiting = [one.key for one in state.workloads.entries if one.is_pending]
     raise LookupFailed(
         state.source,
         f"there is no workload {key}",

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue.md §2: which objects count, inactive queues, impli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +18,7 @@ from planner.quota.activity import Activity, notes_on
 from planner.quota.devices import Devices
 from planner.quota.holding import (
     NEVER,
+    boosted,
     effective_priority,
     holding_of,
     is_concurrent,
@@ -38,6 +39,8 @@ from planner.state import (
     Workload,
 )
 from planner.state.queues import ResourceGroup
+from planner.state.workload import Remarks
+from planner.state.workloads import Facts, Workloads
 
 
 class Admitted(NamedTuple):
@@ -47,11 +50,13 @@ class Admitted(NamedTuple):
     integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
     effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``running_s`` is
-    for how many whole seconds it has been running. ``remarked`` says that it has annotations or
-    was evicted before. ``past`` is what its LocalQueue used, where its ClusterQueue orders by that.
+    for how many whole seconds it has been running. ``remarks`` is what is noted on it that counts
+    in what its eviction costs; ``door`` is the name of its LocalQueue, and ``past`` what that used,
+    where its ClusterQueue orders by that. It stands at a ``place`` in ``workloads``.
     """
 
-    workload: Workload
+    workloads: Sequence[Workload]
+    place: int
     key: str
     namespace: str
     uid: str
@@ -65,13 +70,38 @@ class Admitted(NamedTuple):
     reserved_s: float
     running_s: int
     evicted: bool
-    remarked: bool
+    remarks: Remarks | None
+    door: str
     past: float | None = None
 
     @property
-    def door(self) -> str:
-        """The name of its LocalQueue."""
-        return self.workload.spec.queue_name
+    def workload(self) -> Workload:
+        """The workload itself, made when it is asked for."""
+        return self.workloads[self.place]
+
+    def changed(self, workload: Workload) -> Admitted:
+        """Return the same with another object for it."""
+        return self._replace(workloads=(workload,), place=0)
+
+
+class Waiting(Mapping[str, Workload]):
+    """Workloads that hold no quota, by their keys; each is made when it is asked for."""
+
+    def __init__(self, workloads: Workloads, places: Mapping[str, int]) -> None:
+        self._workloads: Final = workloads
+        self._places: Final = places
+
+    def __getitem__(self, key: str) -> Workload:
+        """Return one of them."""
+        return self._workloads[self._places[key]]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield their keys."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +161,8 @@ class Snapshot:
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
         orders = self.past_use.orders(self.queues[queue])
-        return self.past_use.of(workload) if orders else None
+        place = workload.metadata.namespace, workload.spec.queue_name
+        return self.past_use.of(*place) if orders else None
 
     def queue_name(self, node: int) -> str:
         """Return the name of a ClusterQueue or cohort node."""
@@ -229,19 +260,24 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     shapes, past_use = Shapes(configuration), PastUse(state)
-    waiting: dict[str, Workload] = {}
+    waiting: dict[str, int] = {}
     variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
-    for workload in state.workloads:
-        if not workload.holds_quota:
-            waiting.setdefault(workload.key, workload)
+    workloads = state.workloads
+    for place, entry in enumerate(workloads.entries):
+        if not entry.holds_quota:
+            waiting.setdefault(entry.key, place)
             continue
-        if workload.admitted_by in variants_only and not workload.parent_uid:
+        if entry.admitted_by in variants_only and not entry.parent_uid:
             continue  # such a queue counts what its variants hold, and nothing else
-        shape = shapes.of(workload)
-        node = node_of.get(workload.admitted_by)
+        shape = shapes.of(entry)
+        node = node_of.get(entry.admitted_by)
         if node is not None:
-            shape.holders[node] = shape.holders.get(node, 0) + 1
-            admitted[node].append(_admitted(configuration, clock, node, workload, shape))
+            at = workloads, place, node
+            if isinstance(entry, Facts):
+                one = _by_facts(configuration, clock, at, entry, shape)
+            else:
+                one = _admitted(configuration, clock, at, entry, shape)
+            admitted[node].append(one)
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
     _note_past_use(admitted, queues, past_use)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
@@ -250,7 +286,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     usage = Usage(tree := QuotaTree(nodes, tuple(index)))
     for shape in shapes:
         shape.settle(index)
-    _add_up(usage, state, shapes, node_of)
+    _add_up(usage, state, shapes, admitted)
     return Snapshot(
         now=clock,
         configuration=configuration,
@@ -258,7 +294,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         usage=usage,
         queues=queues,
         node_of=node_of,
-        waiting=waiting,
+        waiting=Waiting(workloads, waiting),
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
         admitted=admitted,
         fr_index=index,
@@ -270,18 +306,20 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
     )
 
 
-def _add_up(usage: Usage, state: State, shapes: Shapes, node_of: Mapping[str, int]) -> None:
-    """Add up what everybody holds: shape by shape, or one by one where the order matters."""
+def _add_up(
+    usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Sequence[Admitted]]
+) -> None:
+    """Add up what everybody holds: queue by queue, or one by one where the order matters."""
     if state.configuration.rules.clamps_reclaimable:
-        for shape in shapes:
-            shape.add_to(usage)
+        for node, some in admitted.items():
+            usage.add_locally(node, [one.usage for one in some])
         usage.settle()
         return
+    node_of = {usage.tree.nodes[node].name: node for node in admitted}
     # In older releases usage may be negative, and what cohorts see depends on the order.
-    for workload in state.workloads:
-        node = node_of.get(workload.admitted_by) if workload.holds_quota else None
-        if node is not None:
-            usage.add(node, shapes.of(workload).usage)
+    for entry in state.workloads.entries:
+        if entry.holds_quota and entry.admitted_by in node_of:
+            usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
 
 
 def _note_past_use(
@@ -291,7 +329,9 @@ def _note_past_use(
     for node, queue in queues.items():
         if past_use.orders(queue):
             held = admitted[node]
-            admitted[node] = [one._replace(past=past_use.of(one.workload)) for one in held]
+            admitted[node] = [
+                one._replace(past=past_use.of(one.namespace, one.door)) for one in held
+            ]
 
 
 def as_admitted(
@@ -307,16 +347,49 @@ def as_admitted(
     """
     shape = Shape(holding_of(workload, configuration), set())
     shape.settle(index)
-    return _admitted(configuration, now, node, workload, shape)
+    return _admitted(configuration, now, ((workload,), 0, node), workload, shape)
+
+
+_Place = tuple[Sequence[Workload], int, int]
+"""Workloads, the place of one of them, and the node of its ClusterQueue."""
+
+
+def _by_facts(
+    configuration: Configuration, now: datetime, at: _Place, facts: Facts, shape: Shape
+) -> Admitted:
+    """Return what `_admitted` makes of the workload itself."""
+    workloads, place, node = at
+    reserved_at = facts.reserved_at or (NEVER if facts.reserved else now)
+    return Admitted(
+        workloads,
+        place,
+        facts.key,
+        facts.namespace,
+        facts.uid,
+        node,
+        shape.usage,
+        shape.names,
+        shape.pods,
+        boosted(facts.priority, facts.boost, configuration),
+        facts.created or NEVER,
+        reserved_at,
+        reserved_at.timestamp(),
+        seconds_since(facts.started_at, now),
+        False,  # noqa: FBT003 - by position: names take as long as all the rest
+        facts.remarks,
+        facts.queue_name,
+    )
 
 
 def _admitted(
-    configuration: Configuration, now: datetime, node: int, workload: Workload, shape: Shape
+    configuration: Configuration, now: datetime, at: _Place, workload: Workload, shape: Shape
 ) -> Admitted:
     metadata, progress = workload.metadata, progress_of(workload)
     reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
+    workloads, place, node = at
     return Admitted(
-        workload,
+        workloads,
+        place,
         f"{metadata.namespace}/{metadata.name}",
         metadata.namespace,
         metadata.uid,
@@ -330,7 +403,8 @@ def _admitted(
         reserved_at.timestamp(),
         seconds_since(progress.started_at, now),
         progress.evicted,
-        bool(metadata.annotations or workload.status.scheduling_stats.evictions),
+        workload.remarks,
+        workload.spec.queue_name,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from planner.quantity import MAX_INT64
 from planner.quota.amount import add, subtract
 
 NO_PARENT = -1
@@ -167,11 +168,16 @@ class Usage:
         """Return an independent copy."""
         return Usage(self.tree, [list(row) for row in self.amount])
 
-    def add_locally(self, node: int, amounts: Mapping[int, int]) -> None:
-        """Add usage at a ClusterQueue only; ``settle`` carries it up afterwards."""
+    def add_locally(self, node: int, holdings: Iterable[Mapping[int, int]]) -> None:
+        """Add holdings at a ClusterQueue only; ``settle`` carries it up afterwards.
+
+        Amounts are never negative, so the sum saturates where adding one by one would.
+        """
         row = self.amount[node]
-        for fr, amount in amounts.items():
-            row[fr] = add(row[fr], amount)
+        for held in holdings:
+            for fr, amount in held.items():
+                row[fr] += amount
+        self.amount[node] = [min(amount, MAX_INT64) for amount in row]
 
     def settle(self) -> None:
         """Compute the usage of the cohorts from that of the ClusterQueues."""

@@ -3,6 +3,7 @@
 source.py      bytes from files, directories and standard input, within bounds
 bound.py       how many values may be made of them
 parse.py       bytes to documents: json_text.py or yaml_text.py
+quick.py       a large list of them, fast: workloads become facts; structs.py: the schema for it
 scheduler.py   which scheduler the documents belong to
 items.py       documents to single objects: lists are opened
 collect.py     single objects to checked ones; kinds.py says which, checked.py makes them
@@ -98,7 +99,10 @@ def read_loaded(
     """
     with without_garbage_collection():
         budget = Budget(loaded.max_bytes)
-        documents = [document for text in loaded.texts for document in parse(text, budget)]
+        quick = ignored is None  # which looks for what is not read
+        documents = [
+            document for text in loaded.texts for document in parse(text, budget, quick=quick)
+        ]
         return _state(documents, Settings(loaded.name, loaded.digest, now, release), ignored)
 
 

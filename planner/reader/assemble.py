@@ -14,6 +14,7 @@ from planner.reader.collect import Collection
 from planner.reader.items import items_of
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.priority import resolve_priorities
+from planner.reader.quick import read_workload
 from planner.reader.release import settle, signs_of
 from planner.reader.show import Path, shown
 from planner.reader.taken import clock_of, remark, taken_at
@@ -22,6 +23,7 @@ from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
 from planner.state.configuration import FairSharing
 from planner.state.release import AUTO
+from planner.state.workloads import Facts, Workloads
 
 _FIELDS: Final = {
     "ClusterQueue": "cluster_queues",
@@ -92,7 +94,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
     )
     fields: dict[str, Any] = {field: tuple(objects[kind]) for kind, field in _FIELDS.items()}
-    fields["workloads"] = tuple(workloads)
+    fields["workloads"] = Workloads(workloads, read_workload)
     fields["configuration_given"] = bool(objects["Configuration"])
     fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else []
@@ -170,6 +172,10 @@ def _newest(objects: dict[str, list[Any]]) -> datetime | None:
     newest = None
     for kind, checked in objects.items():
         for each in checked if kind not in _TIMELESS else ():
+            if isinstance(each, Facts):
+                if each.newest is not None and (newest is None or each.newest > newest):
+                    newest = each.newest
+                continue
             moments = [each.metadata.creation_timestamp]
             conditions = getattr(getattr(each, "status", None), "conditions", ())
             moments += [condition.last_transition_time for condition in conditions]

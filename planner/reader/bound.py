@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from planner.errors import ParseError
 from planner.reader.source import MAX_BYTES, megabytes
 
@@ -62,6 +64,21 @@ class Budget:
                 "--max-size or PLANNER_MAX_SIZE sets another bound on bytes, and on values with it",
             )
 
+    def allows_text(self, data: bytes) -> bool:
+        """Say whether there is memory for all objects of a JSON text, left as text."""
+        return len(data) <= _PIECE or data.count(b"{") * MEMORY_FOR_EACH <= memory_left()
+
+    def take_text(self, data: bytes, where: str) -> None:
+        """Count what a JSON text holds of which only the objects are kept, as text.
+
+        Raises
+        ------
+        ParseError
+            If there is too much of it.
+        """
+        count = _values(data)
+        self.take(count if count <= self.left else _values_outside_strings(data), where)
+
     def take_json(self, data: bytes, where: str) -> None:
         """Count what a JSON text holds before anything is made of it.
 
@@ -85,7 +102,11 @@ class Budget:
 
 def _values(data: bytes) -> int:
     """Return how many objects, lists and entries there are, at most."""
-    return sum(map(data.count, _MARKS))
+    if len(data) <= _PIECE:
+        return sum(map(data.count, _MARKS))
+    octets = np.frombuffer(data, dtype=np.uint8)  # counts what is frequent faster than bytes do
+    pieces = (octets[start : start + _PIECE] for start in range(0, len(data), _PIECE))
+    return sum(int(np.count_nonzero(one == mark[0])) for one in pieces for mark in _MARKS)
 
 
 def _values_outside_strings(data: bytes) -> int:

@@ -10,11 +10,13 @@ from pydantic import ValidationError
 from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
-from planner.reader.kinds import CONFIG, KINDS, KUEUE, Kind
+from planner.reader.kinds import CONFIG, KINDS, KUEUE, WORKLOAD, Kind
 from planner.reader.release import Labelled
 from planner.reader.show import Path, place, plain, shown
 from planner.reader.yaml_text import parse_yaml
 from planner.state import Workload
+from planner.state.base import Schema
+from planner.state.workloads import Facts
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
@@ -62,6 +64,11 @@ class Collection:
 
     def add(self, item: Item) -> None:
         """Check an object and keep it if its kind matters; otherwise count it."""
+        if item.facts is not None:
+            namespace = item.facts.namespace
+            name = item.facts.key[len(namespace) + 1 :]
+            self._keep_checked(WORKLOAD, item, namespace, name, item.facts)
+            return
         name, api_version = str(item.value["kind"]), item.value.get("apiVersion")
         if not isinstance(api_version, str) or not api_version:
             self._add_without_version(name, item)
@@ -123,9 +130,14 @@ class Collection:
                 checked = checked.model_copy(update={"metadata": changed})
         if isinstance(checked, Workload):
             checked.slim()
+        self._keep_checked(kind, item, namespace, name, checked)
+
+    def _keep_checked(
+        self, kind: Kind, item: Item, namespace: str, name: str, checked: Schema | Facts
+    ) -> None:
         key = (kind.name, namespace, name)
         if key in self._places:
-            raise _stands_twice(kind, self._places[key], item)
+            raise _stands_twice(kind, self._places[key], item.whole())
         self._places[key] = (item.root, item.path)
         self.objects[kind.name].append(checked)
         if self._keep_items:

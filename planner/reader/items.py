@@ -5,22 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from planner.errors import SchemaError
 from planner.reader.parse import EXPECTED, Document
+from planner.reader.quick import quick_facts, read_item
 from planner.reader.show import Path, place, shown
+from planner.state.workloads import Facts
 
 
 class Item(NamedTuple):
-    """A JSON object that claims to be a Kubernetes object, and where it stands."""
+    """A JSON object that claims to be a Kubernetes object, and where it stands.
+
+    Of a workload there may be ``facts`` instead of the value.
+    """
 
     root: str
     path: Path
     value: dict[str, object]
+    facts: Facts | None = None
 
     @property
     def where(self) -> str:
         """Its place, for messages."""
         return place(self.root, self.path)
+
+    def whole(self) -> Item:
+        """Return the same with its value."""
+        if self.facts is None:
+            return self
+        value = read_item(self.facts.text)
+        return Item(self.root, self.path, value) if isinstance(value, dict) else self
 
 
 def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
@@ -34,7 +49,14 @@ def items_of(document: Document, path: Path = ()) -> Iterator[Item]:
     root = document.where
     todo: list[Iterator[tuple[Path, object]]] = [iter([(path, document.value)])]
     while todo:
-        for at, value in todo[-1]:
+        for at, listed in todo[-1]:
+            value = listed
+            if isinstance(value, msgspec.Raw):
+                facts = quick_facts(value)
+                if facts is not None:
+                    yield Item(root, at, {}, facts)
+                    continue
+                value = read_item(value)
             if isinstance(value, list | tuple):
                 todo.append(_numbered(value, at))
                 break

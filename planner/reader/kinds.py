@@ -70,3 +70,5 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
     )
 }
+
+WORKLOAD: Final = KINDS[KUEUE, "Workload"]

@@ -9,6 +9,7 @@ from typing import Final
 from planner.errors import ParseError
 from planner.reader.bound import Budget
 from planner.reader.json_text import parse_json
+from planner.reader.quick import quick_list
 from planner.reader.source import STDIN, Text
 from planner.reader.yaml_text import parse_yaml
 
@@ -34,12 +35,13 @@ class Document:
     used_up: bool = False
 
 
-def parse(text: Text, budget: Budget | None = None) -> list[Document]:
+def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> list[Document]:
     """Parse a text into its documents; those which are empty are left out.
 
     Text that starts with a bracket is tried as JSON first. If it is not JSON it may still be
     YAML, unless it looks like JSON and its name does not end in .yaml; what looks like JSON
-    gets the JSON error. Several texts that are read together share a budget.
+    gets the JSON error. Several texts that are read together share a budget. With ``quick`` the
+    items of a list may be left as text (quick.py).
 
     Raises
     ------
@@ -48,7 +50,11 @@ def parse(text: Text, budget: Budget | None = None) -> list[Document]:
     """
     data = text.data.removeprefix(_BOM)
     _check_is_text(data, text.where)
-    values, is_json = _values(data, text, budget or Budget())
+    budget = budget or Budget()
+    listed = quick_list(data, text.where, budget) if quick else None
+    if listed is not None:
+        return [Document(text.where, listed, used_up=True)]
+    values, is_json = _values(data, text, budget)
     documents = [
         Document(
             f"{text.where}: document {number}" if len(values) > 1 else text.where,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from planner.reader.show import shown
 from planner.state import PriorityClass, Workload
+from planner.state.workloads import Facts
+
+Known = TypeVar("Known", Workload, Workload | Facts)
 
 _BUILT_IN: Final = {
     ("PriorityClass", "system-cluster-critical"): 2_000_000_000,
@@ -17,10 +20,10 @@ _BUILT_IN: Final = {
 
 
 def resolve_priorities(
-    workloads: Sequence[Workload],
+    workloads: Sequence[Known],
     kueue_classes: Sequence[PriorityClass],
     pod_classes: Sequence[PriorityClass],
-) -> tuple[list[Workload], list[str]]:
+) -> tuple[list[Known], list[str]]:
     """Give each workload without a priority that of the class it names.
 
     A class that was not read counts as priority 0, as it does for Kueue, and is remarked upon.
@@ -30,8 +33,11 @@ def resolve_priorities(
     values |= {("WorkloadPriorityClass", each.metadata.name): each.value for each in kueue_classes}
     values |= {("PriorityClass", each.metadata.name): each.value for each in pod_classes}
     missing: Counter[tuple[str, str]] = Counter()
-    resolved = []
+    resolved: list[Known] = []
     for workload in workloads:
+        if not isinstance(workload, Workload):  # facts have a priority, or name no class
+            resolved.append(workload)
+            continue
         spec = workload.spec
         if spec.priority is None and spec.priority_class is not None:
             key = (spec.priority_class.kind, spec.priority_class.name)

@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from planner.errors import SchemaError
 from planner.reader.items import Item, items_of
 from planner.reader.kinds import CONFIG, KUEUE
 from planner.reader.parse import Document
+from planner.reader.quick import read_item
 from planner.reader.show import plain
 
 QUEUES_KEY: Final = "queues.yaml"
@@ -61,7 +64,7 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     for one in documents:
         if id(one) not in named:
             # Nothing is used up yet: these may turn out to be Kueue's after all.
-            items += items_of(Document(one.where, one.value))
+            items += items_of(_unpacked(one))
     kueue = next((item for item in items if _is_of_kueue(item)), None)
     if not dumps:
         if kueue is not None and all("kind" in item.value for item in items):
@@ -72,6 +75,16 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     if len(dumps) > 1:
         raise _second(dumps[0].where, dumps[1].where, "state dump")
     return _sorted(dumps[0], items)
+
+
+def _unpacked(document: Document) -> Document:
+    """Return a document with the items of a list parsed."""
+    value = document.value
+    listed = value.get("items") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(listed, list):
+        items = [read_item(one) if isinstance(one, msgspec.Raw) else one for one in listed]
+        value = {**value, "items": items}
+    return Document(document.where, value)
 
 
 def _is_dump(value: object) -> bool:

@@ -8,6 +8,7 @@ bounded.py            bounds on the errors in a value
 clock.py              nanoseconds and dates
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 workload.py           a Workload: what it asks for, where it waits, what it holds
+workloads.py          those of a state: most are told in a few facts
 devices.py            what claims to devices refer to
 disruption.py         PodDisruptionBudgets
 event.py              Events, which say who was evicted
@@ -24,7 +25,9 @@ yunikorn_quantity.py  quantities as queues.yaml writes them
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any, Self
 
 from pydantic import Field
 
@@ -47,6 +50,7 @@ from planner.state.queues import (
 )
 from planner.state.release import Release
 from planner.state.workload import Workload
+from planner.state.workloads import Workloads
 from planner.state.yunikorn import YuniKornState
 
 __all__ = [
@@ -70,6 +74,7 @@ __all__ = [
     "RuntimeClass",
     "State",
     "Workload",
+    "Workloads",
     "YuniKornState",
     "parse_time",
 ]
@@ -94,7 +99,7 @@ class State(Schema):
     cohorts: tuple[Cohort, ...] = ()
     local_queues: tuple[LocalQueue, ...] = ()
     resource_flavors: tuple[ResourceFlavor, ...] = ()
-    workloads: tuple[Workload, ...] = ()
+    workloads: Workloads = Field(default_factory=Workloads)
     workload_priority_classes: tuple[PriorityClass, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()
     admission_checks: tuple[AdmissionCheck, ...] = ()
@@ -114,6 +119,13 @@ class State(Schema):
     def scheduler(self) -> str:
         """The id of the scheduler."""
         return "kueue"
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with some fields changed; workloads may be given in any sequence."""
+        changed = dict(update or {})
+        if "workloads" in changed and not isinstance(changed["workloads"], Workloads):
+            changed["workloads"] = Workloads(changed["workloads"])
+        return super().model_copy(update=changed, deep=deep)
 
     @property
     def release(self) -> Release:

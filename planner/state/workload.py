@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -24,10 +25,52 @@ from planner.state.base import (
 from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
 
+MAIN: Final = "main"
+"""The name of a podset without one."""
+ANNOTATIONS: Final = "preemption-planner.io/"
+"""How the annotations begin that tell the planner something."""
+BOOST_ANNOTATION: Final = "kueue.x-k8s.io/priority-boost"
+PREEMPTED: Final = "Preempted"
+"""The reason of evictions that made room for another workload."""
+DEFAULT_GRACE_S: Final = 30
+"""Kubernetes' own default of terminationGracePeriodSeconds."""
+
 _GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
 _PARENT_LABEL: Final = "kueue.x-k8s.io/concurrent-admission-parent"
 _PARENT_VERSION: Final = "kueue.x-k8s.io/v1beta2"
 _ALLOWED_FLAVORS: Final = "kueue.x-k8s.io/workload-allowed-resource-flavors"
+
+
+class Remarks(NamedTuple):
+    """What is noted on a workload that counts in what its eviction costs.
+
+    ``annotations`` are those that begin with `ANNOTATIONS`; ``preemptions`` counts how often it was
+    preempted before; ``grace_s`` is how long its pods are given to stop, the shortest counts.
+    """
+
+    key: str
+    annotations: Mapping[str, str]
+    preemptions: int
+    grace_s: int
+
+
+def remarks_of(
+    key: str,
+    annotations: Mapping[str, str],
+    evictions: Iterable[tuple[str, int]],
+    graces: Iterable[int | None],
+) -> Remarks | None:
+    """Return the remarks on a workload; ``None`` if there are none.
+
+    ``evictions`` are reasons and how often; ``graces`` what the pods of each podset are given.
+    Kueue counts evictions by reason, and for each reason by cause.
+    """
+    ours = {name: text for name, text in annotations.items() if name.startswith(ANNOTATIONS)}
+    preemptions = sum([count for reason, count in evictions if reason == PREEMPTED])
+    if not ours and not preemptions:
+        return None
+    shortest = min((DEFAULT_GRACE_S if one is None else one for one in graces), default=None)
+    return Remarks(key, ours, preemptions, DEFAULT_GRACE_S if shortest is None else shortest)
 
 
 class SliceConstraint(Schema):
@@ -67,7 +110,7 @@ class TopologyRequest(Schema):
 class PodSet(Schema):
     """Pods of one shape."""
 
-    name: Name = "main"
+    name: Name = MAIN
     count: Count = 1
     min_count: PositiveCount | None = Field(default=None, alias="minCount")
     template: Annotated[PodTemplate, shared()] = PodTemplate()
@@ -113,7 +156,7 @@ class WorkloadSpec(Schema):
 class PodSetAssignment(Schema):
     """What an admitted podset holds: flavors, and the total usage of all its pods."""
 
-    name: Name = "main"
+    name: Name = MAIN
     flavors: dict[str, str] = Field(default_factory=dict)
     resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
     count: Count | None = None
@@ -158,7 +201,7 @@ class CheckState(Schema):
 class PodSetResources(Schema):
     """What Kueue itself counted for a podset, all pods together, when it last looked at it."""
 
-    name: Name = "main"
+    name: Name = MAIN
     resources: ResourceList = Field(default_factory=dict)
 
 
@@ -199,6 +242,29 @@ class Workload(KubernetesObject):
     def key(self) -> str:
         """``namespace/name``, as users and Kueue write it."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def namespace(self) -> str:
+        """The namespace it is in."""
+        return self.metadata.namespace
+
+    @property
+    def queue_name(self) -> str:
+        """The name of the LocalQueue it was sent to."""
+        return self.spec.queue_name
+
+    @property
+    def remarks(self) -> Remarks | None:
+        """What is noted on it that counts in what its eviction costs, if anything is."""
+        metadata, evictions = self.metadata, self.status.scheduling_stats.evictions
+        if not metadata.annotations and not evictions:
+            return None
+        return remarks_of(
+            self.key,
+            metadata.annotations,
+            [(one.reason, one.count) for one in evictions],
+            [pods.template.spec.termination_grace_s for pods in self.spec.pod_sets],
+        )
 
     def condition(self, kind: str) -> Condition | None:
         """Return the condition of a type, if there is one."""

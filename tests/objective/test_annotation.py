@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from planner.errors import SchemaError
 from planner.objective.annotation import PREFIX, Disruption, read_disruption
+from planner.quota.holding import seconds_since, started_at
 from planner.state import Workload, parse_time
 from tests.cluster import NOW, at, running
 
@@ -28,20 +30,25 @@ def workload(grace: int | None = None, ready: int | None = None, **notes: str) -
     return Workload.model_validate(item)
 
 
+def disruption_of(item: Workload, now: datetime) -> Disruption:
+    """Return what an eviction at a moment loses."""
+    return read_disruption(item.remarks, now, seconds_since(started_at(item), now))
+
+
 def test_without_annotations_all_progress_is_lost() -> None:
     expected = Disruption(last_tier=False, running_s=3000, lost_s=3000, restart_s=60)
-    assert read_disruption(workload(), CLOCK) == expected
+    assert disruption_of(workload(), CLOCK) == expected
 
 
 def test_progress_counts_from_when_the_pods_were_ready() -> None:
-    assert read_disruption(workload(ready=40), CLOCK).running_s == 1200
+    assert disruption_of(workload(ready=40), CLOCK).running_s == 1200
 
 
 def test_a_workload_that_never_started_loses_nothing() -> None:
     item = Workload.model_validate({"metadata": {"name": "w"}})
-    assert read_disruption(item, CLOCK).lost_s == 0
+    assert disruption_of(item, CLOCK).lost_s == 0
     later = parse_time("2026-05-01T11:00:00Z")
-    assert read_disruption(workload(), later).running_s == 0
+    assert disruption_of(workload(), later).running_s == 0
 
 
 @pytest.mark.parametrize(
@@ -54,7 +61,7 @@ def test_a_workload_that_never_started_loses_nothing() -> None:
     ],
 )
 def test_a_checkpoint_saves_what_came_before_it(time: str, lost: int) -> None:
-    assert read_disruption(workload(last_checkpoint=time), CLOCK).lost_s == lost
+    assert disruption_of(workload(last_checkpoint=time), CLOCK).lost_s == lost
 
 
 @pytest.mark.parametrize(
@@ -71,7 +78,7 @@ def test_a_checkpoint_saves_what_came_before_it(time: str, lost: int) -> None:
 def test_a_checkpoint_on_sigterm_needs_the_grace_period_and_takes_its_time(
     grace: int | None, seconds: str, lost: int, saving: int
 ) -> None:
-    found = read_disruption(workload(grace=grace, checkpoint_seconds=seconds), CLOCK)
+    found = disruption_of(workload(grace=grace, checkpoint_seconds=seconds), CLOCK)
     assert (found.lost_s, found.saving_s) == (lost, saving)
     assert found.unproductive_s == lost + saving
     assert found.silent == (lost > 0)
@@ -79,25 +86,25 @@ def test_a_checkpoint_on_sigterm_needs_the_grace_period_and_takes_its_time(
 
 def test_saving_takes_no_longer_than_what_a_published_checkpoint_leaves_to_save() -> None:
     told = workload(last_checkpoint="2026-05-01T12:59:50Z", checkpoint_seconds="25")
-    found = read_disruption(told, CLOCK)
+    found = disruption_of(told, CLOCK)
     assert (found.lost_s, found.saving_s, found.checkpoint_s, found.silent) == (0, 10, 10, False)
 
 
 def test_tier_and_restart_time() -> None:
-    found = read_disruption(workload(tier="last", restart_seconds="0"), CLOCK)
+    found = disruption_of(workload(tier="last", restart_seconds="0"), CLOCK)
     assert (found.last_tier, found.restart_s) == (True, 0)
-    assert not read_disruption(workload(tier="normal"), CLOCK).last_tier
+    assert not disruption_of(workload(tier="normal"), CLOCK).last_tier
 
 
 def test_milestones_give_a_cost_by_run_time() -> None:
     """It runs for 3000 s: five sixths of the way from 0 to 50, which is 41 and two thirds."""
-    assert read_disruption(workload(milestones="0s:0,1h:50,4h:10"), CLOCK).milestone_cost == 42
-    assert read_disruption(workload(), CLOCK).milestone_cost == 0
+    assert disruption_of(workload(milestones="0s:0,1h:50,4h:10"), CLOCK).milestone_cost == 42
+    assert disruption_of(workload(), CLOCK).milestone_cost == 0
 
 
 def test_only_preemptions_are_past_preemptions() -> None:
     (item,) = running("w", "a", 1)
-    assert read_disruption(Workload.model_validate(item), CLOCK).preemptions == 0
+    assert disruption_of(Workload.model_validate(item), CLOCK).preemptions == 0
     item["status"]["schedulingStats"] = {
         "evictions": [
             {"reason": "Preempted", "underlyingCause": "", "count": 3},
@@ -105,7 +112,7 @@ def test_only_preemptions_are_past_preemptions() -> None:
             {"reason": "PodsReadyTimeout", "count": 8},
         ]
     }
-    assert read_disruption(Workload.model_validate(item), CLOCK).preemptions == 4
+    assert disruption_of(Workload.model_validate(item), CLOCK).preemptions == 4
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_only_preemptions_are_past_preemptions() -> None:
 def test_unusable_values_are_refused_by_name(name: str, value: str) -> None:
     notes: dict[str, Any] = {name.replace("-", "_"): value}
     with pytest.raises(SchemaError) as caught:
-        read_disruption(workload(**notes), CLOCK)
+        disruption_of(workload(**notes), CLOCK)
     text = str(caught.value)
     assert f'Workload ns/w: metadata.annotations["{PREFIX}{name}"]' in text
     assert f'"{value}"' in text

@@ -29,7 +29,7 @@ def local_queue(consumed: Object, weight: str | None = None, name: str = "lq") -
 def used(consumed: Object, weight: str | None = None, **weights: float) -> float:
     settings = configuration(admissionFairSharing={**SHARING, "resourceWeights": weights})
     state = state_of([local_queue(consumed, weight)], settings, running("w", "lq", 1))
-    return PastUse(state).of(state.workloads[0])
+    return PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_resources_are_added_by_name() -> None:
 
 def test_a_local_queue_that_is_not_there_used_nothing() -> None:
     state = state_of(configuration(admissionFairSharing=SHARING), running("w", "gone", 1))
-    assert PastUse(state).of(state.workloads[0]) == 0
+    assert PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name) == 0
 
 
 @pytest.mark.parametrize(

@@ -321,4 +321,4 @@ ODD: list[Object] = [
 @pytest.mark.parametrize("thing", ODD)
 def test_odd_things_are_read(thing: Object) -> None:
     state = state_of(thing)
-    assert len(state.workloads + state.cluster_queues) == 1
+    assert len(state.workloads) + len(state.cluster_queues) == 1

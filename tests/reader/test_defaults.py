@@ -132,8 +132,8 @@ def test_toleration_is_equal_unless_it_says_otherwise() -> None:
 def test_absent_namespace_is_default(kind: str, namespace: Any) -> None:
     unplaced = {**kueue(kind, "a"), "metadata": {"name": "a", "namespace": namespace}}
     state = state_of(unplaced)
-    (read,) = state.workloads + state.local_queues
-    assert read.metadata.namespace == "default"
+    read = [one.metadata.namespace for one in (*state.workloads, *state.local_queues)]
+    assert read == ["default"]
 
 
 def test_absent_namespace_shows_in_the_key() -> None:

@@ -168,7 +168,7 @@ def test_wait_for_pods_ready_is_switched_on_differently(
 def test_version_from_the_future_is_read_as_the_newest_with_a_note(kind: str) -> None:
     state = state_of(kueue(kind, "a", f"{KUEUE}/v1beta9"), kueue(kind, "b", f"{KUEUE}/v1beta9"))
     assert state.notes == (f"{kind} of {KUEUE}/v1beta9 was read as {KUEUE}/v1beta2 (2 times)",)
-    held = state.cluster_queues + state.cohorts + state.workloads + state.resource_flavors
+    held = (*state.cluster_queues, *state.cohorts, *state.workloads, *state.resource_flavors)
     assert [each.metadata.name for each in held] == ["a", "b"]
 
 

@@ -242,9 +242,11 @@ class _Checking:
         """What KEP-83's order of candidates looks at, where it does."""
         if self.plan.kep83 is None or "ByLowestDisruptionCost" not in self.plan.kep83.criteria:
             return {}
-        held = (one for group in self.snapshot.admitted.values() for one in group if one.remarked)
+        held = (one for group in self.snapshot.admitted.values() for one in group if one.remarks)
         now = self.snapshot.now
-        return {one.key: read_disruption(one.workload, now).milestone_cost for one in held}
+        return {
+            one.key: read_disruption(one.remarks, now, one.running_s).milestone_cost for one in held
+        }
 
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate

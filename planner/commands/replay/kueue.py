@@ -199,9 +199,7 @@ def _decided(
 def _why_not_comparable(state: State) -> str:
     """Say why a release may answer otherwise than is known; nothing where it should not."""
     snapshot = take_snapshot(state)
-    for workload in state.workloads:
-        if not workload.is_pending:
-            continue
+    for workload in state.workloads.pending():
         made = ambiguous_resources(workload, state.configuration)
         if made:
             name = ", ".join(sorted(made))

@@ -49,7 +49,7 @@ def running(state: State) -> Iterator[Running]:
 def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:
     """Submit every distinct workload that holds quota once more."""
     running = (workload for workload in state.workloads if workload.holds_quota)
-    used = {workload.key for workload in state.workloads}
+    used = {*state.workloads.keys}
     made: list[Workload] = []
     again = []
     for like, alike in frequent_first((_workload_shape(state, one), one) for one in running):

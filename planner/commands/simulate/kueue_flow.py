@@ -23,6 +23,7 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.objective.annotation import read_disruption
 from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
+from planner.quota.holding import seconds_since, started_at
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.record import Entry
@@ -55,22 +56,20 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     SchemaError
         If a copy would have the name of a workload that is there.
     """
-    later = [coming for one in state.workloads if (coming := _later(state, script, one))]
+    later = [coming for one in state.workloads.pending() if (coming := _later(state, script, one))]
     copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
     found: dict[str, Coming] = {}
-    known = {workload.key for workload in state.workloads} - {one.key for one in later}
+    known = {*state.workloads.keys} - {one.key for one in later}
     for coming in (*later, *copies):
         if coming.key in known or coming.key in found:
             found_there = f"a workload {coming.key} is there already"
             raise SchemaError("arrival", found_there, hint="copy one of another name")
         found[coming.key] = coming
-    there = tuple(one for one in state.workloads if one.key not in found)
-    return state.model_copy(update={"workloads": there}), found
+    return state.model_copy(update={"workloads": state.workloads.without(found)}), found
 
 
 def _later(state: State, script: Script, workload: Workload) -> Coming | None:
-    if not workload.is_pending:
-        return None
+    """Return a pending workload as one that comes later, if it does."""
     at_s = script.arrive_s(workload.key)
     created = workload.metadata.creation_timestamp
     if at_s is None and (created is None or created <= state.now):
@@ -81,7 +80,7 @@ def _later(state: State, script: Script, workload: Workload) -> Coming | None:
 
 
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
-    original = next((one for one in state.workloads if one.key == rows.like), None)
+    original = state.workloads.find(rows.like)
     if original is None:
         raise LookupFailed("arrival.like", f"there is no workload {rows.quoted}")
     for number in range(1, rows.count + 1):
@@ -114,8 +113,9 @@ def reconciled_queues(state: State, snapshot: Snapshot) -> frozenset[int]:
 def lost_s(script: Script, one: Admitted, kept_s: int, ran_s: int, now: datetime) -> int:
     """Return the seconds of a run that an eviction loses, by its script and annotations."""
     lost = lost_seconds(kept_s, ran_s, script.checkpoint_s(one.key))
-    if one.workload.metadata.annotations:
-        lost = min(lost, read_disruption(one.workload, now).lost_s)
+    if one.remarks is not None:
+        running_s = seconds_since(started_at(one.workload), now)
+        lost = min(lost, read_disruption(one.remarks, now, running_s).lost_s)
     return lost
 
 
@@ -238,7 +238,7 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
     kept = tuple(each for each in status.conditions if each.type != _READY)
     ready = Condition(type=_READY, status="True", lastTransitionTime=snapshot.now)
     made = status.model_copy(update={"conditions": (*kept, ready)})
-    return one._replace(workload=one.workload.model_copy(update={"status": made}))
+    return one.changed(one.workload.model_copy(update={"status": made}))
 
 
 def used(usage: Usage, nodes: Iterable[int]) -> list[int]:

@@ -82,10 +82,10 @@ def edited(state: State, setting: Setting) -> State:
             )
             return state.model_copy(update={"cohorts": cohorts})
         case "workload":
-            workloads = _in_place(
-                state.workloads, lambda one: one.key, _workload, "Workload", rest, setting
-            )
-            return state.model_copy(update={"workloads": workloads})
+            key = _meant(state.workloads.keys, "Workload", rest, setting)
+            path = rest.removeprefix(f"{key}.")
+            changed = state.workloads.edited({key}, lambda one: _workload(one, path, setting))
+            return state.model_copy(update={"workloads": changed})
     raise setting.unknown("kind to edit", kind, KINDS)
 
 
@@ -97,16 +97,21 @@ def _in_place(  # noqa: PLR0913, PLR0917 - what is told apart here is told apart
     rest: str,
     setting: Setting,
 ) -> tuple[Edited, ...]:
-    """Edit the object whose name ``rest`` begins with; names may hold points themselves."""
+    """Edit the object whose name ``rest`` begins with."""
     names = [key(one) for one in objects]
+    name = _meant(names, kind, rest, setting)
+    position = names.index(name)
+    changed = change(objects[position], rest.removeprefix(f"{name}."), setting)
+    return (*objects[:position], changed, *objects[position + 1 :])
+
+
+def _meant(names: Sequence[str], kind: str, rest: str, setting: Setting) -> str:
+    """Return the name that ``rest`` begins with; names may hold points themselves."""
     fitting = [name for name in names if rest.startswith(f"{name}.")]
     if not fitting:
         namespace, slash, tail = rest.rpartition("/") if kind == "Workload" else ("", "", rest)
         raise setting.unknown(kind, namespace + slash + tail.partition(".")[0], names)
-    name = max(fitting, key=len)
-    position = names.index(name)
-    changed = change(objects[position], rest.removeprefix(f"{name}."), setting)
-    return (*objects[:position], changed, *objects[position + 1 :])
+    return max(fitting, key=len)
 
 
 def _queue(queue: ClusterQueue, path: str, setting: Setting) -> ClusterQueue:

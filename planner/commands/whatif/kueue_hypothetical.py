@@ -252,7 +252,7 @@ def add_workloads(
         or has the name of a workload that is there already.
     """
     local = None if queue is None else _named(state, queue)
-    known = {workload.key for workload in state.workloads}
+    known = {*state.workloads.keys}
     made = []
     for item in items:
         workload = _workload(state, item, local)
@@ -269,7 +269,7 @@ def with_workloads(state: State, workloads: Iterable[Workload]) -> State:
     more = tuple(workloads)
     named = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
     digest = hashlib.sha256(named.encode()).hexdigest()
-    return state.model_copy(update={"digest": digest, "workloads": (*state.workloads, *more)})
+    return state.model_copy(update={"digest": digest, "workloads": state.workloads.plus(more)})
 
 
 def _named(state: State, queue: str) -> tuple[str, str]:

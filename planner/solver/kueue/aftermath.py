@@ -80,7 +80,7 @@ def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
     evictions = tuple(Eviction(reason=name, count=count) for name, count in counts.items())
     told = {"scheduling_stats": SchedulingStats(evictions=evictions)}
     workload = workload.model_copy(update={"status": workload.status.model_copy(update=told)})
-    return victim._replace(workload=workload, evicted=True, remarked=True)
+    return victim.changed(workload)._replace(evicted=True, remarks=workload.remarks)
 
 
 def _eviction(reason: str, now: datetime) -> dict[str, Condition]:

@@ -175,6 +175,9 @@ class Kep83Planning(Planning):
 
 def _milestone_costs(snapshot: Snapshot) -> dict[str, int]:
     """Return what evicting each workload costs now by its milestones, where it has any."""
-    running = (one for group in snapshot.admitted.values() for one in group if one.remarked)
-    costs = {one.key: read_disruption(one.workload, snapshot.now).milestone_cost for one in running}
+    running = (one for group in snapshot.admitted.values() for one in group if one.remarks)
+    now = snapshot.now
+    costs = {
+        one.key: read_disruption(one.remarks, now, one.running_s).milestone_cost for one in running
+    }
     return {key: cost for key, cost in costs.items() if cost}

@@ -69,8 +69,8 @@ def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Ite
     rules, name = snapshot.configuration.rules, snapshot.configuration.release.name
     holding = (
         one
-        for one in state.workloads
-        if one.status.admission and one.is_true("QuotaReserved") and not one.holds_quota
+        for one in state.workloads.gone()
+        if one.status.admission and one.is_true("QuotaReserved")
     )
     kept = None if rules.frees_finished else next(holding, None)
     if kept is not None:

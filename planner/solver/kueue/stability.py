@@ -184,7 +184,7 @@ def _local_queues_are_known(planning: Planning, plan: Plan) -> bool:
         for local in state.local_queues
         if local.spec.cluster_queue in queues
     }
-    waits_in = {item.key: item.spec.queue_name for item in state.workloads}
+    waits_in = {one.key: one.queue_name for one in state.workloads.entries}
     plans = (plan,) if plan.greedy is None else (plan, plan.greedy)
     return all(
         (key.partition("/")[0], waits_in[key]) in local_queues for p in plans for key in p.keys
@@ -272,7 +272,7 @@ def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[Policy]:
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue
-    waits_in = {item.key: item.spec.queue_name for item in planning.state.workloads}
+    waits_in = {one.key: one.queue_name for one in planning.state.workloads.entries}
     local_queues = {
         (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
         for local in planning.state.local_queues

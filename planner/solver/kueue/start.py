@@ -85,7 +85,7 @@ __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
 def pending(state: State) -> tuple[str, ...]:
     """Return the workloads that wait in a queue as namespace/name, in the order of the dump."""
-    return tuple(workload.key for workload in state.workloads if workload.is_pending)
+    return tuple(one.key for one in state.workloads.entries if one.is_pending)
 
 
 def check(given: Given, wanted: Wanted) -> None:
@@ -137,7 +137,7 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
-    waiting = [key for key, workload in snapshot.waiting.items() if workload.is_pending]
+    waiting = list(dict.fromkeys(pending(state)))
     wanted = given.pending or only_pending(state, waiting)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)

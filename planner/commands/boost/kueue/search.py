@@ -27,7 +27,6 @@ from itertools import combinations, groupby
 from math import factorial, prod
 
 from planner.assignment import Assignment, contested, total_request
-from planner.quota.holding import BOOST_ANNOTATION
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.quota.tree import NO_PARENT
@@ -35,6 +34,7 @@ from planner.reference.kueue.candidates import collect_candidates, satisfies_pol
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State, Workload
+from planner.state.workload import BOOST_ANNOTATION
 
 LARGEST_BOOST = 2**31 - 1
 """The annotation is a 32-bit integer."""
@@ -97,14 +97,12 @@ def annotated(state: State, boosts: Mapping[str, int]) -> State:
     """Return the state with the boost annotation of some workloads set."""
 
     def with_boost(workload: Workload) -> Workload:
-        if workload.key not in boosts:
-            return workload
         value = {BOOST_ANNOTATION: str(boosts[workload.key])}
         annotations = {**workload.metadata.annotations, **value}
         metadata = workload.metadata.model_copy(update={"annotations": annotations})
         return workload.model_copy(update={"metadata": metadata})
 
-    return state.model_copy(update={"workloads": tuple(map(with_boost, state.workloads))})
+    return state.model_copy(update={"workloads": state.workloads.edited(boosts, with_boost)})
 
 
 def _taken(decision: Decision) -> frozenset[str]:

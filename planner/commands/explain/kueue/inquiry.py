@@ -24,6 +24,7 @@ from planner.objective.profiles import Profile
 from planner.plan import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
+from planner.quota.preemptor import find_workload
 from planner.quota.snapshot import Snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
@@ -109,7 +110,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
 def _outside(planning: Planning, state: State, workload: str) -> Standing:
     """Say why a workload is not even in the preemptor's tree."""
     snapshot = planning.snapshot
-    found = next(item for item in state.workloads if item.key == workload)
+    found = find_workload(state, workload)
     held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
     queue = found.admitted_by
     if not held:
@@ -287,9 +288,9 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
         LookupFailed
             If it is not there.
         """
-        if any(workload.key == name for workload in self.state.workloads):
+        if name in self.state.workloads.keys:
             return name
-        holding = [workload.key for workload in self.state.workloads if workload.holds_quota]
+        holding = [one.key for one in self.state.workloads.entries if one.holds_quota]
         shown = ", ".join(holding[:_SHOWN]) or "there are none"
         raise LookupFailed(
             self.state.source,

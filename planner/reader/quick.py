@@ -1,0 +1,253 @@
+"""A list of objects in JSON, read fast: workloads become facts, everything else is left as text.
+
+What is refused here is read by the parser and the models, which explain themselves.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+from pydantic_core import from_json
+
+from planner.quantity import parse_quantity, to_units
+from planner.reader.bound import Budget
+from planner.reader.structs import struct_of
+from planner.state.workload import BOOST_ANNOTATION, MAIN, Remarks, Workload, remarks_of
+from planner.state.workloads import Facts, Held, Layout, Text
+
+_START: Final = re.compile(rb"\s*\{")
+_PIECE: Final = 2**20
+_DEEPEST: Final = 190
+"""An object with fewer brackets is not nested more deeply than the parser of all JSON allows."""
+_LONGEST: Final = 2**16
+"""In a shorter object no mapping has more entries than the models take."""
+_MOST_DIGITS: Final = 4300
+_DIGITS: Final = re.compile(rb"[0-9]{%d}" % _MOST_DIGITS)
+_ROUNDED: Final = b".999999"
+"""With such a fraction of a second msgspec would round up what `parse_time` cuts off. All other
+times in UTC and of whole seconds are what that makes of the text."""
+_UNUSUAL: Final = frozenset({"Evicted", "Preempted"})
+
+
+class _List(msgspec.Struct):
+    """A v1 List; with ``spec`` it would be an object that is only called so."""
+
+    kind: Literal["List"]
+    items: list[msgspec.Raw]
+    api_version: msgspec.Raw = msgspec.field(name="apiVersion", default=msgspec.Raw(b"null"))
+    metadata: msgspec.Raw = msgspec.Raw(b"null")
+    spec: Literal["\0"] = "\0"
+
+
+def quick_list(data: bytes, where: str, budget: Budget) -> dict[str, object] | None:
+    """Return a v1 List with its items as text; ``None`` where only the parser can tell.
+
+    That its items are JSON, and no deeper than the parser takes them, is certain.
+
+    Raises
+    ------
+    ParseError
+        If it has too many values.
+    """
+    if not _START.match(data) or _ROUNDED in data or not _is_utf8(data):
+        return None
+    if not budget.allows_text(data):
+        return None
+    try:
+        found = _list_decoder().decode(data)
+        if not all(map(_is_plain, found.items)):
+            return None
+        head = {
+            "kind": found.kind,
+            "apiVersion": from_json(bytes(found.api_version)),
+            "metadata": from_json(bytes(found.metadata)),
+        }
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        return None
+    budget.take_text(data, where)
+    return {**head, "items": found.items}
+
+
+@cache
+def _list_decoder() -> msgspec.json.Decoder[_List]:
+    return msgspec.json.Decoder(_List)
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Say whether all of it is text: msgspec does not look at what it skips."""
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(view[start : start + _PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_plain(item: msgspec.Raw) -> bool:
+    """Say whether the parser would take an item, too, which msgspec has not looked into."""
+    text = bytes(item)
+    if len(text) > _MOST_DIGITS and _DIGITS.search(text):
+        return False
+    return text.count(b"{") + text.count(b"[") <= _DEEPEST
+
+
+def quick_facts(item: msgspec.Raw) -> Facts | None:
+    """Return the facts of a workload; ``None`` for other objects, and where facts tell too little.
+
+    It has nothing that a model would refuse.
+    """
+    try:
+        found: Any = _workload_decoder().decode(item)
+    except msgspec.ValidationError:
+        return None
+    return _facts(found, item) if memoryview(item).nbytes < _LONGEST else None
+
+
+@cache
+def _workload_decoder() -> msgspec.json.Decoder[Any]:
+    text = struct_of(Workload)
+    version = Literal["kueue.x-k8s.io/v1beta1", "kueue.x-k8s.io/v1beta2"]
+    fields = [("kind", Literal["Workload"]), ("apiVersion", version)]
+    whole = msgspec.defstruct("Read", fields, bases=(text,), kw_only=True)
+    return msgspec.json.Decoder(whole)
+
+
+class _Run(NamedTuple):
+    """What the conditions say of its run."""
+
+    reserved: bool
+    reserved_at: datetime | None
+    ready_at: datetime | None
+    finished: bool
+    newest: datetime | None
+
+
+def _run(conditions: Sequence[Any]) -> _Run | None:
+    """Read the conditions; ``None`` if it was evicted, or one stands twice."""
+    found: dict[str, datetime | None] = {}
+    newest: datetime | None = None
+    for one in conditions:
+        moment = one.last_transition_time
+        if moment is not None:
+            if moment.tzinfo is not UTC or moment.microsecond:
+                return None
+            if newest is None or moment > newest:
+                newest = moment
+        if one.status == "True":
+            found[one.type] = moment
+    if len({one.type for one in conditions}) < len(conditions) or not _UNUSUAL.isdisjoint(found):
+        return None
+    reserved_at, ready_at = found.get("QuotaReserved"), found.get("PodsReady")
+    return _Run("QuotaReserved" in found, reserved_at, ready_at, "Finished" in found, newest)
+
+
+def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a generated type
+    metadata, spec, status = found.metadata, found.spec, found.status
+    namespace, created = metadata.namespace, metadata.creation_timestamp
+    run = _run(status.conditions or () if status else ())
+    if not namespace or spec is None or run is None:
+        return None
+    if created is not None and (created.tzinfo is not UTC or created.microsecond):
+        return None
+    if spec.priority is None and (spec.priority_class or spec.priorityClassName):
+        return None
+    if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):
+        return None
+    if status and status.reclaimable_pods:
+        return None
+    admission = status.admission if status else None
+    active = spec.active is not False
+    pod_sets, annotations = spec.pod_sets or (), metadata.annotations
+    stats = status.scheduling_stats if status else None
+    key = f"{namespace}/{metadata.name}"
+    holds = run.reserved and admission is not None
+    return Facts(
+        key,
+        namespace,
+        metadata.uid or "",
+        spec.queue_name or "",
+        spec.priority or 0,
+        annotations.get(BOOST_ANNOTATION) if annotations else None,
+        created,
+        admission.cluster_queue if admission else "",
+        holds and active and not run.finished,
+        active and not holds and not run.finished,
+        run.reserved,
+        run.reserved_at,
+        run.ready_at or run.reserved_at,
+        _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
+        _counts(pod_sets),
+        tuple([_held(one) for one in admission.pod_set_assignments or ()]) if admission else (),
+        item,
+        created if run.newest is None else max(created or run.newest, run.newest),
+    )
+
+
+def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:
+    """Return the pods of each podset; equal ones are one object."""
+    if len(pod_sets) == 1:
+        return _shared(pod_sets[0].name, pod_sets[0].count)
+    return tuple([pair for one in pod_sets for pair in _shared(one.name, one.count)])
+
+
+@lru_cache(maxsize=4096)
+def _shared(name: str | None, count: int | None) -> tuple[tuple[str, int], ...]:
+    return ((name or MAIN, 1 if count is None else count),)
+
+
+def _remarks(
+    key: str,
+    annotations: Mapping[str, str] | None,
+    stats: Any,  # noqa: ANN401 - a generated type
+    pod_sets: Iterable[Any],
+) -> Remarks | None:
+    evictions = stats.evictions or () if stats else ()
+    graces = [
+        one.template.spec.termination_grace_s if one.template and one.template.spec else None
+        for one in pod_sets
+    ]
+    return remarks_of(
+        key, annotations or {}, [(one.reason or "", one.count or 0) for one in evictions], graces
+    )
+
+
+@lru_cache(maxsize=4096)
+def _layout(name: str, flavors: tuple[tuple[str, str], ...], resources: tuple[str, ...]) -> Layout:
+    frs = dict(flavors)
+    held = tuple([(frs.get(resource, ""), resource) for resource in resources])
+    return Layout(name, flavors, held)
+
+
+@lru_cache(maxsize=65536)
+def _units(resource: str, amount: str | int) -> int:
+    return to_units(parse_quantity(str(amount)), resource)
+
+
+def _held(assigned: Any) -> Held:  # noqa: ANN401 - a generated type
+    usage, flavors = assigned.resource_usage or {}, assigned.flavors or {}
+    layout = _layout(assigned.name or MAIN, tuple(flavors.items()), tuple(usage))
+    amounts = tuple([_units(resource, amount) for resource, amount in usage.items()])
+    return Held(layout, assigned.count, amounts)
+
+
+def read_workload(text: Text) -> Workload:
+    """Make the object of a text of which there are facts."""
+    found = Workload.model_validate(from_json(bytes(text), allow_inf_nan=False))
+    found.slim()
+    return found
+
+
+def read_item(item: msgspec.Raw) -> object:
+    """Return the JSON value of an item of a list."""
+    return from_json(bytes(item), allow_inf_nan=False)

@@ -1,0 +1,159 @@
+"""The schema once more, for a fast reader: what it takes is right, what it refuses may be, too.
+
+msgspec checks JSON text while it parses it, without a tree of dictionaries in between. Its types
+are made here from the models of ``planner.state``, so that there is one schema. They take less than
+the models do: what they refuse is read again by those, which know what is wrong with it, and where.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+import annotated_types
+import msgspec
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    PlainSerializer,
+    Strict,
+    StringConstraints,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic.fields import FieldInfo
+
+from planner.state.base import Amount, Quantity, Time
+from planner.state.workload import WorkloadSpec
+
+_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
+_LONGEST: Final = 64
+_LARGEST: Final = 2**62
+_QUANTITY: Final = (
+    Annotated[str, msgspec.Meta(pattern=r"\A[+-]?" + _NUMBER, max_length=_LONGEST)]
+    | Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
+)
+_AMOUNT: Final = (
+    Annotated[str, msgspec.Meta(pattern=r"\A\+?" + _NUMBER, max_length=_LONGEST)]
+    | Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
+)
+"""Checked by their form: a call of Python for each would take longer than all the rest."""
+_TIME: Final = Annotated[datetime, msgspec.Meta(tz=True)]
+_TRAP: Final = Literal["\0"]
+"""No JSON of any cluster: a field of that type is refused, and read by the model."""
+
+
+def _validator(kind: Any) -> Any:  # noqa: ANN401 - a function of any kind
+    """Return the function that reads a scalar of the schema."""
+    return next(one.func for one in get_args(kind) if isinstance(one, BeforeValidator))
+
+
+_READ_BY: Final[Mapping[Any, Any]] = {
+    _validator(Amount): _AMOUNT,
+    _validator(Quantity): _QUANTITY,
+    _validator(Time): _TIME,
+}
+_MORE: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
+    WorkloadSpec: {
+        "priorityClassName": Annotated[str, msgspec.Meta(max_length=253)],
+        "priorityClassSource": str,
+    },
+}
+"""Fields that a validator of a model takes, so that no field of its own shows them."""
+_HARMLESS: Final = frozenset({"planner.state.base", "planner.state.sharing"})
+"""Where validators stand that only leave out, or share, what the type refuses or takes."""
+
+
+@cache
+def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
+    """Return the type of msgspec that stands for a model; its fields have the model's names.
+
+    Raises
+    ------
+    TypeError
+        If the model has a field of which nothing here says how to check it.
+    """
+    fields: list[tuple[str, Any, Any]] = []
+    names: dict[str, str] = {}
+    for name, info in model.model_fields.items():
+        first, *others = _written(name, info)
+        kind = _checked(info.annotation, info.metadata)
+        if info.is_required():
+            fields.append((name, kind, msgspec.NODEFAULT))
+        else:  # null counts as absent, as for the model
+            fields.append((name, kind | None, None))
+        names[name] = first
+        for other in others:
+            trap = f"other_{len(fields)}"
+            fields.append((trap, _TRAP, ""))
+            names[trap] = other
+    fields += [(name, kind, "") for name, kind in _MORE.get(model, {}).items()]
+    return msgspec.defstruct(f"{model.__name__}Text", fields, rename=names, gc=False)
+
+
+def _written(name: str, info: FieldInfo) -> list[str]:
+    """Return the names under which a field is read: the one in dumps first."""
+    choices = info.validation_alias
+    written = [name]
+    if isinstance(choices, str):
+        written = [choices, name]
+    elif isinstance(choices, AliasChoices):
+        written = [*(one for one in choices.choices if isinstance(one, str)), name]
+    return list(dict.fromkeys(written))
+
+
+def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation
+    """Return the type of msgspec for an annotation and what stands beside it."""
+    bounds: dict[str, Any] = {}
+    for note in _flat(notes):
+        match note:
+            case BeforeValidator() if note.func in _READ_BY:
+                return _READ_BY[note.func]
+            case BeforeValidator() | WrapValidator() if note.func.__module__ in _HARMLESS:
+                pass
+            case StringConstraints():
+                bounds |= {"min_length": note.min_length, "max_length": note.max_length}
+            case annotated_types.Ge():
+                bounds["ge"] = note.ge
+            case annotated_types.Le():
+                bounds["le"] = note.le
+            case Strict() | PlainSerializer() | WithJsonSchema():
+                pass
+            case _:
+                raise TypeError(note)
+    found = _plain(kind)
+    return Annotated[found, msgspec.Meta(**bounds)] if bounds else found
+
+
+def _flat(notes: Iterable[Any]) -> Iterator[Any]:
+    for note in notes:
+        if isinstance(note, FieldInfo):
+            yield from _flat(note.metadata)
+        else:
+            yield note
+
+
+def _plain(kind: Any) -> Any:  # noqa: ANN401 - any annotation
+    arguments = get_args(kind)
+    match get_origin(kind):
+        case None if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return struct_of(kind)
+        case _ if kind in {str, int, bool, NoneType} or get_origin(kind) is Literal:
+            return kind
+        case _ if get_origin(kind) is Annotated:
+            return _checked(arguments[0], arguments[1:])
+        case builtins.tuple:
+            return tuple[_checked(arguments[0]), ...]  # type: ignore[misc] # made as it runs
+        case builtins.dict:
+            return dict[str, _checked(arguments[1])]  # type: ignore[misc] # made as it runs
+        case typing.Union | types.UnionType:
+            return Union[tuple(_checked(one) for one in arguments)]  # noqa: UP007 - of a list
+        case _:
+            raise TypeError(kind)

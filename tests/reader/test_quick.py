@@ -1,0 +1,284 @@
+"""Two readers of one schema: the fast one gives what the other gives, or leaves it to that."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+import pickle
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from planner.errors import InputError
+from planner.quota.snapshot import Admitted, build_snapshot
+from planner.reader import Ignored, Source, read_loaded
+from planner.reader.source import Text
+from planner.state import State, Workloads
+from planner.state.workloads import Facts
+from tests.cluster import at, pending, queue, running
+from tests.fuzz import octets, structure
+from tests.recorded import path_of
+
+FILES = ("edge", "flavors", "classical-hier", "small-edge", "fair-flat", "preempted", "reclaimable")
+INPUTS = int(os.environ.get("PLANNER_TEST_READERS") or 400)
+ODD: tuple[Any, ...] = (
+    *("", "x", "-1", "1Gib", "1e3", "+1", ".5", "5.", "1E", "0x1", "٣", "1\n", " 1", "9" * 65),
+    *("1E+3", "-0", "2026-03-08T21:06:00Z", "2026-03-08t21:06:00z", "2026-03-08 21:06:00Z"),
+    *("2026-03-08T21:06:00.9999999Z", "2026-03-08T21:06:00.5Z", "2026-03-08T22:06:00+01:00"),
+    *(
+        "2026-03-08T21:06:00",
+        "2026-W10-7T21:06:00Z",
+        "20260308T210600.000Z",
+        "2026-02-30T00:00:00Z",
+    ),
+    *(None, True, 0, 1, -1, 1.0, 0.5, 2**31, 2**63, 10**30, [], {}, [None], {"a": None}, [{}]),
+    *("True", "False", "Evicted", "QuotaReserved", "Finished", "main", "v" * 254, "\ud83d\ude00"),
+)
+
+
+def read(data: bytes, *, explaining: bool) -> State | str:
+    """Return the state of a text, or the message about it; only the other reader finds the rest."""
+    source = Source("dump", (Text("dump", data),), "digest")
+    try:
+        state = read_loaded(source, ignored=Ignored() if explaining else None)
+    except InputError as error:
+        return f"{type(error).__name__}: {error}"
+    assert isinstance(state, State)
+    return state
+
+
+def seen(state: State) -> Any:
+    """Return what a decision sees of who runs and who waits."""
+    snapshot = build_snapshot(state, state.now)
+
+    def told(one: Admitted) -> Any:
+        return one._replace(workloads=(), place=0), one.workload
+
+    running_ = {node: [told(one) for one in some] for node, some in snapshot.admitted.items()}
+    return running_, dict(snapshot.waiting), snapshot.usage.amount, list(snapshot.fr_index)
+
+
+def agree(data: bytes) -> State | None:
+    """Compare the two readers; return the state, if there is one."""
+    quick, slow = read(data, explaining=False), read(data, explaining=True)
+    if isinstance(quick, str) or isinstance(slow, str):
+        assert quick == slow
+        return None
+    assert quick == slow
+    pairs = zip(quick.workloads.entries, slow.workloads, strict=True)
+    for entry, whole in pairs:
+        assert entry.is_pending == whole.is_pending
+        assert entry.holds_quota == whole.holds_quota
+        told = entry.key, entry.namespace, entry.queue_name, entry.admitted_by, entry.parent_uid
+        assert told == (
+            *(whole.key, whole.namespace, whole.queue_name),
+            *(whole.admitted_by, whole.parent_uid),
+        )
+    for one in slow.cluster_queues:
+        assert [*quick.workloads.held_in(one.name)] == [*slow.workloads.held_in(one.name)]
+    try:
+        expected = seen(slow)
+    except InputError as error:
+        with pytest.raises(type(error)):
+            seen(quick)
+    else:
+        assert seen(quick) == expected
+    return quick
+
+
+def listed(*objects: Any, **more: Any) -> bytes:
+    """Return the text of a List."""
+    items = [each for one in objects for each in (one if isinstance(one, list) else [one])]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items, **more}).encode()
+
+
+def facts_in(state: State | None) -> int:
+    """Count the workloads of which there are facts."""
+    assert state is not None
+    return sum(isinstance(one, Facts) for one in state.workloads.entries)
+
+
+@cache
+def recorded() -> list[list[Any]]:
+    """Return the objects of a few instances of each recorded file."""
+    found = []
+    for name in FILES:
+        path = path_of(name)
+        if path is not None:
+            with gzip.open(path, "rt", encoding="utf-8") as lines:
+                some = [json.loads(line) for _, line in zip(range(12), lines, strict=False)]
+            found += [one["state"]["items"] for one in some]
+    if not found:
+        pytest.skip("no recorded answers: set PLANNER_CONFORMANCE to their folder")
+    return found
+
+
+def test_what_runs_and_what_waits_is_told_in_facts() -> None:
+    state = agree(listed(queue("a", 2), running("r", "a", 2), pending("p", 1)))
+    assert facts_in(state) == 2
+
+
+def unusual() -> Iterator[Any]:
+    """Yield changes after which facts would not tell enough."""
+    evicted = {"type": "Evicted", "status": "True", "lastTransitionTime": at(1), "reason": "x"}
+    yield lambda one: one["status"]["conditions"].append(evicted)
+    yield lambda one: one["status"]["conditions"].append({**evicted, "type": "Preempted"})
+    yield lambda one: one["status"]["conditions"].append(one["status"]["conditions"][0])
+    yield lambda one: one["status"].update(reclaimablePods=[{"name": "main", "count": 1}])
+    yield lambda one: one["metadata"].pop("namespace")
+    yield lambda one: one["metadata"].update(ownerReferences=[{"kind": "Workload", "uid": "u"}])
+    yield lambda one: (one["spec"].pop("priority"), one["spec"].update(priorityClassName="high"))
+    yield lambda one: one["metadata"].update(creationTimestamp="2026-03-08T22:06:00+01:00")
+    yield lambda one: one["spec"].update(queue_name="by our own name")
+
+
+@pytest.mark.parametrize("change", [*unusual()])
+def test_what_is_unusual_is_an_object(change: Any) -> None:
+    (one,) = running("r", "a", 2)
+    change(one)
+    assert facts_in(agree(listed(queue("a", 2), one))) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one["status"]["conditions"].append({"type": "Evicted", "status": "False"}),
+        lambda one: one["status"]["conditions"].append({"type": "Finished", "status": "True"}),
+        lambda one: one["status"]["conditions"][0].pop("lastTransitionTime", None),
+        lambda one: one["spec"].update(active=False),
+        lambda one: one["spec"].pop("priority", None),
+        lambda one: one["status"].update(schedulingStats={"evictions": [{"reason": "Preempted"}]}),
+        lambda one: one["metadata"].update(annotations={"preemption-planner.io/tier": "last"}),
+        lambda one: one["metadata"].update(annotations={"kueue.x-k8s.io/priority-boost": "7"}),
+        lambda one: one["metadata"].update(annotations={"other": "x"}, labels=None),
+        lambda one: one["metadata"].update(ownerReferences=[{"kind": "Job", "controller": True}]),
+        lambda one: one["status"]["admission"]["podSetAssignments"][0].pop("count", None),
+        lambda one: one["status"]["admission"]["podSetAssignments"][0].update(count=5),
+        lambda one: one["status"]["admission"].update(clusterQueue="nowhere"),
+        lambda one: one.update(unread={"a": [1, {"b": "\u00e9"}]}),
+    ],
+)
+def test_all_else_is_told_in_facts(change: Any) -> None:
+    (one,) = running("r", "a", 2)
+    change(one)
+    assert facts_in(agree(listed(queue("a", 2), one))) == 1
+
+
+HOSTILE = (
+    b'{"kind":"List","items":[' + b"[" * 300 + b"]" * 300 + b"]}",
+    b'{"kind":"List","items":[{"kind":"Workload","z":' + b"[" * 198 + b"]" * 198 + b"}]}",
+    b'{"kind":"List","items":[{"kind":"Workload","z":' + b"9" * 5000 + b"}]}",
+    b'{"kind":"List","items":[{"kind":"Workload","z":"\xff"}]}',
+    b'{"kind":"List","items":[{"kind":"Workload","z":"\xc3("}]}',
+    b'{"kind":"List","items":[{"kind":"Workload","z":"\\ud800"}]}',
+    b'{"kind":"List","items":[{"kind":"Workload","z":1e400}]}',
+    b'{"kind":"List","items":[{"kind":"Workload","z":NaN}]}',
+    b'{"kind":"List","items":[1]}',
+    b'{"kind":"List","items":[null]}',
+    b'{"kind":"List","items":[[{"kind":"x"}]]}',
+    b'{"kind":"List","items":[{"kind":"List","items":[{"kind":"x"}]}]}',
+    b'{"kind":"List","items":{}}',
+    b'{"kind":"List","items":null}',
+    b'{"kind":"List"}',
+    b'{"kind":"List","spec":{},"items":[]}',
+    b'{"kind":"List","spec":null,"items":[]}',
+    b'{"kind":"List","items":[],"items":[{"kind":"x"}]}',
+    b'{"kind":"List","items":[]} {"kind":"List","items":[]}',
+    b'{"kind":"List","items":[]}]',
+    b'{"kind":"List","items":[{"kind":"Workload","kind":"x"}]}',
+    b'{"kind":"List","metadata":{"annotations":{"preemption-planner.io/taken-at":3}},"items":[]}',
+)
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_hostile_texts_are_told_of_alike(data: bytes) -> None:
+    agree(data)
+
+
+def test_one_that_stands_twice_is_told_of_alike() -> None:
+    text = listed(queue("a", 2), running("r", "a", 2), running("r", "a", 1))
+    assert "stands twice" in str(read(text, explaining=False))
+    agree(text)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 3))
+@example(0, 1)
+def test_damaged_dumps(seed: int, times: int) -> None:
+    damaged(seed, times)
+
+
+def test_many_damaged_dumps() -> None:
+    """PLANNER_TEST_READERS says how many."""
+    facts = sum(damaged(-seed, 1 + seed % 3) for seed in range(1, INPUTS + 1))
+    assert facts > INPUTS, "most workloads must be told in facts"
+
+
+def damaged(seed: int, times: int) -> int:
+    """Compare the readers on a damaged dump; return of how many workloads there are facts."""
+    chance = random.Random(seed)  # noqa: S311 - no secret depends on it
+    items = copy.deepcopy(chance.choice(recorded()))
+    workloads = [one for one in items if one["kind"] == "Workload"]
+    for _ in range(times):
+        if chance.random() < 0.5:
+            places = structure.places(chance.choice(workloads))
+            container, key = chance.choice(places)
+            container[key] = copy.deepcopy(chance.choice(ODD))
+        else:
+            items = structure.damage(items, chance)
+            if not isinstance(items, list):
+                break
+            workloads = [one for one in items if isinstance(one, dict) and one] or [{"x": 1}]
+    data = octets.as_json({"apiVersion": "v1", "kind": "List", "items": items}, chance)
+    if chance.random() < 0.3:
+        data = octets.damage(data, chance)
+    state = agree(data)
+    return 0 if state is None else facts_in(state)
+
+
+def test_the_recorded_states_are_read_alike() -> None:
+    for items in recorded():
+        assert agree(listed(items)) is not None
+
+
+def test_workloads_are_a_sequence() -> None:
+    data = listed(queue("a", 2), running("r", "a", 2), running("s", "a", 1), pending("p", 1))
+    state = read(data, explaining=False)
+    assert isinstance(state, State)
+    found = state.workloads
+    assert [one.key for one in found] == [*found.keys] == ["ns/r", "ns/s", "ns/pending"]
+    assert found[0] is found[0] is found[-3]
+    assert found[1:] == tuple(found)[1:]
+    assert found == tuple(found)
+    assert found != tuple(found)[1:]
+    assert found.find("ns/s") is found[1]
+    assert found.find("ns/x") is None
+    assert [one.key for one in found.pending()] == ["ns/pending"]
+    assert found.without({"ns/r"}).keys == ["ns/s", "ns/pending"]
+    assert found.plus([found[0]]).keys == ["ns/r", "ns/s", "ns/pending", "ns/r"]
+    with pytest.raises(IndexError):
+        found[3]
+    assert pickle.loads(pickle.dumps(state)) == state  # noqa: S301 - our own
+    assert copy.deepcopy(state) == state
+    assert State.model_validate_json(state.model_dump_json()) == state
+
+
+def test_one_is_edited_and_the_others_are_not_made() -> None:
+    state = read(listed(running("r", "a", 2), running("s", "a", 1)), explaining=False)
+    assert isinstance(state, State)
+    spec = {"active": False}
+
+    def off(one: Any) -> Any:
+        return one.model_copy(update={"spec": one.spec.model_copy(update=spec)})
+
+    found = state.workloads.edited({"ns/s"}, off)
+    assert isinstance(found, Workloads)
+    assert [isinstance(one, Facts) for one in found.entries] == [True, False]
+    assert [one.spec.active for one in found] == [True, False]
+    assert found.entries[0] is state.workloads.entries[0]
