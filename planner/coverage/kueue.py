@@ -12,10 +12,11 @@ from typing import Final
 
 from planner.coverage import evidence
 from planner.coverage.features import PREEMPTION_CONFIG, TOPOLOGY
+from planner.coverage.remarks import remarks
 from planner.plan import Plan, Uncovered
 from planner.quota.activity import MULTIKUEUE, Activity
 from planner.quota.devices import Devices
-from planner.state import ClusterQueue, State, Workload
+from planner.state import ClusterQueue, LocalQueue, State, Workload
 
 _CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")
 
@@ -45,11 +46,14 @@ class KueueCoverage:
         return {one.key: one for one in self.state.workloads}
 
     @cached_property
-    def _queues(self) -> dict[tuple[str, str], ClusterQueue]:
-        """The ClusterQueues by the namespaces and names of their LocalQueues."""
+    def _queues(self) -> dict[tuple[str, str], tuple[LocalQueue, ClusterQueue]]:
+        """The LocalQueues by namespace and name, each with its ClusterQueue."""
         queues = {queue.name: queue for queue in self.state.cluster_queues}
         return {
-            (local.metadata.namespace, local.metadata.name): queues[local.spec.cluster_queue]
+            (local.metadata.namespace, local.metadata.name): (
+                local,
+                queues[local.spec.cluster_queue],
+            )
             for local in self.state.local_queues
             if local.spec.cluster_queue in queues
         }
@@ -59,7 +63,17 @@ class KueueCoverage:
         return found if found is not None and found.is_pending else None
 
     def _queue_of(self, workload: Workload) -> ClusterQueue | None:
-        return self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+        found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+        return None if found is None else found[1]
+
+    def _open_or_not(self, workload: Workload) -> Iterator[Uncovered]:
+        """Yield where the queues that a workload waits in say otherwise than their objects."""
+        found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+        if found is not None:
+            local, queue = found
+            why = self._activity.inactive.get(queue.name)
+            yield from evidence.activity(queue, why)
+            yield from evidence.local_queue(local, queue, why)
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload ``namespace/name``, not modelled."""
@@ -73,7 +87,8 @@ class KueueCoverage:
         if queue is not None:
             topology = tuple(self._topology(workload, queue))
             found += topology or evidence.nodes(workload)
-            found += evidence.activity(queue, self._activity.inactive.get(queue.name))
+            found += self._open_or_not(workload)
+            found += evidence.slices(self.state, workload, queue)
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
@@ -84,11 +99,12 @@ class KueueCoverage:
             queue = self._queue_of(workload) if workload.is_pending else None
             if queue is None:
                 continue
-            place = queue.name, bool(_asking_for_topology(workload))
+            local = workload.metadata.namespace, workload.spec.queue_name
+            place = *local, bool(_asking_for_topology(workload))
             if place not in seen:
                 seen.add(place)
                 found += self._topology(workload, queue)
-                found += evidence.activity(queue, self._activity.inactive.get(queue.name))
+                found += self._open_or_not(workload)
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
@@ -102,7 +118,7 @@ class KueueCoverage:
         queue = None if workload is None else self._queue_of(workload)
         if workload is None or queue is None:
             return ()
-        found = list(evidence.remarks(self.state, workload, queue))
+        found = list(remarks(self.state, workload, queue))
         if self._leaves_it_to_workers(queue):
             found.append("MultiKueue: victims in the clusters of workers are out of reach here")
         return tuple(found)
