@@ -90,7 +90,7 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
     Where these could not be worked out, Kueue's own are what counts.
     """
     recorded = {one.name: one.resources for one in workload.status.resource_requests}
-    if not recorded or charges.recorded:
+    if not recorded or charges.lacking:
         return
     namespace = workload.metadata.namespace
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
@@ -100,14 +100,20 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
             continue
         theirs = {name: to_units(nano, name) for name, nano in recorded[pods.name].items()}
         theirs, ours = _counted(theirs), _counted(pods.totals)
-        if theirs != ours:
-            yield REQUESTS.found(
-                [f"podset {pods.name} of {workload.key}"],
-                f"status.resourceRequests says {_amounts(theirs)}, its template and the "
-                f"Configuration make {_amounts(ours)}: a transformation, a prefix, an overhead, a "
-                "LimitRange or a device class is not in the state",
-                "contradiction",
-            )
+        if theirs == ours:
+            continue
+        cause = (
+            f"status.resourceRequests says {_amounts(theirs)}, its template and the Configuration "
+            f"make {_amounts(ours)}: a transformation, a prefix, an overhead, a LimitRange or a "
+            "device class is not in the state"
+        )
+        if charges.recorded:
+            cause = f"{cause}; what Kueue recorded is counted"
+        yield REQUESTS.found(
+            [f"podset {pods.name} of {workload.key}"],
+            cause,
+            "assumed" if charges.recorded else "contradiction",
+        )
 
 
 def _counted(totals: Mapping[str, int]) -> dict[str, int]:

@@ -6,16 +6,17 @@ topology, say, is asked of flavors that it could get, not of all there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
 from planner.coverage import evidence
-from planner.coverage.features import PREEMPTION_CONFIG, TOPOLOGY
+from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.coverage.remarks import remarks
 from planner.plan import Plan, Uncovered
 from planner.quota.activity import MULTIKUEUE, Activity
 from planner.quota.devices import Devices
+from planner.quota.slices import names_replaced
 from planner.state import ClusterQueue, LocalQueue, State, Workload
 
 _CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")
@@ -156,6 +157,19 @@ class KueueCoverage:
         ]
         if there and self.state.configuration.feature_gates.get("ConfigurablePreemptions", False):
             yield PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on")
+
+
+def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:
+    """Yield the slices among workloads that a joint plan has left out: it decides on none."""
+    named = {
+        one.key
+        for one in state.workloads
+        if one.is_pending and names_replaced(one, state.configuration)
+    }
+    found = [f"Workload {key}" for key in keys if key in named]
+    if found:
+        said = f"{found[0]} waits and replaces a slice: joint plans leave that out"
+        yield SLICES.found(found, said)
 
 
 def _asking_for_topology(workload: Workload) -> list[str]:

@@ -37,6 +37,77 @@ def found(plan: Plan) -> list[tuple[str, str]]:
     return [(one.feature, one.kind) for one in plan.coverage]
 
 
+def transformed() -> dict[str, Object]:
+    """Return a cluster that transforms gpus to credits, by a Configuration that is not there."""
+    objects = dump(configuration())
+    group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
+    group["coveredResources"] = ["credits"]
+    group["flavors"][0]["resources"] = [{"name": "credits", "nominalQuota": "10"}]
+    for name, held in (("one", "4"), ("two", "6")):
+        admission = objects[f"Workload {name}"]["status"]["admission"]
+        admission["podSetAssignments"][0] |= {
+            "flavors": {"credits": "default"},
+            "resourceUsage": {"credits": held},
+        }
+    requests = [{"name": "main", "resources": {"credits": "5"}}]
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    return objects
+
+
+def test_the_plan_by_the_requests_that_kueue_recorded_is_told() -> None:
+    """E1: by its template the workload asks for gpus, of which the queue has none."""
+    plan = solved(transformed())
+    assert (plan.status, plan.proved, plan.requests) == ("conditional", "infeasible", "template")
+    told = next(note for note in plan.notes if "--requests recorded" in note)
+    assert "evicting 1 workload makes room" in told
+    assert "ns/two" in told
+
+
+def test_plans_by_the_requests_that_kueue_recorded() -> None:
+    """E1: 10 credits, all held; 5 are asked for, which only the one that holds 6 can give alone."""
+    value = {"kind": "List", "apiVersion": "v1", "items": list(transformed().values())}
+    state = read_objects(value, where="test", now=NOW, requests="recorded")
+    plan = planner.solve(state, PENDING)
+    assert (plan.status, plan.proved, plan.requests) == ("conditional", "optimal", "recorded")
+    assert found(plan) == [("requests", "assumed")]
+    assert "credits 5" in plan.coverage[0].evidence
+    assert "gpu 2" in plan.coverage[0].evidence
+    assert plan.keys == ("ns/two",)
+    assert [one.requested for one in plan.demand] == [5]
+    assert not any("--requests recorded" in note for note in plan.notes)
+    assert planner.verify(state, plan).accepted
+    assert planner.check(state, plan).accepted
+    assert planner.solve(state, PENDING, assume="quota").status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [{"name": "main", "resources": {"gpu": "2"}}],
+        [{"name": "main", "resources": {"gpu": "2", "pods": "7"}}],
+        [{"name": "another", "resources": {"gpu": "4"}}],
+    ],
+)
+def test_recorded_requests_that_say_the_same_or_are_of_others(requests: list[Object]) -> None:
+    """With the same numbers, or none for its podsets, nothing is different."""
+    objects = dump(configuration())
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    value = {"kind": "List", "apiVersion": "v1", "items": list(objects.values())}
+    state = read_objects(value, where="test", now=NOW, requests="recorded")
+    for plan in (solved(objects), planner.solve(state, PENDING)):
+        assert (plan.status, plan.coverage, plan.notes) == ("optimal", (), ())
+        assert [one.requested for one in plan.demand] == [2]
+
+
+def test_no_plan_by_the_recorded_requests_is_told_too() -> None:
+    objects = dump(configuration())
+    requests = [{"name": "main", "resources": {"gpu": "9"}}]
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    plan = solved(objects)
+    assert plan.proved == "optimal"
+    assert any(note.startswith("by the requests that Kueue recorded: ") for note in plan.notes)
+
+
 def test_nothing_is_said_where_all_agree() -> None:
     objects = dump(configuration())
     objects["ClusterQueue a"]["status"] = {
