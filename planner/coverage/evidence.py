@@ -171,7 +171,9 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
     held = set[str]()
     here = f"it replaces {key}, which is not in the state" if key else "it replaces no slice"
     if old is not None:
-        held = _flavors_of(old, queue, workload.metadata.namespace)
+        own = old.metadata.namespace == workload.metadata.namespace
+        if own or not state.configuration.rules.replaces_in_own_namespace:
+            held = _flavors_of(old, queue)
         named = ", ".join(sorted(held)) or "nothing"
         here = f"the slice {key}, which it replaces, holds {named} in ClusterQueue {queue.name}"
     for flavor, refused in said.items():
@@ -185,11 +187,10 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
             )
 
 
-def _flavors_of(old: Workload, queue: ClusterQueue, namespace: str) -> set[str]:
+def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
     """Return the flavors that a replaced slice holds; none if Kueue would not take it for one."""
     admission = old.status.admission
-    ours = old.admitted_by == queue.name and old.metadata.namespace == namespace
-    if admission is None or not ours or not old.holds_quota:
+    if admission is None or old.admitted_by != queue.name or not old.holds_quota:
         return set()
     return {name for pods in admission.pod_set_assignments for name in pods.flavors.values()}
 
