@@ -26,6 +26,10 @@ class PlannerError(Exception):
         """Its message, harmless on any terminal: it may quote what anybody wrote."""
         return "\n".join(map(_printable, super().__str__().split("\n")))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Come out of a pickle as it went in: its text is made of fields, not the other way."""
+        return _remade, (type(self), self.args), self.__dict__
+
 
 class InputError(PlannerError):
     """Input which cannot be used: says where, what was found, what was expected, and a hint.
@@ -81,6 +85,11 @@ class InternalError(PlannerError):
     """A bug of ours: for instance a plan that failed its own verification."""
 
     exit_code: ClassVar[int] = 70
+
+
+def _remade(kind: type[PlannerError], arguments: tuple[object, ...]) -> PlannerError:
+    """Make an error anew without its ``__init__``, whose parameters nobody keeps."""
+    return kind.__new__(kind, *arguments)
 
 
 def _printable(line: str) -> str:

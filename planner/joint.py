@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from planner.coverage.answer import covered_joint
+from planner.coverage.kueue import waiting_slices
 from planner.errors import InputError, UnsupportedError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
@@ -57,7 +58,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         If a workload, the objective or a cost cannot be used, or nothing is pending.
     UnsupportedError
         If the state is one of YuniKorn, more than 200 are pending, a named workload may be
-        admitted with fewer pods, or the objective counts what a joint plan does not know.
+        admitted with fewer pods or replaces a slice, or the objective counts what a joint plan does
+        not know.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
@@ -77,4 +79,5 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         plan = solve_together(ask_of_all(state, snapshot, known), profile, deadline)
     else:
         plan = solve_together(ask(state, snapshot, pending, known), profile, deadline)
-    return covered_joint(state, plan, assume)
+    skipped = waiting_slices(state, [one.workload for one in plan.skipped])
+    return covered_joint(state, plan, assume, skipped)

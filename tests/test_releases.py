@@ -5,10 +5,18 @@ from pathlib import Path
 
 import pytest
 
+import planner
 from planner.commands.replay import replay
+from planner.quota.activity import MULTIKUEUE, PROVISIONING, Activity
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.reference.kueue.decision import decide
 from planner.state.configuration import FEATURE_GATES, Configuration
 from planner.state.release import SWITCHES, Rules, find_release, newest_first
+from tests.cluster import NOW, PENDING, configuration, dump_of, pending, queue
 from tests.conftest import ROOT, recorded_root
+from tests.elastic import Pods, new, old
+from tests.kueue_state import read_objects
 
 SAMPLE = sorted((ROOT / "instances" / "recorded" / "kueue-releases").glob("*.jsonl.gz"))
 SEEN = ("v0.15.8", "v0.16.9", "v0.17.8", "v0.18.6", "v0.19.2")
@@ -40,6 +48,12 @@ def test_every_switch_is_a_rule() -> None:
         ("clamps_reclaimable", "0.18.2", "0.18.3"),
         ("transforms_apart", "0.18.4", "0.18.5"),
         ("waits_for_replacement", "0.18.2", "0.18.3"),
+        ("takes_one_kind_of_check", "0.15.8", "0.16.0"),
+        ("counts_slices_once", "0.15.4", "0.15.5"),
+        ("counts_slices_once", "0.16.1", "0.16.2"),
+        ("replaces_in_own_namespace", "0.16.9", "0.17.8"),
+        ("replaces_in_own_namespace", "0.17.7", "0.17.8"),
+        ("replaces_in_own_namespace", "0.18.3", "0.18.4"),
     ],
 )
 def test_the_patch_that_brought_a_rule(switch: str, without: str, first: str) -> None:
@@ -73,6 +87,87 @@ def test_defaults_of_gates(gate: str, defaults: str) -> None:
 def test_the_newest_rules_have_the_defaults_of_the_configuration() -> None:
     newest = Configuration()
     assert {name: newest.gate(name) for name in FEATURE_GATES} == FEATURE_GATES
+
+
+@pytest.mark.parametrize(
+    ("release", "gates", "unmet"),
+    [
+        ("0.18.4", {"FlavorFungibility": False}, 0),
+        ("0.18.5", {"FlavorFungibility": False}, 1),
+        ("0.18.5", {"FlavorFungibility": False, "FlavorFungibilityPreserveScanProgress": False}, 0),
+        ("0.18.6", {"KueueDRAIntegration": False}, 0),
+        ("0.19.2", {"KueueDRAIntegration": False}, 2),
+        ("main", {"KueueDRAIntegration": False, "AllAlpha": True}, 3),
+        ("main", {"AllBeta": False}, 0),
+        ("main", {"AllBeta": False, "KueueDRAIntegrationExtendedResource": True}, 1),
+        ("0.17.8", {"KueueDRAIntegrationExtendedResource": True}, 0),
+        ("main", {}, 0),
+    ],
+)
+def test_gates_that_need_another(release: str, gates: dict[str, bool], unmet: int) -> None:
+    """Written down from docs/semantics/kueue-features.md §9."""
+    assert len([*find_release(release).unmet(gates)]) == unmet
+
+
+def test_a_gate_that_needs_another_is_noted_and_refuses_nothing() -> None:
+    parts = queue("q", 2), pending("q", 2), configuration(featureGates={"FlavorFungibility": False})
+    state = read_objects(dump_of(*parts), where="test", now=NOW)
+    (note,) = [one for one in state.notes if "does not start" in one]
+    assert "FlavorFungibility off" in note
+    assert "FlavorFungibilityPreserveScanProgress is on" in note
+    assert note in planner.solve(state, PENDING).notes
+
+
+@pytest.mark.parametrize(("release", "active"), [("0.15.8", True), ("0.16.0", False)])
+def test_a_queue_with_both_kinds_of_admission_checks(release: str, *, active: bool) -> None:
+    """Switch 29: 0.15 lets it be active."""
+    kinds = {"m": MULTIKUEUE, "p": PROVISIONING}
+    checks = [
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "AdmissionCheck",
+            "metadata": {"name": name},
+            "spec": {"controllerName": controller},
+            "status": {"conditions": [{"type": "Active", "status": "True"}]},
+        }
+        for name, controller in kinds.items()
+    ]
+    value = dump_of(queue("q", 2), pending("q", 2), checks)
+    asked = next(one for one in value["items"] if one["kind"] == "ClusterQueue")
+    asked["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": n} for n in kinds]}
+    state = read_objects(value, where="test", now=NOW, release=release)
+    assert ("q" not in Activity.of(state).inactive) == active
+
+
+ELASTIC = {"featureGates": {"ElasticJobsViaWorkloadSlices": True}}
+
+
+@pytest.mark.parametrize(("release", "asked"), [("0.17.7", 2), ("0.17.8", 6), ("0.18.3", 2)])
+def test_a_slice_of_another_namespace(release: str, asked: int) -> None:
+    """Switch 31: before the rule four of six pods are those of the old slice."""
+    state = read_objects(
+        dump_of(
+            queue("q", 10),
+            old("old", "q", Pods(4), namespace="other"),
+            new("q", Pods(6), replaces="other/old"),
+            configuration(**ELASTIC),
+        ),
+        where="test",
+        now=NOW,
+        release=release,
+    )
+    plan = planner.solve(state, PENDING)
+    assert [one.requested for one in plan.demand] == [asked]
+
+
+@pytest.mark.parametrize(("release", "used"), [("0.16.1", 6), ("0.16.2", 2)])
+def test_what_a_slice_takes_in_a_cycle(release: str, used: int) -> None:
+    """Switch 31: before the rule all six pods of the new slice are added to the usage."""
+    parts = queue("q", 20), old("old", "q", Pods(4)), new("q", Pods(6)), configuration(**ELASTIC)
+    state = read_objects(dump_of(*parts), where="test", now=NOW, release=release)
+    snapshot = take_snapshot(state)
+    decision = decide(snapshot, find_preemptor(state, snapshot, PENDING))
+    assert list(decision.assigned.usage.values()) == [used]
 
 
 def test_groups_of_gates() -> None:

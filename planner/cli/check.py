@@ -74,7 +74,7 @@ def command(given: Given) -> int:
     STATE is what `planner solve` read, PLAN the JSON that it wrote, also with --all; either may be
     - for standard input. Every level of the objective is certified if its tree holds, in exact
     integers, for the inequalities that the state itself gives. A plan for Kueue is judged by the
-    rules of the release that it names.
+    rules of the release that it names, and by the requests that it says it counts.
     """
     if given.state == given.plan == STDIN:
         raise click.UsageError("only one of STATE and PLAN can be standard input")
@@ -91,7 +91,8 @@ def command(given: Given) -> int:
     release = given.release
     if release == AUTO and isinstance(first, Plan) and first.kueue is not None:
         release = first.kueue.release
-    state = given.read(now=first.now if first else None, release=release)
+    requests = first.requests if isinstance(first, Plan) else "template"
+    state = given.read(now=first.now if first else None, release=release, requests=requests)
     with given.naming("costs"):
         checks, codes = _check_each(state, plans, known)
     accepted = len(checks) == len(plans) and all(one.accepted for one in checks)

@@ -19,6 +19,7 @@ from planner.cli.option import (
     page_format_option,
     pending_option,
     release_option,
+    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -72,6 +73,7 @@ STDIN: Final = "-"
     assignment_option,
     alone_laws_option,
     release_option,
+    requests_option,
     max_size_option,
     page_format_option,
     output_option,

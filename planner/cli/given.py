@@ -62,6 +62,8 @@ class Given:
         from planner.reader import read
 
         said = {"now": self._values.get("now"), "release": self.release}
+        if self._values.get("requests") is not None:
+            said["requests"] = self.requests
         return read(self.state, max_bytes=self.limit_of_bytes, **{**said, **how})
 
     def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON

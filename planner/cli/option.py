@@ -253,6 +253,13 @@ release_option = click.option(
     help="Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
     "known. auto: the one that STATE tells, else the newest.",
 )
+requests_option = click.option(
+    "--requests",
+    type=click.Choice(["template", "recorded"]),
+    help="Kueue: what pending workloads ask for: what their pods and the Configuration make "
+    "(template, the default), or what Kueue itself wrote into their status.resourceRequests "
+    "(recorded).",
+)
 max_size_option = click.option(
     "--max-size", metavar="BYTES", type=size, help="How much is read at most, such as 500M."
 )

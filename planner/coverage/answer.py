@@ -97,11 +97,17 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
     return qualified(front.model_copy(update={"points": points}), missing, assume)
 
 
-def covered_joint(state: AnyState, plan: JointPlan, assume: Assume | None = None) -> JointPlan:
-    """Return a joint plan with what it leaves out of any workload that it is for."""
+def covered_joint(
+    state: AnyState,
+    plan: JointPlan,
+    assume: Assume | None = None,
+    besides: Iterable[Uncovered] = (),
+) -> JointPlan:
+    """Return a joint plan with what it leaves out of any workload that it is for, and besides."""
     known = covering(state)
-    each = (known.unmodelled(one.workload) for one in plan.pending)
-    return qualified(plan, tuple(_once(found for some in each for found in some)), assume)
+    each = [known.unmodelled(one.workload) for one in plan.pending]
+    found = _once(one for some in (*each, besides) for one in some)
+    return qualified(plan, tuple(found), assume)
 
 
 def _once(found: Iterable[Uncovered]) -> Iterator[Uncovered]:

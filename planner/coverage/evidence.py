@@ -10,7 +10,7 @@ Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E31.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -22,13 +22,15 @@ from planner.coverage.features import (
     QUEUES,
     QUOTA,
     REQUESTS,
+    SLICES,
     TOPOLOGY,
 )
 from planner.plan import Plan, Uncovered
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
 from planner.quota.devices import Charges
 from planner.quota.request import Defaults, pod_set_requests
-from planner.state import ClusterQueue, State, Workload
+from planner.quota.slices import names_replaced
+from planner.state import ClusterQueue, LocalQueue, State, Workload
 
 SHORTAGE: Final = re.compile(
     r"insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>\S+), "
@@ -38,6 +40,11 @@ SHORTAGE: Final = re.compile(
 
 BEYOND: Final = "> maximum capacity"
 """What Kueue says of a workload that no eviction makes room for (rule E21)."""
+PINNED: Final = re.compile(
+    r"could not assign (?P<refused>\S+) flavor since the original workload is assigned: "
+    r"(?P<flavor>[^\s,;]+)"
+)
+"""What Kueue says of a flavor that the slice to be replaced does not have (rule E22)."""
 NODES_MISSING: Final = re.compile(
     r"topology|supports only TopologyAwareScheduling|does not support TopologyAwareScheduling"
 )
@@ -83,7 +90,7 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
     Where these could not be worked out, Kueue's own are what counts.
     """
     recorded = {one.name: one.resources for one in workload.status.resource_requests}
-    if not recorded or charges.recorded:
+    if not recorded or charges.lacking:
         return
     namespace = workload.metadata.namespace
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
@@ -91,19 +98,30 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
     for pods in made:
         if pods.name not in recorded:
             continue
-        theirs = {name: to_units(nano, name) for name, nano in recorded[pods.name].items() if nano}
-        ours = {name: units for name, units in pods.totals.items() if units}
-        if theirs != ours:
-            yield REQUESTS.found(
-                [f"podset {pods.name} of {workload.key}"],
-                f"status.resourceRequests says {_amounts(theirs)}, its template and the "
-                f"Configuration make {_amounts(ours)}: a transformation, a prefix, an overhead, a "
-                "LimitRange or a device class is not in the state",
-                "contradiction",
-            )
+        theirs = {name: to_units(nano, name) for name, nano in recorded[pods.name].items()}
+        theirs, ours = _counted(theirs), _counted(pods.totals)
+        if theirs == ours:
+            continue
+        cause = (
+            f"status.resourceRequests says {_amounts(theirs)}, its template and the Configuration "
+            f"make {_amounts(ours)}: a transformation, a prefix, an overhead, a LimitRange or a "
+            "device class is not in the state"
+        )
+        if charges.recorded:
+            cause = f"{cause}; what Kueue recorded is counted"
+        yield REQUESTS.found(
+            [f"podset {pods.name} of {workload.key}"],
+            cause,
+            "assumed" if charges.recorded else "contradiction",
+        )
 
 
-def _amounts(units: dict[str, int]) -> str:
+def _counted(totals: Mapping[str, int]) -> dict[str, int]:
+    """Leave out what is 0, and pods: their number is put in anew wherever a queue covers them."""
+    return {name: units for name, units in totals.items() if units and name != "pods"}
+
+
+def _amounts(units: Mapping[str, int]) -> str:
     said = [f"{name} {format_units(amount, name)}" for name, amount in sorted(units.items())]
     return ", ".join(said) or "nothing"
 
@@ -123,9 +141,63 @@ def activity(queue: ClusterQueue, why: str | None) -> Iterator[Uncovered]:
     yield QUEUES.found([f"ClusterQueue {queue.name}"], found, "contradiction")
 
 
+def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iterator[Uncovered]:
+    """Yield E4: a LocalQueue takes nobody in, by its condition, and by the objects it does.
+
+    ``why`` says why its ClusterQueue is inactive by the objects; ``None`` if it is active. What the
+    ClusterQueue says of itself is a contradiction of its own (E2).
+    """
+    said = local.status.condition("Active")
+    own = queue.status.condition("Active")
+    inactive = why is not None or (own is not None and not own.is_true)
+    if said is None or said.status != "False" or local.spec.stop_policy != "None" or inactive:
+        return
+    reason = said.reason or said.message or "no reason given"
+    yield QUEUES.found(
+        [f"LocalQueue {local.metadata.namespace}/{local.metadata.name}"],
+        f"its condition Active is False ({reason}), so that Kueue queues none of its workloads, "
+        f"and by the state it is open and leads to ClusterQueue {queue.name}, which is active",
+        "contradiction",
+    )
+
+
+def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
+    """Yield E22: Kueue keeps a slice in the flavors of an old one, and here there is none such."""
+    said = {found["flavor"]: found["refused"] for found in PINNED.finditer(why_not(workload))}
+    if not said:
+        return
+    key = names_replaced(workload, state.configuration)
+    old = state.workloads.find(key) if key else None
+    held = set[str]()
+    here = f"it replaces {key}, which is not in the state" if key else "it replaces no slice"
+    if old is not None:
+        own = old.metadata.namespace == workload.metadata.namespace
+        if own or not state.configuration.rules.replaces_in_own_namespace:
+            held = _flavors_of(old, queue)
+        named = ", ".join(sorted(held)) or "nothing"
+        here = f"the slice {key}, which it replaces, holds {named} in ClusterQueue {queue.name}"
+    for flavor, refused in said.items():
+        if flavor not in held:
+            yield SLICES.found(
+                [f"Workload {workload.key}"],
+                f"Kueue refused it flavor {refused}, because the slice that it replaces has "
+                f"{flavor}, and by this state {here}: the state has moved, or a gate or the slice "
+                "is not in it",
+                "contradiction",
+            )
+
+
+def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
+    """Return the flavors that a replaced slice holds; none if Kueue would not take it for one."""
+    admission = old.status.admission
+    if admission is None or old.admitted_by != queue.name or not old.holds_quota:
+        return set()
+    return {name for pods in admission.pod_set_assignments for name in pods.flavors.values()}
+
+
 def nodes(workload: Workload) -> Iterator[Uncovered]:
     """Yield E20: Kueue itself speaks of nodes, and the state has no topology that says so."""
-    said = _why_not(workload)
+    said = why_not(workload)
     if NODES_MISSING.search(said):
         yield TOPOLOGY.found([f"Workload {workload.key}"], f'Kueue says: "{said}"', "contradiction")
 
@@ -160,7 +232,7 @@ def _is_recent(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and now - moment <= RECENT
 
 
-def _why_not(workload: Workload) -> str:
+def why_not(workload: Workload) -> str:
     """Return what Kueue said when it last did not admit a workload."""
     said = workload.condition("QuotaReserved")
     return said.message if said is not None and said.status == "False" else ""
@@ -172,7 +244,7 @@ def shortage(workload: Workload, plan: Plan) -> Iterator[Uncovered]:
     Only flavor-resources of the plan are compared. Kueue names the amount for one podset, with
     those before it: what it says last of a flavor-resource is what is missing for all.
     """
-    text = _why_not(workload)
+    text = why_not(workload)
     if BEYOND in text and plan.assignment.mode != "NoFit":
         yield QUOTA.found(
             [f"Workload {workload.key}"],
@@ -200,70 +272,3 @@ def shortage(workload: Workload, plan: Plan) -> Iterator[Uncovered]:
                 "moved, or something in it is not modelled",
                 "contradiction",
             )
-
-
-def remarks(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
-    """Yield what a state seems to lack, where nothing says that the answer is another (E8 to E31).
-
-    None of it makes an answer conditional: a dump of one namespace, say, is often all there is.
-    """
-    # What has no status was never in a cluster, and so has no other Configuration.
-    if not state.configuration_given and queue.status.conditions:
-        yield (
-            "the state has no Configuration of Kueue: fair sharing, feature gates, resource "
-            "settings and waitForPodsReady are taken as by default"
-        )
-    yield from _fewer_pending(state, queue)
-    yield from _less_held(state, queue)
-    classes = {one.metadata.name for one in state.runtime_classes}
-    for pods in workload.spec.pod_sets:
-        spec = pods.template.spec
-        if spec.runtime_class_name not in {"", *classes} and not spec.overhead:
-            yield (
-                f"RuntimeClass {spec.runtime_class_name} of {workload.key} is not in the state: "
-                "no overhead is counted"
-            )
-    selector = queue.spec.namespace_selector
-    if selector and (selector.match_labels or selector.match_expressions) and not state.namespaces:
-        yield (
-            f"the state has no namespaces: the namespaceSelector of ClusterQueue {queue.name} is "
-            "not looked at"
-        )
-
-
-def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
-    """Yield E30: a queue counts more pending workloads than there are in the state."""
-    if queue.status.pending is None:
-        return
-    named = {
-        (local.metadata.namespace, local.metadata.name)
-        for local in state.local_queues
-        if local.spec.cluster_queue == queue.name
-    }
-    here = sum(
-        one.is_pending and (one.namespace, one.queue_name) in named
-        for one in state.workloads.entries
-    )
-    if here < queue.status.pending:
-        yield (
-            f"ClusterQueue {queue.name} says that {queue.status.pending} workloads are pending, "
-            f"the state has {here}: who is next is not known"
-        )
-
-
-def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
-    """Yield E29: a queue says that more is reserved than its workloads in the state hold."""
-    if not queue.status.reserved:
-        return
-    held: dict[tuple[str, str], int] = {}
-    for place, units in state.workloads.held_in(queue.name):
-        held[place] = held.get(place, 0) + units
-    for flavor in queue.status.reserved:
-        for one in flavor.resources:
-            said, found = to_units(one.total, one.name), held.get((flavor.name, one.name), 0)
-            if found < said:
-                yield (
-                    f"ClusterQueue {queue.name} says that {format_units(said, one.name)} "
-                    f"{one.name} of flavor {flavor.name} are reserved, its workloads in the state "
-                    f"hold {format_units(found, one.name)}: some are missing, or it has moved"
-                )

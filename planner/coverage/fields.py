@@ -127,6 +127,7 @@ FIELDS: Final[dict[Feature, tuple[str, ...]]] = {
         "ClusterQueue.status.flavorsReservation[]",
         "ClusterQueue.status.pendingWorkloads",
         "Cohort.status.fairSharing",
+        "LocalQueue.status.conditions[]",
     ),
     HARMLESS: (
         "AdmissionCheck.spec.parameters",
@@ -136,7 +137,6 @@ FIELDS: Final[dict[Feature, tuple[str, ...]]] = {
         "ClusterQueue.status.pendingWorkloadsStatus",
         "ClusterQueue.status.reservingWorkloads",
         "LocalQueue.status.admittedWorkloads",
-        "LocalQueue.status.conditions[]",
         "LocalQueue.status.flavorUsage[]",
         "LocalQueue.status.flavorsReservation[]",
         "LocalQueue.status.flavorsUsage[]",

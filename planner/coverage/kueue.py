@@ -6,16 +6,18 @@ topology, say, is asked of flavors that it could get, not of all there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
 from planner.coverage import evidence
-from planner.coverage.features import PREEMPTION_CONFIG, TOPOLOGY
+from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
+from planner.coverage.remarks import remarks
 from planner.plan import Plan, Uncovered
 from planner.quota.activity import MULTIKUEUE, Activity
 from planner.quota.devices import Devices
-from planner.state import ClusterQueue, State, Workload
+from planner.quota.slices import names_replaced
+from planner.state import ClusterQueue, LocalQueue, State, Workload
 
 _CONFIGURED: Final = ("PreemptionConfig", "PreemptionLimit")
 
@@ -41,11 +43,14 @@ class KueueCoverage:
         return Devices.of(self.state)
 
     @cached_property
-    def _queues(self) -> dict[tuple[str, str], ClusterQueue]:
-        """The ClusterQueues by the namespaces and names of their LocalQueues."""
+    def _queues(self) -> dict[tuple[str, str], tuple[LocalQueue, ClusterQueue]]:
+        """The LocalQueues by namespace and name, each with its ClusterQueue."""
         queues = {queue.name: queue for queue in self.state.cluster_queues}
         return {
-            (local.metadata.namespace, local.metadata.name): queues[local.spec.cluster_queue]
+            (local.metadata.namespace, local.metadata.name): (
+                local,
+                queues[local.spec.cluster_queue],
+            )
             for local in self.state.local_queues
             if local.spec.cluster_queue in queues
         }
@@ -55,7 +60,17 @@ class KueueCoverage:
         return found if found is not None and found.is_pending else None
 
     def _queue_of(self, workload: Workload) -> ClusterQueue | None:
-        return self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+        found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+        return None if found is None else found[1]
+
+    def _open_or_not(self, workload: Workload) -> Iterator[Uncovered]:
+        """Yield where the queues that a workload waits in say otherwise than their objects."""
+        found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
+        if found is not None:
+            local, queue = found
+            why = self._activity.inactive.get(queue.name)
+            yield from evidence.activity(queue, why)
+            yield from evidence.local_queue(local, queue, why)
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload ``namespace/name``, not modelled."""
@@ -69,7 +84,8 @@ class KueueCoverage:
         if queue is not None:
             topology = tuple(self._topology(workload, queue))
             found += topology or evidence.nodes(workload)
-            found += evidence.activity(queue, self._activity.inactive.get(queue.name))
+            found += self._open_or_not(workload)
+            found += evidence.slices(self.state, workload, queue)
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
@@ -80,11 +96,12 @@ class KueueCoverage:
             queue = self._queue_of(workload)
             if queue is None:
                 continue
-            place = queue.name, bool(_asking_for_topology(workload))
+            local = workload.metadata.namespace, workload.spec.queue_name
+            place = *local, bool(_asking_for_topology(workload))
             if place not in seen:
                 seen.add(place)
                 found += self._topology(workload, queue)
-                found += evidence.activity(queue, self._activity.inactive.get(queue.name))
+                found += self._open_or_not(workload)
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
@@ -98,7 +115,7 @@ class KueueCoverage:
         queue = None if workload is None else self._queue_of(workload)
         if workload is None or queue is None:
             return ()
-        found = list(evidence.remarks(self.state, workload, queue))
+        found = list(remarks(self.state, workload, queue))
         if self._leaves_it_to_workers(queue):
             found.append("MultiKueue: victims in the clusters of workers are out of reach here")
         return tuple(found)
@@ -136,6 +153,16 @@ class KueueCoverage:
         ]
         if there and self.state.configuration.feature_gates.get("ConfigurablePreemptions", False):
             yield PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on")
+
+
+def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:
+    """Yield the slices among workloads that a joint plan has left out: it decides on none."""
+    waiting = state.workloads.pending()
+    named = {one.key for one in waiting if names_replaced(one, state.configuration)}
+    found = [f"Workload {key}" for key in keys if key in named]
+    if found:
+        said = f"{found[0]} waits and replaces a slice: joint plans leave that out"
+        yield SLICES.found(found, said)
 
 
 def _asking_for_topology(workload: Workload) -> list[str]:

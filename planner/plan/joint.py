@@ -10,8 +10,9 @@ from pydantic import Field
 from planner.assignment import Assignment
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
-from planner.plan.kueue import Victim
+from planner.plan.kueue import KueueRelease, Victim
 from planner.plan.record import SCHEMA_VERSION, Certificate, Verdict
+from planner.state.configuration import RequestsFrom
 
 
 class JointPending(Record):
@@ -87,7 +88,8 @@ class JointPlan(Covered):
     the state that those before it leave. ``terms`` are those of all victims together, as is
     ``certificate``. The status is ``optimal`` if it is proved over all orders and sets that
     nothing is better, and ``infeasible`` if it is proved that none of them can be admitted.
-    ``skipped`` are workloads that were left out because they cannot be planned for.
+    ``skipped`` are workloads that were left out because they cannot be planned for. ``kueue`` and
+    ``requests`` are as in a plan for one.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -107,6 +109,8 @@ class JointPlan(Covered):
     terms: dict[str, int] = {}
     greedy: OneByOneAnswer
     certificate: Certificate
+    kueue: KueueRelease | None = None
+    requests: RequestsFrom = "template"
     notes: tuple[str, ...] = ()
 
     @property

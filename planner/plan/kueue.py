@@ -13,6 +13,7 @@ from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
+from planner.state.configuration import RequestsFrom
 from planner.state.kep83 import Kep83
 from planner.state.release import KnownBy
 
@@ -204,7 +205,8 @@ class Plan(Covered):
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
     of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
     this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
-    ``kueue`` is the release of Kueue by whose rules the plan was made.
+    ``kueue`` is the release of Kueue by whose rules the plan was made, ``requests`` where it takes
+    what pending workloads ask for from: their templates, or what Kueue recorded of them.
     """
 
     schema_version: Literal["planner/v1"] = Field(default=SCHEMA_VERSION, alias="schema")
@@ -238,6 +240,7 @@ class Plan(Covered):
     kep83: Kep83 | None = None
     strict: bool = False
     kueue: KueueRelease | None = None
+    requests: RequestsFrom = "template"
     notes: tuple[str, ...] = ()
 
     @property

@@ -20,6 +20,7 @@ _DEEPEST = 200
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
 TERMINATING: Final = "Terminating"
+BOTH_KINDS: Final = "MultiKueueWithProvisioningRequest"
 
 
 class Hindrance(NamedTuple):
@@ -61,6 +62,11 @@ class Activity:
             cq.name: (*_in_cycle(cq, looping), *_hindrances(cq, flavors, checks))
             for cq in state.cluster_queues
         }
+        if not state.configuration.rules.takes_one_kind_of_check:
+            hindrances = {
+                name: tuple(one for one in some if one.code != BOTH_KINDS)
+                for name, some in hindrances.items()
+            }
         return cls(parents, looping, {name: some for name, some in hindrances.items() if some})
 
 
@@ -137,7 +143,7 @@ def _check_hindrances(
         yield Hindrance("MultiKueueAdmissionCheckAppliedPerFlavor", text)
     if multi and any(one.spec.controller == PROVISIONING for one in there.values()):
         text = "it has admission checks of both MultiKueue and ProvisioningRequest"
-        yield Hindrance("MultiKueueWithProvisioningRequest", text)
+        yield Hindrance(BOTH_KINDS, text)
 
 
 def _quoted(names: list[str]) -> str:

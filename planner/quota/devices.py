@@ -46,7 +46,8 @@ class Charges:
 
     ``rejection`` says in Kueue's words why it does not queue the workload. ``lacking`` says what
     the dump does not hold, so that ``recorded``, the totals that Kueue wrote down itself, count
-    instead; ``doubts`` what could not be checked although it matters.
+    instead, as they do wherever they are asked for; ``doubts`` is what could not be checked
+    although it matters.
     """
 
     of_pod_set: Mapping[str, Charge] = field(default_factory=dict)
@@ -105,6 +106,12 @@ class Devices:
 
     def charges(self, workload: Workload) -> Charges:
         """Return what the pods of a pending workload take, or why Kueue rejects it."""
+        found = self._by_claims(workload)
+        if found.rejection or self.configuration.requests_from == "template":
+            return found
+        return replace(found, recorded=_recorded(workload))
+
+    def _by_claims(self, workload: Workload) -> Charges:
         gate = self.configuration.gate
         claims = [claim for pods in workload.spec.pod_sets for claim in _claims(pods)]
         if not gate("KueueDRAIntegration"):
@@ -155,7 +162,12 @@ def _claims(pods: PodSet) -> list[PodResourceClaim]:
 def _recorded(workload: Workload) -> Mapping[str, Mapping[str, int]]:
     """Return the totals that Kueue recorded, if it did so for all podsets."""
     recorded = {
-        one.name: {name: to_units(nano, name) for name, nano in one.resources.items()}
+        one.name: {
+            # Their number is put in anew wherever a queue covers pods.
+            name: to_units(nano, name)
+            for name, nano in one.resources.items()
+            if name != "pods"
+        }
         for one in workload.status.resource_requests
     }
     names = {pods.name for pods in workload.spec.pod_sets}

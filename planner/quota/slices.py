@@ -86,7 +86,8 @@ class Replaced:
 def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
     """Return the slice that a pending workload replaces; ``None`` if it is an ordinary workload.
 
-    It has to hold quota in the same ClusterQueue, and be of the same namespace.
+    It has to hold quota in the same ClusterQueue, and be of the same namespace, but in older
+    releases (switch 31 of planner/state/release.py).
     """
     old = replaced_slice(snapshot, preemptor.queue, preemptor.workload)
     if old is None:
@@ -100,7 +101,8 @@ def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitt
     key = names_replaced(workload, snapshot.configuration)
     if not key:
         return None
+    anywhere = not snapshot.configuration.rules.replaces_in_own_namespace
     for one in snapshot.admitted.get(queue, ()):
-        if one.key == key and one.namespace == workload.metadata.namespace:
+        if one.key == key and (anywhere or one.namespace == workload.metadata.namespace):
             return one
     return None

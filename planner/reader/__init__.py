@@ -32,6 +32,7 @@ from planner.reader.source import MAX_BYTES, Source, load
 from planner.reader.unknown import Ignored
 from planner.reader.yunikorn import read_yunikorn
 from planner.state import AnyState, State
+from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO
 
 __all__ = [
@@ -47,13 +48,14 @@ __all__ = [
 ]
 
 
-def read(
+def read(  # noqa: PLR0913 - what can be said of a state
     source: str | os.PathLike[str],
     *,
     now: datetime | str | None = None,
     max_bytes: int = MAX_BYTES,
     ignored: Ignored | None = None,
     release: str = AUTO,
+    requests: RequestsFrom = "template",
 ) -> AnyState:
     """Read the state of a cluster from a file, a directory of files, or standard input (``-``).
 
@@ -77,13 +79,18 @@ def read(
         The release of Kueue whose rules hold, such as ``0.18.6``, or ``main`` for the newest that
         are known. With ``auto`` it is that of the recorded instance, or the one that the manager's
         Deployment, the labels of a chart or the feature gates tell, else the newest.
+    requests
+        Where the requests of pending workloads of Kueue are taken from: ``template``, their pods
+        with all that the Configuration makes of them, or ``recorded``, what Kueue itself wrote into
+        ``status.resourceRequests``, where it did so for every podset.
 
     Raises
     ------
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
-    return read_loaded(load(source, max_bytes), now=now, ignored=ignored, release=release)
+    loaded = load(source, max_bytes)
+    return read_loaded(loaded, now=now, ignored=ignored, release=release, requests=requests)
 
 
 def read_loaded(
@@ -92,6 +99,7 @@ def read_loaded(
     now: datetime | str | None = None,
     ignored: Ignored | None = None,
     release: str = AUTO,
+    requests: RequestsFrom = "template",
 ) -> AnyState:
     """Read the state from texts that `load` returned, perhaps on another machine.
 
@@ -103,7 +111,8 @@ def read_loaded(
         documents = [
             document for text in loaded.texts for document in parse(text, budget, quick=quick)
         ]
-        return _state(documents, Settings(loaded.name, loaded.digest, now, release), ignored)
+        settings = Settings(loaded.name, loaded.digest, now, release, requests)
+        return _state(documents, settings, ignored)
 
 
 def read_objects(  # noqa: PLR0913 - what can be said of a state
@@ -114,6 +123,7 @@ def read_objects(  # noqa: PLR0913 - what can be said of a state
     now: datetime | str | None = None,
     ignored: Ignored | None = None,
     release: str = AUTO,
+    requests: RequestsFrom = "template",
 ) -> AnyState:
     """Read a JSON value that is parsed already.
 
@@ -128,7 +138,7 @@ def read_objects(  # noqa: PLR0913 - what can be said of a state
         What to call it in messages.
     digest
         The SHA-256 that names it; without it, that of its canonical JSON text.
-    now, ignored, release
+    now, ignored, release, requests
         As for `read`.
 
     Raises
@@ -138,7 +148,8 @@ def read_objects(  # noqa: PLR0913 - what can be said of a state
     """
     with without_garbage_collection():
         known = canonical_digest(value, where) if digest is None else digest
-        return _state([Document(where, value)], Settings(where, known, now, release), ignored)
+        settings = Settings(where, known, now, release, requests)
+        return _state([Document(where, value)], settings, ignored)
 
 
 def read_kueue_objects(
@@ -164,11 +175,10 @@ def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored |
     files = yunikorn_files(documents)
     if files is None:
         return assemble(documents, settings, ignored)
-    source, digest, now, release = settings
-    if release != AUTO:
+    source, digest, now, release, requests = settings
+    if release != AUTO or requests != "template":
+        what = "no release of Kueue applies" if release != AUTO else "Kueue recorded no requests"
         raise UnsupportedError(
-            source,
-            "is a state of YuniKorn, to which no release of Kueue applies",
-            "a state of Kueue",
+            source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
         )
     return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)

@@ -21,7 +21,7 @@ from planner.reader.taken import clock_of, remark, taken_at
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.state import Configuration, State, parse_time
 from planner.state.base import TIMESTAMP
-from planner.state.configuration import FairSharing
+from planner.state.configuration import FairSharing, RequestsFrom
 from planner.state.release import AUTO
 from planner.state.workloads import Facts, Workloads
 
@@ -49,12 +49,16 @@ _TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event"})
 
 
 class Settings(NamedTuple):
-    """What a state is called, and what the user says of it: the clock, the release of Kueue."""
+    """What a state is called, and what the user says of it.
+
+    The clock, the release of Kueue, and where the requests of pending workloads are taken from.
+    """
 
     source: str
     digest: str
     now: datetime | str | None = None
     release: str = AUTO
+    requests: RequestsFrom = "template"
 
 
 def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
@@ -65,7 +69,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     InputError
         If an object cannot be used, two of them contradict each other, or no clock is found.
     """
-    source, digest, now, given = settings
+    source, digest, now, given, requests = settings
     collection = Collection(keep_items=ignored is not None)
     clock: datetime | None = None
     taken: datetime | None = None
@@ -102,7 +106,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     signs = [*signs_of(deployments, collection.labelled)]
     configuration = next(iter(objects["Configuration"]), _assumed(objects))
     found = settle(given, recorded, signs, deployments, configuration)
-    fields["configuration"] = found.configuration
+    fields["configuration"] = found.configuration.counting(requests)
     remarks = (*_counted(collection.notes), *notes, *odd, *found.notes)
     return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
 

@@ -130,6 +130,11 @@ def settle(
             )
     for gate, reason in release.refusals(gates):
         raise GateRefused(release, gate, reason)
+    notes.extend(
+        f"Kueue {release.name} does not start with {needed} off as long as {gate} is on, which "
+        "needs it: planned by these gates nevertheless"
+        for gate, needed in release.unmet(gates)
+    )
     for sign in signs:
         if known_by != "recorded" and sign.name != release.name:
             notes.append(

@@ -150,10 +150,17 @@ def _is_switched_off(key: str, item: object) -> bool:
     return item.get("enable") is None or item["enable"] is False
 
 
+RequestsFrom = Literal["template", "recorded"]
+"""Where the requests of pending workloads come from. template: their pods, with all that the
+Configuration and the namespace make of them. recorded: what Kueue itself wrote down in
+``status.resourceRequests`` when it last looked at the workload, where it did for every podset."""
+
+
 class Configuration(KubernetesObject):
     """The part of Kueue's Configuration that decides anything; all defaults when absent.
 
-    It also knows the release of Kueue that it is given to, which no Configuration says.
+    It also knows the release of Kueue that it is given to, and where requests are taken from, which
+    no Configuration says.
     """
 
     fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
@@ -165,6 +172,7 @@ class Configuration(KubernetesObject):
     )
     _release: Release = PrivateAttr(default=NEWEST)
     _release_known_by: KnownBy = PrivateAttr(default="assumed")
+    _requests: RequestsFrom = PrivateAttr(default="template")
 
     @model_validator(mode="before")
     @classmethod
@@ -180,6 +188,17 @@ class Configuration(KubernetesObject):
         copy = self.model_copy()
         copy._release, copy._release_known_by = release, known_by  # noqa: SLF001 - its own copy
         return copy
+
+    def counting(self, requests: RequestsFrom) -> Configuration:
+        """Return the same Configuration for a state whose requests are taken from another place."""
+        copy = self.model_copy()
+        copy._requests = requests  # noqa: SLF001 - its own copy
+        return copy
+
+    @property
+    def requests_from(self) -> RequestsFrom:
+        """Where the requests of pending workloads are taken from."""
+        return self._requests
 
     @property
     def release_known_by(self) -> KnownBy:

@@ -168,6 +168,27 @@ SWITCHES: Final = (
         "a workload that waits for replacement pods stands in no queue",
     ),
     Switch(
+        "takes_one_kind_of_check",
+        "29",
+        "- 0 0 0 0 0",
+        "#8451",
+        "a ClusterQueue with admission checks of MultiKueue and ProvisioningRequest is inactive",
+    ),
+    Switch(
+        "counts_slices_once",
+        "31",
+        "5 2 0 0 0 0",
+        "#9322",
+        "a slice that replaces another takes what it has more, not all that it asks for",
+    ),
+    Switch(
+        "replaces_in_own_namespace",
+        "31",
+        "- - 8 4 0 0",
+        "#13071",
+        "a slice replaces one of its own namespace only",
+    ),
+    Switch(
         "says_why_requeued",
         "22",
         "- - - 0 0 0",
@@ -209,6 +230,9 @@ class Rules:
     transforms_exactly: bool = True
     transforms_apart: bool = True
     waits_for_replacement: bool = True
+    takes_one_kind_of_check: bool = True
+    counts_slices_once: bool = True
+    replaces_in_own_namespace: bool = True
     says_why_requeued: bool = True
     says_why_unadmitted: bool = True
 
@@ -269,6 +293,17 @@ class Release:
             return f"is locked to {str(found.default).lower()}"
         return ""
 
+    def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+        """Yield the gates that are on without another that each needs; Kueue does not start so."""
+
+        def on(gate: str) -> bool:
+            known = gate in self.gates
+            return known and given.get(gate, self.default(gate, given))
+
+        for gate, needed in NEEDED.items():
+            if on(gate) and needed in self.gates and not on(needed):
+                yield gate, needed
+
     def refusals(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield the gates with which Kueue would not start, each with the reason."""
         for gate, value in given.items():
@@ -276,6 +311,14 @@ class Release:
             if reason:
                 yield gate, reason
 
+
+NEEDED: Final = {
+    "FlavorFungibilityPreserveScanProgress": "FlavorFungibility",
+    "KueueDRAIntegrationConsumableCapacity": "KueueDRAIntegration",
+    "KueueDRAIntegrationExtendedResource": "KueueDRAIntegration",
+    "KueueDRAIntegrationPartitionableDevices": "KueueDRAIntegration",
+}
+"""Gates that cannot be on without another (docs/semantics/kueue-features.md §9)."""
 
 _GROUPS: Final = frozenset({"AllAlpha", "AllBeta"})
 _ALWAYS_ON: Final = frozenset({"HierarchicalCohorts", "LendingLimit"})

@@ -7,7 +7,7 @@ from is kept, so that the whole object can be made at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -76,6 +76,9 @@ class Facts(NamedTuple):
     newest: datetime | None
     parent_uid: str = ""
 
+
+Place = tuple[str, str]
+"""A flavor and a resource; the flavor is empty where a resource has none."""
 
 Entry = Workload | Facts
 """A workload as a state keeps it."""
@@ -201,22 +204,24 @@ class Workloads(Sequence[Workload]):
     def _where(self, wanted: Callable[[Entry], bool]) -> Iterator[Workload]:
         return (self[place] for place, one in enumerate(self.entries) if wanted(one))
 
-    def held_in(self, queue: str) -> Iterator[tuple[tuple[str, str], int]]:
-        """Yield what each holds in a ClusterQueue: flavor and resource, and Kueue's units.
+    def held_in(
+        self, queues: Container[str], without: Mapping[str, Container[Place]] | None = None
+    ) -> Iterator[tuple[str, str, Place, int]]:
+        """Yield what each holds in some ClusterQueues, podset by podset.
 
-        The flavor is empty where a resource has none.
+        That is its key, the ClusterQueue, the place, and how much in Kueue's units. What is held in
+        places ``without``, by ClusterQueue, is left out.
         """
+        without = without or {}
         for one in self.entries:
-            if one.admitted_by != queue or not one.holds_quota:
+            queue = one.admitted_by
+            if queue not in queues or not one.holds_quota:
                 continue
-            if isinstance(one, Facts):
-                for layout, _, amounts in one.held:
-                    yield from zip(layout.held, amounts, strict=True)
-            elif one.status.admission is not None:
-                for pods in one.status.admission.pod_set_assignments:
-                    for resource, nano in pods.resource_usage.items():
-                        flavor = pods.flavors.get(resource, "")
-                        yield (flavor, resource), to_units(nano, resource)
+            known = without.get(queue, ())
+            for places, amounts in _amounts_of(one):
+                for place, units in zip(places, amounts, strict=True):
+                    if place not in known:
+                        yield one.key, queue, place, units
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -235,6 +240,17 @@ class Workloads(Sequence[Workload]):
     @classmethod
     def _checked(cls, value: Any, handler: Callable[[Any], Iterable[Workload]]) -> Self:  # noqa: ANN401 - any JSON
         return value if isinstance(value, cls) else cls(handler(value))
+
+
+def _amounts_of(one: Entry) -> Iterator[tuple[Iterable[Place], Iterable[int]]]:
+    """Yield what one that is admitted holds, podset by podset: places, and units in each."""
+    if isinstance(one, Facts):
+        yield from ((layout.held, amounts) for layout, _, amounts in one.held)
+    elif one.status.admission is not None:
+        for pods in one.status.admission.pod_set_assignments:
+            usage = pods.resource_usage
+            places = [(pods.flavors.get(resource, ""), resource) for resource in usage]
+            yield places, [to_units(nano, resource) for resource, nano in usage.items()]
 
 
 def _written(value: Workloads, handler: SerializerFunctionWrapHandler) -> Any:  # noqa: ANN401 - any JSON

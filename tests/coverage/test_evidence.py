@@ -37,6 +37,77 @@ def found(plan: Plan) -> list[tuple[str, str]]:
     return [(one.feature, one.kind) for one in plan.coverage]
 
 
+def transformed() -> dict[str, Object]:
+    """Return a cluster that transforms gpus to credits, by a Configuration that is not there."""
+    objects = dump(configuration())
+    group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
+    group["coveredResources"] = ["credits"]
+    group["flavors"][0]["resources"] = [{"name": "credits", "nominalQuota": "10"}]
+    for name, held in (("one", "4"), ("two", "6")):
+        admission = objects[f"Workload {name}"]["status"]["admission"]
+        admission["podSetAssignments"][0] |= {
+            "flavors": {"credits": "default"},
+            "resourceUsage": {"credits": held},
+        }
+    requests = [{"name": "main", "resources": {"credits": "5"}}]
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    return objects
+
+
+def test_the_plan_by_the_requests_that_kueue_recorded_is_told() -> None:
+    """E1: by its template the workload asks for gpus, of which the queue has none."""
+    plan = solved(transformed())
+    assert (plan.status, plan.proved, plan.requests) == ("conditional", "infeasible", "template")
+    told = next(note for note in plan.notes if "--requests recorded" in note)
+    assert "evicting 1 workload makes room" in told
+    assert "ns/two" in told
+
+
+def test_plans_by_the_requests_that_kueue_recorded() -> None:
+    """E1: 10 credits, all held; 5 are asked for, which only the one that holds 6 can give alone."""
+    value = {"kind": "List", "apiVersion": "v1", "items": list(transformed().values())}
+    state = read_objects(value, where="test", now=NOW, requests="recorded")
+    plan = planner.solve(state, PENDING)
+    assert (plan.status, plan.proved, plan.requests) == ("conditional", "optimal", "recorded")
+    assert found(plan) == [("requests", "assumed")]
+    assert "credits 5" in plan.coverage[0].evidence
+    assert "gpu 2" in plan.coverage[0].evidence
+    assert plan.keys == ("ns/two",)
+    assert [one.requested for one in plan.demand] == [5]
+    assert not any("--requests recorded" in note for note in plan.notes)
+    assert planner.verify(state, plan).accepted
+    assert planner.check(state, plan).accepted
+    assert planner.solve(state, PENDING, assume="quota").status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [{"name": "main", "resources": {"gpu": "2"}}],
+        [{"name": "main", "resources": {"gpu": "2", "pods": "7"}}],
+        [{"name": "another", "resources": {"gpu": "4"}}],
+    ],
+)
+def test_recorded_requests_that_say_the_same_or_are_of_others(requests: list[Object]) -> None:
+    """With the same numbers, or none for its podsets, nothing is different."""
+    objects = dump(configuration())
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    value = {"kind": "List", "apiVersion": "v1", "items": list(objects.values())}
+    state = read_objects(value, where="test", now=NOW, requests="recorded")
+    for plan in (solved(objects), planner.solve(state, PENDING)):
+        assert (plan.status, plan.coverage, plan.notes) == ("optimal", (), ())
+        assert [one.requested for one in plan.demand] == [2]
+
+
+def test_no_plan_by_the_recorded_requests_is_told_too() -> None:
+    objects = dump(configuration())
+    requests = [{"name": "main", "resources": {"gpu": "9"}}]
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    plan = solved(objects)
+    assert plan.proved == "optimal"
+    assert any(note.startswith("by the requests that Kueue recorded: ") for note in plan.notes)
+
+
 def test_nothing_is_said_where_all_agree() -> None:
     objects = dump(configuration())
     objects["ClusterQueue a"]["status"] = {
@@ -146,3 +217,216 @@ def test_what_a_dump_lacks_is_remarked_and_changes_no_status() -> None:
     assert "no Configuration of Kueue" in said
     assert "3 workloads are pending, the state has 1" in said
     assert "9 gpu of flavor default are reserved, its workloads in the state hold 4" in said
+
+
+def said(objects: dict[str, Object], text: str) -> dict[str, Object]:
+    """Let Kueue have said why it did not admit the pending workload."""
+    conditions = [condition("QuotaReserved", "False", text)]
+    objects["Workload pending"].setdefault("status", {})["conditions"] = conditions
+    return objects
+
+
+@pytest.mark.parametrize("reason", ["ClusterQueueIsInactive", "", None])
+def test_a_local_queue_that_takes_nobody_in(reason: str | None) -> None:
+    """E4: the state shows it open, and its ClusterQueue active."""
+    objects = dump(configuration())
+    objects["LocalQueue a"]["status"] = {
+        "conditions": [{"type": "Active", "status": "False", "reason": reason}]
+    }
+    plan = solved(objects)
+    assert found(plan) == [("queues", "contradiction")]
+    assert plan.coverage[0].objects == ("LocalQueue ns/a",)
+    assert (reason or "no reason given") in plan.coverage[0].evidence
+    assert plan.status == "conditional"
+
+
+@pytest.mark.parametrize("cause", ["stopPolicy", "flavor", "condition", "unknown"])
+def test_a_local_queue_that_is_closed_for_a_reason_that_is_known(cause: str) -> None:
+    """E4: its own stopPolicy, or its ClusterQueue that is inactive, says it already."""
+    objects = dump(configuration())
+    closed = condition("Active", "Unknown" if cause == "unknown" else "False")
+    objects["LocalQueue a"]["status"] = {"conditions": [closed]}
+    if cause == "stopPolicy":
+        objects["LocalQueue a"]["spec"]["stopPolicy"] = "Hold"
+    if cause == "flavor":
+        del objects["ResourceFlavor default"]
+    if cause == "condition":
+        objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "False")]}
+    plan = solved(objects)
+    named = [one for unit in plan.coverage for one in unit.objects]
+    assert "LocalQueue ns/a" not in named
+    if cause in {"stopPolicy", "flavor"}:
+        assert plan.held_back is not None
+
+
+PINNED = "could not assign spot flavor since the original workload is assigned: "
+
+
+@pytest.mark.parametrize(
+    ("annotation", "flavor", "told"),
+    [
+        (None, "default", "it replaces no slice"),
+        ("ns/gone", "default", "it replaces ns/gone, which is not in the state"),
+        ("ns/one", "reserved", "the slice ns/one, which it replaces, holds default"),
+        ("ns/one", "default", None),
+    ],
+)
+def test_a_slice_that_kueue_keeps_in_its_flavors(
+    annotation: str | None, flavor: str, told: str | None
+) -> None:
+    """E22: Kueue takes it for a slice of one that has a flavor, and by the state it may not be."""
+    objects = said(dump(configuration()), PINNED + flavor)
+    if annotation is not None:
+        name = "kueue.x-k8s.io/workload-slice-replacement-for"
+        objects["Workload pending"]["metadata"]["annotations"] = {name: annotation}
+    plan = solved(objects)
+    if told is None:
+        assert found(plan) == []
+    else:
+        assert found(plan) == [("slices", "contradiction")]
+        assert told in plan.coverage[0].evidence
+        assert f"has {flavor}" in plan.coverage[0].evidence
+
+
+def test_a_slice_whose_gate_is_off_replaces_nobody() -> None:
+    """E22: Kueue still pins it, so the gate is on in the cluster."""
+    gate = {"ElasticJobsViaWorkloadSlices": False}
+    objects = said(dump(configuration(featureGates=gate)), PINNED + "default, more words")
+    name = "kueue.x-k8s.io/workload-slice-replacement-for"
+    objects["Workload pending"]["metadata"]["annotations"] = {name: "ns/one"}
+    assert found(solved(objects)) == [("slices", "contradiction")]
+
+
+@pytest.mark.parametrize("pods", [True, False])
+def test_a_workload_that_others_of_its_cycle_overtake(*, pods: bool) -> None:
+    """E23: once it is competition; with pods covered it may be for ever."""
+    objects = dump(configuration())
+    if pods:
+        group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
+        group["coveredResources"].append("pods")
+        group["flavors"][0]["resources"].append({"name": "pods", "nominalQuota": "9"})
+    text = "Workload no longer fits after processing another workload"
+    plan = solved(said(objects, text))
+    assert ("waits for ever" in "\n".join(plan.notes)) == pods
+    assert "no longer fits after another workload of its cycle" in "\n".join(plan.notes)
+    assert (plan.status, plan.coverage) == ("optimal", ())
+
+
+def test_a_workload_whose_victims_others_want_too() -> None:
+    """E24."""
+    text = "Workload has overlapping preemption targets with another workload"
+    plan = solved(said(dump(configuration()), text))
+    assert "has victims in common with ns/pending" in "\n".join(plan.notes)
+    assert (plan.status, plan.coverage) == ("optimal", ())
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "told"),
+    [
+        ("Preempted", "True", True),
+        ("Preempted", "False", False),
+        ("PodsReadyTimeout", "True", False),
+    ],
+)
+def test_a_victim_that_is_on_its_way(reason: str, status: str, *, told: bool) -> None:
+    """E27: it still holds quota, goes first, and costs nothing more."""
+    objects = dump(configuration())
+    leaving = condition("Evicted", status, "preempted", reason)
+    objects["Workload two"]["status"]["conditions"].append(leaving)
+    plan = solved(objects)
+    words = "ns/two is being preempted already"
+    assert any(words in note for note in plan.notes) == told
+    assert plan.status == "optimal"
+
+
+def test_quota_that_is_held_of_a_flavor_that_the_queue_no_longer_has() -> None:
+    """E28: of all queues of the tree, and of no other."""
+    objects = dump(configuration(), queue("b", 4, cohort="c"), queue("z", 4))
+    objects["ClusterQueue a"]["spec"]["cohortName"] = "c"
+    for name, place in (("one", "a"), ("two", "b")):
+        admission = objects[f"Workload {name}"]["status"]["admission"]
+        admission["clusterQueue"] = place
+        admission["podSetAssignments"][0]["flavors"]["gpu"] = "old"
+    plan = solved(objects)
+    told = [note for note in plan.notes if "no quota any more" in note]
+    assert len(told) == 2
+    assert "ns/one holds 2 gpu of flavor old, for which ClusterQueue a has" in told[0]
+    assert "ns/two holds 2 gpu of flavor old, for which ClusterQueue b has" in told[1]
+    objects["Workload two"]["status"]["admission"]["clusterQueue"] = "z"
+    assert sum("no quota any more" in note for note in solved(objects).notes) == 1
+
+
+def test_cohorts_in_a_circle_are_no_end_of_looking() -> None:
+    objects = dump(configuration(), queue("b", 4, cohort="y"))
+    objects["ClusterQueue a"]["spec"]["cohortName"] = "x"
+    for name, parent in (("x", "y"), ("y", "x")):
+        objects[f"Cohort {name}"] = {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "Cohort",
+            "metadata": {"name": name},
+            "spec": {"parentName": parent},
+        }
+    assert solved(objects).status
+
+
+def test_pods_that_the_assignment_put_into_the_recorded_requests() -> None:
+    """E1: their number is set anew wherever a queue covers them, and tells nothing."""
+    objects = dump(configuration())
+    requests = [{"name": "main", "resources": {"gpu": "2", "pods": "1"}}]
+    objects["Workload pending"]["status"] = {"resourceRequests": requests}
+    assert solved(objects).coverage == ()
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {},
+        {"conditions": None, "resourceRequests": None},
+        {"conditions": [], "resourceRequests": []},
+        {"conditions": [{"type": "QuotaReserved", "status": "False"}]},
+        {"conditions": [{"type": "QuotaReserved", "status": "False", "message": None}]},
+        {"conditions": [{"type": "Evicted", "status": "True"}, {"type": "Preempted"}]},
+        {"resourceRequests": [{"name": "another", "resources": {"gpu": "7"}}]},
+        {"resourceRequests": [{"name": "main", "resources": None}]},
+        {"resourceRequests": [{"name": "main"}]},
+    ],
+)
+def test_what_is_not_there_is_no_evidence(status: Object) -> None:
+    """Fields that are missing, null or about things that are not there say nothing."""
+    objects = dump(configuration())
+    objects["Workload pending"]["status"] = status
+    objects["LocalQueue a"]["status"] = {"conditions": status.get("conditions")}
+    objects["ClusterQueue a"]["status"] = {"conditions": status.get("conditions")}
+    plan = solved(objects)
+    if status.get("resourceRequests") and status["resourceRequests"][0]["name"] == "main":
+        assert found(plan) == [("requests", "contradiction")]
+    else:
+        assert found(plan) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insufficient unused quota for gpu in flavor default, many more needed",
+        "insufficient unused quota for , in flavor , , more needed",
+        "could not assign  flavor since the original workload is assigned: ",
+        "previously considered podsets requests () + current podset request ()",
+        "no longer fits",
+        "\u202e\x1b[2J",
+    ],
+)
+def test_words_of_another_release_are_no_evidence(text: str) -> None:
+    assert found(solved(said(dump(configuration()), text))) == []
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_fair_sharing_that_nobody_publishes_a_share_of(*, published: bool) -> None:
+    """E6: Kueue fills status.fairSharing wherever fair sharing is on."""
+    objects = dump(configuration(fairSharing={}))
+    objects["ClusterQueue a"]["status"] = {"pendingWorkloads": 1}
+    if published:
+        objects["ClusterQueue a"]["status"]["fairSharing"] = {"weightedShare": 0}
+    plan = solved(objects)
+    told = any("no ClusterQueue publishes a share" in note for note in plan.notes)
+    assert told != published
+    assert plan.status == "optimal"

@@ -10,19 +10,23 @@ from planner.plan import Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
+from planner.report.kueue.joint import render
 from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.state import State
 from tests.cluster import (
+    NOW,
     PENDING,
     Object,
     cohort,
     configuration,
+    dump_of,
     pending,
     queue,
     running,
     state_of,
 )
 from tests.elastic import Pods, new, old
+from tests.kueue_state import read_objects
 from tests.reference.cycles import with_pod
 from tests.reference.test_past_use_orders import SHARING, circle, two_doors
 
@@ -106,8 +110,42 @@ def test_what_comes_after_a_plan_counts_a_slice_once() -> None:
 
 
 def test_joint_plans_do_not_know_slices() -> None:
-    with pytest.raises(InputError, match="replaces a slice"):
-        planner.solve_joint(growing(Pods(6), running("one", "q", 2)))
+    state = growing(Pods(6), running("one", "q", 2))
+    for named in (None, [PENDING]):
+        with pytest.raises(InputError, match="replaces a slice of its workload, ns/old"):
+            planner.solve_joint(state, named)
+
+
+def test_joint_plans_that_leave_slices_out_are_conditional() -> None:
+    """The other workload is planned for; what the slice takes or gives up is not in the plan."""
+    other = pending("q", 1, priority=5)
+    other[0]["metadata"]["name"] = "other"
+    plan = planner.solve_joint(growing(Pods(6), running("one", "q", 2), other))
+    assert [one.workload for one in plan.pending] == ["ns/other"]
+    assert [one.workload for one in plan.skipped] == [PENDING]
+    assert (plan.status, plan.proved) == ("conditional", "optimal")
+    assert [(one.feature, one.objects) for one in plan.coverage] == [
+        ("slices", (f"Workload {PENDING}",))
+    ]
+
+
+@pytest.mark.parametrize("release", ["0.17.8", "auto"])
+def test_joint_plans_name_the_release_whose_rules_hold(release: str) -> None:
+    value = dump_of(queue("q", 2, within="LowerPriority"), running("x", "q", 2), pending("q", 2))
+    state = read_objects(value, where="test", now=NOW, release=release)
+    plan = planner.solve_joint(state)
+    shown = [
+        render(plan, style, width=120, color=False)
+        for style in ("table", "plain", "markdown", "html")
+    ]
+    assert plan.kueue is not None
+    if release == "auto":
+        assert (plan.kueue.release, plan.kueue.known_by) == ("main", "assumed")
+        assert "kueue\tmain" not in shown[1]
+    else:
+        assert (plan.kueue.release, plan.kueue.known_by) == (release, "given")
+        assert all(release in one.replace("\\", "") for one in shown)
+    assert plan.kueue == planner.solve(state, PENDING).kueue
 
 
 def test_rejected_devices_are_said() -> None:

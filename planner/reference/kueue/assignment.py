@@ -136,7 +136,7 @@ class FlavorAssigner:
                 }
                 for name, choice in choices.items():
                     fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
-                    if self.replaced:
+                    if self.replaced and self.snapshot.configuration.rules.counts_slices_once:
                         amount = subtract(amount, self.replaced.named(request.name, name))
                     self._assumed[fr] = add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)

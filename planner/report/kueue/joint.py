@@ -25,7 +25,7 @@ from planner.report.document import (
     named,
     table,
 )
-from planner.report.kueue.plan import EVICTING
+from planner.report.kueue.plan import EVICTING, release_facts, release_lines
 from planner.report.plan import (
     ANSWERS,
     BOTH,
@@ -82,6 +82,7 @@ def _head(answer: JointPlan) -> Iterator[Fact]:
     rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"
     yield Fact("Joint plan", Cell(plural(len(answer.pending), "pending workload")), "title")
     yield Fact("Scheduler", Cell(rules))
+    yield from (Fact(*said) for said in release_facts(answer))
     yield Fact("Objective", Cell(answer.objective))
     yield Fact("Answer", Cell(said, tone=tone), "verdict")
     yield Fact("", Cell(answer.explanation), "answer")
@@ -219,6 +220,7 @@ def _lines(answer: JointPlan) -> Iterator[str]:
     yield free("explanation", answer.explanation)
     yield from field_lines(answer, "scheduler rules objective")
     yield line("now", moment(answer.now))
+    yield from release_lines(answer)
     for one in answer.pending:
         facts = fields(one, "admitted one_by_one=greedy cluster_queue priority")
         yield line("pending", one.workload, Said(one.explanation), **facts)

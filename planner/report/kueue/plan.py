@@ -11,6 +11,7 @@ from planner.plan import (
     Cascade,
     Demand,
     FlavorChoices,
+    JointPlan,
     NodeShare,
     Plan,
     QuotaNode,
@@ -73,7 +74,7 @@ def particulars(plan: Plan) -> Particulars:
     """Return what is to be said of a plan in terms of its scheduler."""
     return Particulars(
         asks="Preemptor",
-        asking=(("ClusterQueue", name(plan.cluster_queue)), *_release(plan)),
+        asking=(("ClusterQueue", name(plan.cluster_queue)), *release_facts(plan)),
         request=tuple(_request(plan)),
         victims=tuple(_victims(plan)),
         usage=tuple(_usage(plan)),
@@ -81,7 +82,7 @@ def particulars(plan: Plan) -> Particulars:
     )
 
 
-def _release(plan: Plan) -> Iterator[tuple[str, Cell]]:
+def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
     """Say which release of Kueue a plan is for; nothing where it was only assumed."""
     if plan.kueue is not None and plan.kueue.known_by != "assumed":
         yield "Kueue", Cell(f"{clean(plan.kueue.release)}, {_KNOWN_BY[plan.kueue.known_by]}")
@@ -394,6 +395,11 @@ def lines(plan: Plan) -> Iterator[str]:
 def asking(plan: Plan) -> Iterator[str]:
     """Yield the lines on where the preemptor is."""
     yield line("cluster_queue", plan.cluster_queue)
+    yield from release_lines(plan)
+
+
+def release_lines(plan: Plan | JointPlan) -> Iterator[str]:
+    """Yield the line on the release of Kueue; nothing where it was only assumed."""
     if plan.kueue is not None and plan.kueue.known_by != "assumed":
         yield line("kueue", plan.kueue.release, known_by=plan.kueue.known_by)
 

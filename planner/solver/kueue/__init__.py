@@ -11,5 +11,6 @@ aftermath.py    the state after a plan, and which victims would then preempt aga
 stability.py    a plan with the victims that would preempt again
 describe.py     victim sets as plans, the tree around them, and short answers in words
 release.py      what the release of Kueue leaves open, and whether another decides otherwise
+recorded.py     the plan by the requests that Kueue recorded, where the template makes others
 joint/          one plan for several pending workloads
 """

@@ -34,6 +34,7 @@ from planner.quota.tree import NO_PARENT, FlavorResource, QuotaTree, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.kueue.preference import Possibility
+from planner.state.configuration import Configuration
 from planner.state.kep83 import Kep83
 from planner.state.queues import ResourceGroup
 
@@ -159,10 +160,8 @@ class Subject:
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
-            kueue=KueueRelease(
-                release=snapshot.configuration.release.name,
-                known_by=snapshot.configuration.release_known_by,
-            ),
+            kueue=release_of(snapshot.configuration),
+            requests=snapshot.configuration.requests_from,
             notes=(*snapshot.notes, *self.notes),
         )
 
@@ -292,6 +291,11 @@ def _victim(  # noqa: PLR0913, PLR0917 - a workload, its place and its reason
         "costs": table.costs_of(position),
     }
     return Victim(**fields)
+
+
+def release_of(configuration: Configuration) -> KueueRelease:
+    """Return the release of Kueue whose rules hold, and how it was known."""
+    return KueueRelease(release=configuration.release.name, known_by=configuration.release_known_by)
 
 
 def victims_in_words(count: int) -> str:

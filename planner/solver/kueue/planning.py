@@ -175,6 +175,11 @@ class Planning:
         )
 
     @property
+    def costs(self) -> Mapping[str, int] | None:
+        """What evictions cost, if that was given."""
+        return self._costs
+
+    @property
     def fixed(self) -> Assignment | None:
         """The flavors that were given, if they were."""
         return self._fixed

@@ -20,7 +20,7 @@ from planner.plan import (
 )
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.solver.answer import broken, certify
-from planner.solver.kueue.describe import victims_in_words
+from planner.solver.kueue.describe import release_of, victims_in_words
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.levels import LevelResult
@@ -91,6 +91,8 @@ def describe(question: Question, profile: Profile, told: Found, started: float) 
         terms=told.table.evaluate([place[key] for key in victims]) if told.steps else {},
         greedy=_greedy(question, told.table),
         certificate=_certificate(question, told, started),
+        kueue=release_of(question.snapshot.configuration),
+        requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
     )
     untrue = broken([check_status(plan)])
@@ -112,6 +114,8 @@ def describe_none(question: Question, profile: Profile, started: float) -> Joint
         skipped=tuple(question.skipped),
         greedy=_greedy(question, None),
         certificate=certify(question.state.digest, (), started),
+        kueue=release_of(question.snapshot.configuration),
+        requests=question.snapshot.configuration.requests_from,
         notes=tuple(question.snapshot.notes),
     )
 

@@ -80,9 +80,15 @@ def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> d
     UnsupportedError
         If the workload replaces a slice.
     """
-    if replaced_by(snapshot, preemptor) is not None:
-        found = "it replaces a slice of its workload, which joint plans do not know"
-        raise UnsupportedError(preemptor.key, found, hint="plan for it by itself")
+    replaced = replaced_by(snapshot, preemptor)
+    if replaced is not None:
+        raise UnsupportedError(
+            preemptor.key,
+            f"it replaces a slice of its workload, {replaced.slice.key}, of which joint plans do "
+            "not know: as long as that runs it asks for more pods only, and for all of them once "
+            "another step has evicted it",
+            hint="plan for it by itself",
+        )
     total: dict[int, int] = {}
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
         count = request.count if pods.count is None else pods.count

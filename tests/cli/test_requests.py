@@ -1,0 +1,49 @@
+"""``--requests recorded``: what Kueue wrote down of pending workloads counts."""
+
+import json
+from pathlib import Path
+
+from tests.cli.running import call, write
+from tests.cluster import configuration, dump_of, pending, queue, running
+from tests.conftest import ROOT
+
+
+def state(folder: Path, recorded: str) -> str:
+    """Write a cluster of which all 4 are held, and where Kueue recorded so much for 2."""
+    parts = [queue("a", 4, within="LowerPriority"), running("one", "a", 2), running("two", "a", 2)]
+    value = dump_of(*parts, pending("a", 2), configuration())
+    waiting = next(one for one in value["items"] if one["metadata"].get("name") == "pending")
+    requests = [{"name": "main", "resources": {"gpu": recorded}}]
+    waiting["status"] = {"resourceRequests": requests}
+    return str(write(folder, value))
+
+
+def test_plans_explanations_and_checks(tmp_path: Path) -> None:
+    source = state(tmp_path, "4")
+    plan = tmp_path / "plan.json"
+    said = ["--requests", "recorded"]
+    result = call("solve", source, *said, "--format", "json", "-o", str(plan))
+    assert result.exit_code == 6
+    found = json.loads(plan.read_text())
+    assert (found["requests"], len(found["victims"])) == ("recorded", 2)
+    assert call("check", source, str(plan)).exit_code == 0
+    assert call("explain", source, *said).exit_code == 6
+    by_template = json.loads(call("solve", source, "--format", "json").stdout)
+    assert (by_template["requests"], len(by_template["victims"])) == ("template", 1)
+    assert any("--requests recorded" in note for note in by_template["notes"])
+
+
+def test_a_joint_plan_counts_them_too(tmp_path: Path) -> None:
+    source = state(tmp_path, "4")
+    said = ["--joint", "--all", "--requests", "recorded", "--format", "json"]
+    result = call("solve", source, *said)
+    found = json.loads(result.stdout)
+    assert (found["requests"], found["status"]) == ("recorded", "conditional")
+    assert sum(len(step["victims"]) for step in found["steps"]) == 2
+
+
+def test_states_of_yunikorn_have_none() -> None:
+    folder = ROOT / "instances" / "yunikorn" / "quickstart"
+    result = call("solve", folder, "--requests", "recorded")
+    assert result.exit_code == 2
+    assert "Kueue recorded no requests" in result.stderr
