@@ -9,7 +9,7 @@ from typing import Final
 from planner.errors import ParseError
 from planner.reader.bound import Budget
 from planner.reader.json_text import parse_json
-from planner.reader.quick import quick_list
+from planner.reader.quick import quick_document
 from planner.reader.source import STDIN, Text
 from planner.reader.yaml_text import parse_yaml
 
@@ -51,7 +51,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     data = text.data.removeprefix(_BOM)
     _check_is_text(data, text.where)
     budget = budget or Budget()
-    listed = quick_list(data, text.where, budget) if quick else None
+    listed = quick_document(data, text.where, budget) if quick else None
     if listed is not None:
         return [Document(text.where, listed, used_up=True)]
     values, is_json = _values(data, text, budget)

@@ -35,20 +35,11 @@ times in UTC and of whole seconds are what that makes of the text."""
 _UNUSUAL: Final = frozenset({"Evicted", "Preempted"})
 
 
-class _List(msgspec.Struct):
-    """A v1 List; with ``spec`` it would be an object that is only called so."""
+def quick_document(data: bytes, where: str, budget: Budget) -> dict[str, object] | None:
+    """Return a v1 List, or a recorded instance of one, with its items as text.
 
-    kind: Literal["List"]
-    items: list[msgspec.Raw]
-    api_version: msgspec.Raw = msgspec.field(name="apiVersion", default=msgspec.Raw(b"null"))
-    metadata: msgspec.Raw = msgspec.Raw(b"null")
-    spec: Literal["\0"] = "\0"
-
-
-def quick_list(data: bytes, where: str, budget: Budget) -> dict[str, object] | None:
-    """Return a v1 List with its items as text; ``None`` where only the parser can tell.
-
-    That its items are JSON, and no deeper than the parser takes them, is certain.
+    That they are JSON, and no deeper than the parser takes them, is certain. It is ``None`` where
+    only the parser can tell.
 
     Raises
     ------
@@ -60,23 +51,43 @@ def quick_list(data: bytes, where: str, budget: Budget) -> dict[str, object] | N
     if not budget.allows_text(data):
         return None
     try:
-        found = _list_decoder().decode(data)
-        if not all(map(_is_plain, found.items)):
-            return None
-        head = {
-            "kind": found.kind,
-            "apiVersion": from_json(bytes(found.api_version)),
-            "metadata": from_json(bytes(found.metadata)),
-        }
+        parts = _parts(data)
+        found = _listed(parts)
+        if found is None and "kind" not in parts and "state" in parts:
+            state = _listed(_parts(parts.pop("state")))
+            found = None if state is None else {**_parsed(parts), "state": state}
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
         return None
-    budget.take_text(data, where)
-    return {**head, "items": found.items}
+    if found is not None:
+        budget.take_text(data, where)
+    return found
 
 
-@cache
-def _list_decoder() -> msgspec.json.Decoder[_List]:
-    return msgspec.json.Decoder(_List)
+def _parts(data: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
+    return msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+
+
+def _listed(parts: dict[str, msgspec.Raw]) -> dict[str, object] | None:
+    """Return a List; with ``spec`` it would be an object that is only called so."""
+    if "items" not in parts or "spec" in parts or bytes(parts.get("kind", b"")) != b'"List"':
+        return None
+    items = msgspec.json.decode(parts.pop("items"), type=list[msgspec.Raw])
+    if not all(map(_is_plain, items)):
+        return None
+    return {**_parsed(parts), "items": items}
+
+
+def _parsed(parts: dict[str, msgspec.Raw]) -> dict[str, object]:
+    """Parse what is no list of objects.
+
+    Raises
+    ------
+    ValueError
+        If only the parser of the whole can tell whether that is right.
+    """
+    if not all(map(_is_plain, parts.values())):
+        raise ValueError
+    return {key: from_json(bytes(part), allow_inf_nan=False) for key, part in parts.items()}
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -95,7 +106,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _is_plain(item: msgspec.Raw) -> bool:
-    """Say whether the parser would take an item, too, which msgspec has not looked into."""
+    """Say whether the parser would take what msgspec has not looked into."""
     text = bytes(item)
     if len(text) > _MOST_DIGITS and _DIGITS.search(text):
         return False

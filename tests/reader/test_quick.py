@@ -193,6 +193,13 @@ HOSTILE = (
     b'{"kind":"List","items":[]} {"kind":"List","items":[]}',
     b'{"kind":"List","items":[]}]',
     b'{"kind":"List","items":[{"kind":"Workload","kind":"x"}]}',
+    b'{"now":"2026-03-08T21:06:00Z","state":{"kind":"List","items":[{"kind":"x"}]}}',
+    b'{"now":3,"state":{"kind":"List","items":[]}}',
+    b'{"state":{"kind":"List","items":[]},"queues":[],"nodes":[]}',
+    b'{"state":{"kind":"List","items":[]},"partitions":[]}',
+    b'{"state":{"kind":"List","items":[]},"kind":"List"}',
+    b'{"state":{"kind":"List","items":[]},"z":' + b"[" * 199 + b"]" * 199 + b"}",
+    b'{"state":{"items":[{"kind":"x"}]},"release":"0.18.6"}',
     b'{"kind":"List","metadata":{"annotations":{"preemption-planner.io/taken-at":3}},"items":[]}',
 )
 
@@ -244,7 +251,14 @@ def damaged(seed: int, times: int) -> int:
 
 def test_the_recorded_states_are_read_alike() -> None:
     for items in recorded():
-        assert agree(listed(items)) is not None
+        state = {"apiVersion": "v1", "kind": "List", "items": items}
+        alone = agree(listed(items))
+        instance = {"now": "2027-03-08T21:06:00Z", "release": "0.18.6", "state": state}
+        told = agree(json.dumps(instance).encode())
+        assert alone is not None
+        assert told is not None
+        assert alone.workloads == told.workloads
+        assert told.release.name == "0.18.6"
 
 
 def test_workloads_are_a_sequence() -> None:
