@@ -4,4 +4,5 @@ large.py, clusters.py  states of any size
 scale.py               measures growth, also of other engines, and writes tables and plots
 measure.py             one measurement of it, in a process of its own
 tables.py              its tables and plots
+stages.py              where the time of a plan goes, and how it grows
 """

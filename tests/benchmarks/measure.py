@@ -20,7 +20,7 @@ from planner.assignment import parse_assignment, read_assignment
 from planner.objective.profiles import PROFILES
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import build_snapshot
-from planner.reader import read_kueue_objects
+from planner.reader import read
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
@@ -118,7 +118,9 @@ def main() -> None:
     parser.add_argument("--objective", default="no-regret")
     given = parser.parse_args()
     question = json.loads(given.file.read_bytes())
-    state = read_kueue_objects(question["state"], where=given.file.name, now=question["now"])
+    state = read(given.file, max_bytes=2**32)
+    if not isinstance(state, State):
+        raise TypeError(given.file)
     asked = question["pending"]
     assignment = question.get("assignment")
     del question

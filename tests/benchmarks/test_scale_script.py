@@ -44,6 +44,22 @@ def test_script_writes_tables_and_plots(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.glob("*.svg")} == {"time.svg", "memory.svg"}
 
 
+def test_stages_are_measured_and_drawn(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.benchmarks.stages", str(tmp_path)]
+    command += ["--sizes", "1000", "2000"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "stages.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["workloads"] for row in rows] == ["1000", "2000"]
+    stages = ("load", "read", "snapshot", "plan", "write")
+    for row in rows:
+        assert sum(float(row[name]) for name in stages) == pytest.approx(float(row["whole_s"]))
+        assert float(row["peak_mib"]) > 30
+    assert "| 1,000 | " in (tmp_path / "stages.md").read_text("utf-8")
+    assert (tmp_path / "growth.svg").read_text("utf-8").startswith("<?xml")
+
+
 def test_different_values_are_found() -> None:
     row = Row("one", 1, "planner", "optimal", 1.0, 1.0, 1.0, {"values": [3, 4]}, None, None)
     same = replace(row, engine="highs", answer={"values": [3, 4]})
