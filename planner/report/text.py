@@ -9,6 +9,10 @@ from typing import Final
 LONGEST_NAME: Final = 330
 """Kubernetes allows 253 + 1 + 63 characters for namespace/name; a dump may hold anything."""
 
+LONGEST_LINE: Final = 1200
+"""Characters of a line of a message: three names and what is said of them."""
+_TAIL: Final = 400
+
 SECONDS_PER_HOUR: Final = 3600
 
 _AGE_UNITS: Final = (("d", 86_400), ("h", 3_600), ("m", 60))
@@ -30,6 +34,17 @@ def clean(text: str) -> str:
 def clean_lines(text: str) -> str:
     """Return a message made harmless line by line; its own line breaks stay."""
     return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def message(text: str) -> str:
+    """Return a message made harmless; the middle of a line that is too long to read is left out.
+
+    A message quotes names that may be of any length, and says at its end what is wrong with them.
+    """
+    return "\n".join(
+        line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _TAIL - 1]}…{line[-_TAIL:]}"
+        for line in clean_lines(text).split("\n")
+    )
 
 
 def word(text: str) -> str:
