@@ -40,10 +40,13 @@ def message(text: str) -> str:
     """Return a message made harmless; the middle of a line that is too long to read is left out.
 
     A message quotes names that may be of any length, and says at its end what is wrong with them.
+    Its further lines are indented: no name makes a line that looks like another message.
     """
+    first, *more = clean_lines(text).split("\n")
+    lines = (first, *(line if line.startswith("  ") else f"  {line}" for line in more))
     return "\n".join(
         line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _TAIL - 1]}…{line[-_TAIL:]}"
-        for line in clean_lines(text).split("\n")
+        for line in lines
     )
 
 

@@ -74,6 +74,10 @@ def test_a_message_keeps_both_ends_of_a_line_that_nobody_reads_whole() -> None:
     assert len(message("\x1b" * LONGEST_LINE)) == LONGEST_LINE
 
 
+def test_no_name_in_a_message_makes_a_message_of_its_own() -> None:
+    assert message("--plot a\nerror: b: no") == "--plot a\n  error: b: no"
+
+
 def test_a_name_no_cluster_would_accept_is_cut() -> None:
     assert short("n" * 317) == "n" * 317
     assert len(short("n" * 10_000)) == LONGEST_NAME
