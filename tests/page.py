@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,6 +21,8 @@ COLUMNS: Final = "108"
 UNHURRIED: Final = {"PLANNER_TIME_LIMIT": str(FOR_EVER_S)}
 """What a page shows is proved in the time that commands have by themselves, but not so on a
 machine that is busy with much else."""
+
+NOTHING: Final[Mapping[str, str]] = {}
 
 # A fenced block, at the margin or inside a list: what stands before each line, language and title.
 FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
@@ -77,13 +80,13 @@ def blocks(page: Path, *languages: str) -> list[Block]:
     return found
 
 
-def run(commands: str, folder: Path) -> str:
-    """Return what bash prints for commands in a folder; they must not fail."""
+def run(commands: str, folder: Path, more: Mapping[str, str] = NOTHING) -> str:
+    """Return what bash prints for commands in a folder, with more variables; they must not fail."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(  # the commands are those of our own pages
         ["bash", "-c", f"set -e -o pipefail; {commands}"],  # noqa: S607
         cwd=folder,
-        env=os.environ | {"PATH": path, "COLUMNS": COLUMNS, **UNHURRIED},
+        env=os.environ | {"PATH": path, "COLUMNS": COLUMNS, **UNHURRIED, **more},
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -23,6 +23,7 @@ from planner.laws import RULE_SETS
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 from planner.objective.profiles import PROFILES, measure_id
 from planner.term import TERMS
+from tests.cli.running import ONE_PROCESS
 from tests.conftest import ROOT, TEST_ALL
 from tests.page import Block, blocks, check_printed, run
 
@@ -47,7 +48,7 @@ def rows(header: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("block", blocks(README, "console"), ids=str)
 def test_commands_print_what_the_readme_shows(block: Block) -> None:
-    check_printed(block, run(block.command, ROOT))
+    check_printed(block, run(block.command, ROOT, ONE_PROCESS))
 
 
 def test_python_session_is_true(monkeypatch: pytest.MonkeyPatch) -> None:

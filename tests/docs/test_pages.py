@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from planner.cli.main import main
+from tests.cli.running import ONE_PROCESS
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn
 from tests.page import COLUMNS, UNHURRIED, blocks, check_printed, run
@@ -72,7 +73,7 @@ def test_commands_run_and_print_what_the_page_shows(
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", f"{kubectl}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", COLUMNS)
-    for variable, value in UNHURRIED.items():
+    for variable, value in (UNHURRIED if page.stem == "dask" else UNHURRIED | ONE_PROCESS).items():
         monkeypatch.setenv(variable, value)
     port, session = free_port(), {"__name__": page.stem}
     for block in blocks(page):
