@@ -25,7 +25,7 @@ from planner.objective.profiles import PROFILES, measure_id
 from planner.term import TERMS
 from tests.cli.running import ONE_PROCESS
 from tests.conftest import ROOT, TEST_ALL
-from tests.page import Block, blocks, check_printed, run
+from tests.page import COLUMNS, UNHURRIED, Block, blocks, check_printed, printed_by
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -47,8 +47,13 @@ def rows(header: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("block", blocks(README, "console"), ids=str)
-def test_commands_print_what_the_readme_shows(block: Block) -> None:
-    check_printed(block, run(block.command, ROOT, ONE_PROCESS))
+def test_commands_print_what_the_readme_shows(
+    block: Block, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for variable, value in ({"COLUMNS": COLUMNS} | UNHURRIED | ONE_PROCESS).items():
+        monkeypatch.setenv(variable, value)
+    check_printed(block, printed_by(block.command, ROOT, tmp_path))
 
 
 def test_python_session_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
