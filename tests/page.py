@@ -13,17 +13,13 @@ from typing import Final, NamedTuple
 from click.testing import CliRunner
 
 from planner.cli.main import main
-from tests.conftest import FOR_EVER_S
+from tests.cli.running import UNHURRIED
 
 UPDATE: Final = bool(os.environ.get("PLANNER_UPDATE_PAGES"))
 """Whether what the commands print is written into the pages, to be looked at and committed."""
 
 COLUMNS: Final = "108"
 """How wide the tables on the pages are."""
-
-UNHURRIED: Final = {"PLANNER_TIME_LIMIT": str(FOR_EVER_S)}
-"""What a page shows is proved in the time that commands have by themselves, but not so on a
-machine that is busy with much else."""
 
 # A fenced block, at the margin or inside a list: what stands before each line, language and title.
 FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.errors import InputError, InternalError, PlannerError
+from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from tests.cli.running import cluster, write
 
 HOSTILE = "a\x1b[2J\r\x00\u202eb\nhint: c"
@@ -48,3 +48,14 @@ def test_names_in_the_library(tmp_path: Path) -> None:
     with pytest.raises(PlannerError) as caught:
         planner.read(bad)
     assert all(line.isprintable() for line in str(caught.value).splitlines())
+
+
+def test_what_is_quoted_may_be_longer_than_anybody_reads() -> None:
+    """One end of the line says where, the other what; the fields stay whole."""
+    error = InputError("dump.json", f"queue {'q' * 300_000} is not there", "one of a, b", "look")
+    first, expected, hint = str(error).split("\n")
+    assert len(first) == LONGEST_LINE
+    assert first.startswith("dump.json: queue qqq")
+    assert first.endswith("qqq is not there")
+    assert (expected, hint) == ("  expected one of a, b", "  hint: look")
+    assert len(error.found) > 300_000

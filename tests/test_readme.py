@@ -23,9 +23,9 @@ from planner.laws import RULE_SETS
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 from planner.objective.profiles import PROFILES, measure_id
 from planner.term import TERMS
-from tests.cli.running import ONE_PROCESS
+from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import ROOT, TEST_ALL
-from tests.page import COLUMNS, UNHURRIED, Block, blocks, check_printed, printed_by
+from tests.page import COLUMNS, Block, blocks, check_printed, printed_by
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Final
 
+from planner.errors import readable
+
 LONGEST_NAME: Final = 330
 """Kubernetes allows 253 + 1 + 63 characters for namespace/name; a dump may hold anything."""
-
-LONGEST_LINE: Final = 1200
-"""Characters of a line of a message: three names and what is said of them."""
-_TAIL: Final = 400
 
 SECONDS_PER_HOUR: Final = 3600
 
@@ -37,17 +35,13 @@ def clean_lines(text: str) -> str:
 
 
 def message(text: str) -> str:
-    """Return a message made harmless; the middle of a line that is too long to read is left out.
+    """Return a message with every line made harmless, and cut where it is too long to read.
 
-    A message quotes names that may be of any length, and says at its end what is wrong with them.
     Its further lines are indented: no name makes a line that looks like another message.
     """
     first, *more = clean_lines(text).split("\n")
     lines = (first, *(line if line.startswith("  ") else f"  {line}" for line in more))
-    return "\n".join(
-        line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _TAIL - 1]}…{line[-_TAIL:]}"
-        for line in lines
-    )
+    return "\n".join(map(readable, lines))
 
 
 def word(text: str) -> str:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ONE_PROCESS
+from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn
-from tests.page import COLUMNS, UNHURRIED, blocks, check_printed, printed_by, run
+from tests.page import COLUMNS, blocks, check_printed, printed_by, run
 
 DOCS = ROOT / "docs"
 GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]

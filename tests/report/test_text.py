@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.errors import LONGEST_LINE
 from planner.quantity import MAX_INT64, MIN_INT64
 from planner.report.text import (
-    LONGEST_LINE,
     LONGEST_NAME,
     age,
     clean,
