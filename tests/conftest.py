@@ -1,6 +1,5 @@
 """What all tests share: the folder of recorded answers, how many to try, hypothesis's profiles."""
 
-import gc
 import os
 from pathlib import Path
 
@@ -39,15 +38,6 @@ def recorded_root() -> Path | None:
         message = f"PLANNER_CONFORMANCE is not a folder: {named}"
         raise NotADirectoryError(message)
     return None
-
-
-def pytest_collection_finish() -> None:
-    """Keep what is there for the whole run, modules and thousands of tests, from being looked at.
-
-    Whenever the collector of cycles looks at all objects, it would look at these, too.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
