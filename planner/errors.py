@@ -14,7 +14,11 @@ infeasible, 4 a plan without proof, 5 no plan within the time limit.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
+
+LONGEST_LINE: Final = 1200
+"""Characters of a line of a message: three names and what is said of them."""
+_TAIL: Final = 400
 
 
 class PlannerError(Exception):
@@ -24,7 +28,7 @@ class PlannerError(Exception):
 
     def __str__(self) -> str:
         """Its message, harmless on any terminal: it may quote what anybody wrote."""
-        return "\n".join(map(_printable, super().__str__().split("\n")))
+        return "\n".join(map(readable, super().__str__().split("\n")))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Come out of a pickle as it went in: its text is made of fields, not the other way."""
@@ -62,7 +66,7 @@ class InputError(PlannerError):
             lines.append(f"  expected {self.expected}")
         if self.hint:
             lines.append(f"  hint: {self.hint}")
-        return "\n".join(map(_printable, lines))
+        return "\n".join(map(readable, lines))
 
 
 class ParseError(InputError):
@@ -90,6 +94,18 @@ class InternalError(PlannerError):
 def _remade(kind: type[PlannerError], arguments: tuple[object, ...]) -> PlannerError:
     """Make an error anew without its ``__init__``, whose parameters nobody keeps."""
     return kind.__new__(kind, *arguments)
+
+
+def readable(line: str) -> str:
+    """Write a line of a message so that it can be printed and read, whatever it quotes.
+
+    Names may be of any length. The middle of a line that is too long is left out: it says at its
+    end what is wrong with them.
+    """
+    text = _printable(line)
+    if len(text) <= LONGEST_LINE:
+        return text
+    return f"{text[: LONGEST_LINE - _TAIL - 1]}…{text[-_TAIL:]}"
 
 
 def _printable(line: str) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.conftest import FOR_EVER_S
+from click.testing import CliRunner
+
+from planner.cli.main import main
+from tests.cli.running import UNHURRIED
 
 UPDATE: Final = bool(os.environ.get("PLANNER_UPDATE_PAGES"))
 """Whether what the commands print is written into the pages, to be looked at and committed."""
 
 COLUMNS: Final = "108"
 """How wide the tables on the pages are."""
-
-UNHURRIED: Final = {"PLANNER_TIME_LIMIT": str(FOR_EVER_S)}
-"""What a page shows is proved in the time that commands have by themselves, but not so on a
-machine that is busy with much else."""
 
 # A fenced block, at the margin or inside a list: what stands before each line, language and title.
 FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
@@ -90,6 +90,23 @@ def run(commands: str, folder: Path) -> str:
     )
     assert done.returncode == 0, f"{commands}\n{done.stderr}"
     return done.stdout
+
+
+def printed_by(line: str, folder: Path, scratch: Path) -> str:
+    """Return what a line prints; a plan it begins with is made here, as starting takes longer.
+
+    Here is in the folder, with the variables that ``run`` sets. Whatever the shell would have to
+    expand, or run in the background, is left to it. ``scratch`` is a folder for what is printed.
+    """
+    command, operator, rest = re.match(r"(.*?)(?:( \|\|? | > )(.*))?$", line).groups("")  # type: ignore[union-attr]
+    if not command.startswith("planner ") or set("$*?") & set(command):
+        return run(line, folder)
+    result = CliRunner().invoke(main, shlex.split(command)[1:])
+    output, errors = scratch / "output", scratch / "errors"
+    output.write_text(result.stdout, encoding="utf-8")
+    errors.write_text(result.stderr, encoding="utf-8")
+    again = f"(cat {output}; cat {errors} >&2; exit {result.exit_code})"
+    return run(f"{again}{operator}{rest}", folder)
 
 
 def check_printed(block: Block, printed: str) -> None:

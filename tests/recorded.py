@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,24 @@ def path_of(name: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def lines(name: str) -> Iterator[Line]:
-    """Yield the recorded instances of a file; the test is skipped if the file is nowhere."""
+def lines(name: str, step: int = 1) -> Iterator[Line]:
+    """Yield every ``step``-th recorded instance of a file; the test is skipped if it is nowhere."""
+    return map(json.loads, _texts(name)[::step])
+
+
+def line(name: str, place: int) -> Line:
+    """Return one recorded instance of a file."""
+    found: Line = json.loads(_texts(name)[place])
+    return found
+
+
+@lru_cache(maxsize=8)
+def _texts(name: str) -> list[str]:
     path = path_of(name)
     if path is None:
         pytest.skip(f"no recorded answers {name}: set PLANNER_CONFORMANCE to their folder")
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        for text in file:
-            yield json.loads(text)
+        return file.readlines()
 
 
 def state_of(line: Line) -> State:

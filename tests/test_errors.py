@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.errors import InputError, InternalError, PlannerError
+from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from planner.reader.release import GateRefused
 from planner.reference.kueue.crash import ReleaseCrash
 from planner.state.release import find_release
@@ -95,3 +95,14 @@ def test_causes_and_notes_of_an_error_do_not_keep_it_from_a_pickle() -> None:
     error.add_note("while reading")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - ours
     assert again.__notes__ == ["while reading"]
+
+
+def test_what_is_quoted_may_be_longer_than_anybody_reads() -> None:
+    """One end of the line says where, the other what; the fields stay whole."""
+    error = InputError("dump.json", f"queue {'q' * 300_000} is not there", "one of a, b", "look")
+    first, expected, hint = str(error).split("\n")
+    assert len(first) == LONGEST_LINE
+    assert first.startswith("dump.json: queue qqq")
+    assert first.endswith("qqq is not there")
+    assert (expected, hint) == ("  expected one of a, b", "  hint: look")
+    assert len(error.found) > 300_000

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from planner.cli.main import main
 from planner.commands.audit import Question, audit_states
-from tests.conftest import ROOT, TEST_ALL
+from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 
 SCRIPT = ROOT / "instances" / "recorded" / "figures.py"
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ UNSELECTED = (
 
 def printed(name: str, files: list[Path]) -> list[str]:
     """Return the rows that the script prints of an audit of files, without its header."""
-    audit = audit_states([str(file) for file in files], Question(time_limit=45))
+    audit = audit_states([str(file) for file in files], Question(time_limit=FOR_EVER_S))
     lines: str = runpy.run_path(str(SCRIPT))["figures"]({name: audit})
     return [line for line in lines.splitlines() if line.startswith(f"| {name} |")]
 

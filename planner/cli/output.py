@@ -195,11 +195,12 @@ def _reason(error: OSError) -> str:
 def say(kind: str, message: str) -> None:
     """Write ``kind: message`` to standard error; a closed one is no reason to fail.
 
-    Messages quote names from dumps that anyone may have written, so they are made harmless.
+    Messages quote names from dumps that anyone may have written, so they are made harmless, and
+    cut where they are longer than anybody reads.
     """
-    from planner.report.text import clean_lines
+    from planner.report import text
 
-    write(f"{kind}: {clean_lines(message)}\n")
+    write(f"{kind}: {text.message(message)}\n")
 
 
 def write(text: str) -> None:

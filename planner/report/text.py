@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Final
 
+from planner.errors import readable
+
 LONGEST_NAME: Final = 330
 """Kubernetes allows 253 + 1 + 63 characters for namespace/name; a dump may hold anything."""
 
@@ -30,6 +32,16 @@ def clean(text: str) -> str:
 def clean_lines(text: str) -> str:
     """Return a message made harmless line by line; its own line breaks stay."""
     return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def message(text: str) -> str:
+    """Return a message with every line made harmless, and cut where it is too long to read.
+
+    Its further lines are indented: no name makes a line that looks like another message.
+    """
+    first, *more = clean_lines(text).split("\n")
+    lines = (first, *(line if line.startswith("  ") else f"  {line}" for line in more))
+    return "\n".join(map(readable, lines))
 
 
 def word(text: str) -> str:

@@ -170,7 +170,7 @@ class Configuration(KubernetesObject):
     admission_fair_sharing: AdmissionFairSharing | None = Field(
         default=None, alias="admissionFairSharing"
     )
-    _release: Release = PrivateAttr(default=NEWEST)
+    _release: Release = PrivateAttr(default_factory=lambda: NEWEST)  # a default is copied
     _release_known_by: KnownBy = PrivateAttr(default="assumed")
     _requests: RequestsFrom = PrivateAttr(default="template")
 

@@ -20,9 +20,24 @@ BIG = "ns/big"
 SMALL = tuple(f"ns/small-{i}" for i in range(1, 5))
 
 
-def call(*args: str | Path, env: Mapping[str, str] | None = None, stdin: str = "") -> Result:
+UNHURRIED = {"PLANNER_TIME_LIMIT": str(FOR_EVER_S)}
+"""What is proved in the time that commands have by themselves may take longer where the machine is
+busy with much else."""
+
+ONE_PROCESS = {"PLANNER_AUDIT_JOBS": "1", "PLANNER_COMPARE_JOBS": "1"}
+"""What does the work of many states here, unless ``--jobs`` asks for processes: to start one takes
+longer than most of what is asked."""
+
+
+def call(*args: str | Path, env: Mapping[str, str | None] | None = None, stdin: str = "") -> Result:
     """Run the command line inside this process; standard output and error stay apart."""
-    usual = {"COLUMNS": None, **(env or {})}  # whoever runs the tests may have set a width
+    # Whoever runs the tests may have set a width.
+    usual = {
+        "COLUMNS": None,
+        **UNHURRIED,
+        **({} if "--cluster" in args else ONE_PROCESS),
+        **(env or {}),
+    }
     return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, env=usual)
 
 
@@ -40,13 +55,13 @@ def command(*args: str | Path) -> list[str]:
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment without what would change the output, and with some more."""
+    """Return the environment without what would change the output, and with time and some more."""
     ours = {
         name: value
         for name, value in os.environ.items()
         if name not in {"COLUMNS", "NO_COLOR"} and not name.startswith("PLANNER_")
     }
-    return {**ours, "PYTHONPATH": str(ROOT), "TERM": "xterm", **(more or {})}
+    return {**ours, "PYTHONPATH": str(ROOT), "TERM": "xterm", **UNHURRIED, **(more or {})}
 
 
 def listed(*parts: Iterable[Object]) -> Object:

@@ -215,6 +215,23 @@ def test_a_row_that_somebody_changed_is_bad_input(
     assert f"the row of {state}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "change", [{"judgements": []}, {"gaps": {"x": 1}}], ids=["no judgement", "a gap of no term"]
+)
+def test_a_case_that_somebody_changed_is_bad_input(tmp_path: Path, change: dict[str, Any]) -> None:
+    state, rows = write(tmp_path, cluster()), tmp_path / "rows"
+    options: list[str | Path] = [state, "--jobs", "1", "--results", rows]
+    call("audit", *options)
+    header, row = rows.read_text().splitlines()
+    value = json.loads(row)
+    (case,) = value["result"]["cases"]
+    (case if "judgements" in change else case["judgements"][0]).update(change)
+    rows.write_text(f"{header}\n{json.dumps(value)}\n")
+    done = call("audit", *options, "--resume")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {rows}: result.cases[0]")
+
+
 @pytest.mark.parametrize("verb", ["audit", "compare"])
 def test_results_are_not_read_as_states(tmp_path: Path, verb: str) -> None:
     """Every row would be a state that gets a row, without end."""

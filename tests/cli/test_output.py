@@ -10,6 +10,7 @@ import pytest
 from planner.cli.output import Target, wants_color
 from planner.errors import InputError
 from tests.cli.running import call, cluster, write
+from tests.conftest import FOR_EVER_S
 
 
 def emit(path: Path, text: str = "new\n") -> None:
@@ -82,7 +83,7 @@ def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_text("utf-8")), daemon=True)
     reader.start()
     emit(pipe)
-    reader.join(10)
+    reader.join(FOR_EVER_S)
     assert read == ["new\n"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.running import BIG, another_pending, cluster, command, environment, process, write
+from tests.cli.running import (
+    BIG,
+    another_pending,
+    call,
+    cluster,
+    command,
+    environment,
+    process,
+    write,
+)
 from tests.conftest import FOR_EVER_S, ROOT
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -90,15 +99,15 @@ def test_colors_can_be_refused(dump: Path, variables: dict[str, str]) -> None:
 def test_columns_are_obeyed(dump: Path, columns: int) -> None:
     screen = ESCAPE.sub("", on_terminal("solve", dump, env={"COLUMNS": str(columns)}))
     assert max(cell_len(line) for line in screen.split("\n")) <= columns
-    piped = process("solve", dump, "--format", "table", env={"COLUMNS": str(columns)}).stdout
+    piped = call("solve", dump, "--format", "table", env={"COLUMNS": str(columns)}).stdout
     assert max(map(cell_len, piped.split("\n"))) <= columns
     assert "\x1b" not in piped
 
 
 @pytest.mark.parametrize("columns", ["", "0", "-3", "many"])
 def test_nonsense_columns_do_no_harm(dump: Path, columns: str) -> None:
-    done = process("solve", dump, "--format", "table", env={"COLUMNS": columns})
-    assert done.returncode == 0
+    done = call("solve", dump, "--format", "table", env={"COLUMNS": columns})
+    assert done.exit_code == 0
     assert BIG in done.stdout
 
 

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
-from tests.cli.running import BIG, SMALL, call, cluster, listed, write
+from tests.cli.running import BIG, SMALL, another_pending, call, cluster, listed, write
 from tests.cluster import queue, running
 from tests.conftest import ROOT
 
@@ -55,6 +55,18 @@ def test_json(dump: Path) -> None:
     assert rows == {**dict.fromkeys(SMALL, (1, 0)), BIG: (0, 1)}
     assert value["scheduler"] == "kueue"
     assert value["objective"] == "no-regret"
+
+
+def test_a_warning_is_no_longer_than_anybody_reads(tmp_path: Path) -> None:
+    """Its queue is missing in a namespace of 300,000 characters, which the warning names twice."""
+    (lost,) = another_pending("lost")
+    lost["metadata"]["namespace"] = "blue" * 75_000
+    result = call("risk", write(tmp_path, cluster([lost])), "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    warning, _hint = result.stderr.splitlines()
+    assert warning.startswith("warning: blueblue")
+    assert warning.endswith('", which is not in the dump')
+    assert len(warning) < 1500
 
 
 def test_plain_text_has_a_line_per_fact(dump: Path) -> None:

@@ -12,7 +12,7 @@ from planner import api
 from planner.cli.schemas import schema_text
 from planner.errors import InputError
 from planner.plan import Plan
-from tests.cli.running import BIG, SMALL, another_pending, call, cluster, write
+from tests.cli.running import BIG, SMALL, UNHURRIED, another_pending, call, cluster, write
 from tests.cluster import NOW
 from tests.report.factory import make_greedy, make_plan
 
@@ -330,9 +330,10 @@ def test_time_limit(
         return make_plan()
 
     monkeypatch.setattr(api, "solve", solve)
-    assert call("solve", dump, *words).exit_code == 0
+    usual = dict.fromkeys(UNHURRIED)
+    assert call("solve", dump, *words, env=usual).exit_code == 0
     assert seen["time_limit"] == limit
-    assert "[default: 45]" in " ".join(call("solve", "--help").stdout.split())
+    assert "[default: 45]" in " ".join(call("solve", "--help", env=usual).stdout.split())
 
 
 def test_no_time_at_all_leaves_the_scheduler_s_own_plan(dump: Path) -> None:

@@ -10,18 +10,15 @@ from __future__ import annotations
 import doctest
 import json
 import os
-import re
-import shlex
 import socket
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from planner.cli.main import main
+from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import StandIn
-from tests.page import COLUMNS, UNHURRIED, blocks, check_printed, run
+from tests.page import COLUMNS, blocks, check_printed, printed_by, run
 
 DOCS = ROOT / "docs"
 GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
@@ -49,31 +46,20 @@ def free_port() -> str:
         return str(server.getsockname()[1])
 
 
-def printed_by(line: str, folder: Path) -> str:
-    """Return what a line prints; a plan it begins with is made here, as starting takes longer.
-
-    Whatever the shell would have to expand, or run in the background, is left to it.
-    """
-    command, operator, rest = re.match(r"(.*?)(?:( \|\|? | > )(.*))?$", line).groups("")  # type: ignore[union-attr]
-    if not command.startswith("planner ") or "$" in command:
-        return run(line, folder)
-    result = CliRunner().invoke(main, shlex.split(command)[1:])
-    output, errors = folder / ".output", folder / ".errors"
-    output.write_text(result.stdout, encoding="utf-8")
-    errors.write_text(result.stderr, encoding="utf-8")
-    again = f"(cat {output}; cat {errors} >&2; exit {result.exit_code})"
-    return run(f"{again}{operator}{rest}", folder)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run_and_print_what_the_page_shows(
-    page: Path, folder: Path, kubectl: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    folder: Path,
+    kubectl: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", f"{kubectl}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", COLUMNS)
-    for variable, value in UNHURRIED.items():
+    for variable, value in (UNHURRIED if page.stem == "dask" else UNHURRIED | ONE_PROCESS).items():
         monkeypatch.setenv(variable, value)
+    scratch = tmp_path_factory.mktemp("printed")
     port, session = free_port(), {"__name__": page.stem}
     for block in blocks(page):
         if block.title:
@@ -82,9 +68,9 @@ def test_commands_run_and_print_what_the_page_shows(
             run(block.content.replace(DASK_PORT, port), folder)
         elif block.language == "sh":
             for line in block.content.splitlines():
-                printed_by(line, folder)
+                printed_by(line, folder, scratch)
         elif block.language == "console":
-            check_printed(block, printed_by(block.command, folder))
+            check_printed(block, printed_by(block.command, folder, scratch))
         elif block.language == "pycon":
             test = doctest.DocTestParser().get_doctest(
                 block.content, session, page.name, str(page), 0

@@ -18,7 +18,7 @@ import click
 import pytest
 
 from planner.cli.main import COMMANDS, main
-from tests.cli.running import environment
+from tests.cli.running import UNHURRIED, environment
 from tests.conftest import ROOT, recorded_root
 from tests.fuzz import limits
 from tests.fuzz.campaign import campaign
@@ -46,7 +46,7 @@ def test_an_answer_or_a_clean_error(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz", *words],
         cwd=ROOT,
-        env=environment(more),
+        env={k: v for k, v in environment(more).items() if k not in UNHURRIED},
         capture_output=True,
         text=True,
         check=False,

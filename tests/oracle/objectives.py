@@ -64,7 +64,7 @@ class Enumeration:
     ) -> None:
         self.legal = legal
         self.terms = Terms(legal, costs, by_median=by_median, weighted=weighted)
-        self.known = {victims: self.terms.of(victims) for victims in legal.sets}
+        self.known = {victims: dict(self.terms.of(victims)) for victims in legal.sets}
 
     def best(
         self, objective: str, greedy: int | None, order: str | None = None, caps: str = ""

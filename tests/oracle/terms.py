@@ -11,11 +11,11 @@ import math
 import statistics
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from tests.oracle.budgets import beyond_budgets
-from tests.oracle.cluster import Held, NodeId, annotation, condition, moment
+from tests.oracle.cluster import FlavorResource, Held, NodeId, annotation, condition, moment
 from tests.oracle.legality import Legal
 
 ACCELERATOR: Final = 32_000
@@ -56,8 +56,14 @@ class Terms:
         priorities = {self.cluster.held[index].priority for index in legal.candidates}
         self.ranks = {priority: rank for rank, priority in enumerate(sorted(priorities), 1)}
         self.places = {index: place for place, index in enumerate(legal.candidates, 1)}
+        # The same sets are asked about again and again, and of the whole state nothing changes.
+        self.of = cache(self._of)
+        self._needed = cache(self._need)
+        self._lenders = cache(self._lending)
+        self._borrowed = cache(self._borrowing)
+        self._entitled = cache(self._entitlement)
 
-    def of(self, victims: int) -> dict[str, int]:
+    def _of(self, victims: int) -> Mapping[str, int]:
         """Return all terms of a set."""
         chosen = [index for index in self.places if victims >> index & 1]
         going = [index for index in chosen if not self.cluster.held[index].evicted]
@@ -152,41 +158,56 @@ class Terms:
         return math.ceil(statistics.median(map(Fraction, known))) if known else None
 
     def _over_freed(self, going: list[int]) -> int:
-        question, held = self.legal.question, self.cluster.held
-        total = Fraction(0)
-        for at in question.contested:
-            asked = question.request.get(at, 0)
-            missing = asked - question.tree.available(question.queue, at, 0) if asked else 0
-            anyway = sum(held[i].usage.get(at, 0) for i in self.places if held[i].evicted)
-            need = max(0, max(0, missing) - anyway)
+        held, total = self.cluster.held, Fraction(0)
+        for at in self.legal.question.contested:
             freed = sum(held[index].usage.get(at, 0) for index in going)
-            total += _worth(at[1]) * max(0, freed - need)
+            if freed > self._needed(at):
+                total += _worth(at[1]) * (freed - self._needed(at))
         return int(total * ACCELERATOR)
 
+    def _need(self, at: FlavorResource) -> int:
+        """Return what has to be freed beside what is as good as free."""
+        question, held = self.legal.question, self.cluster.held
+        asked = question.request.get(at, 0)
+        missing = asked - question.tree.available(question.queue, at, 0) if asked else 0
+        anyway = sum(held[i].usage.get(at, 0) for i in self.places if held[i].evicted)
+        return max(0, max(0, missing) - anyway)
+
     def _unfairness(self, going: list[int]) -> int:
-        tree = self.legal.question.tree
-        asking = [tree.queue, *tree.above(tree.queue)]
         taken: dict[NodeId, Fraction] = {}
         for index in going:
-            held = self.cluster.held[index]
-            queue: NodeId = ("queue", held.queue)
-            lenders = [n for n in tree.above(queue) if n not in asking and self._borrowed(n)]
-            for node in (queue, *lenders):
-                taken[node] = taken.get(node, Fraction(0)) + size_of(held)
+            size, queue = self._sizes[index], self.cluster.held[index].queue
+            for node in (("queue", queue), *self._lenders(queue)):
+                taken[node] = taken[node] + size if node in taken else size
         return max((self._per_mille(node, size) for node, size in taken.items()), default=0)
+
+    @cached_property
+    def _sizes(self) -> dict[int, Fraction]:
+        return {index: size_of(self.cluster.held[index]) for index in self.places}
+
+    def _lending(self, queue: str) -> list[NodeId]:
+        """List the cohorts above a queue that borrow, and are not above the preemptor's."""
+        tree = self.legal.question.tree
+        asking = [tree.queue, *tree.above(tree.queue)]
+        return [n for n in tree.above(("queue", queue)) if n not in asking and self._borrowed(n)]
 
     def _per_mille(self, node: NodeId, size: Fraction) -> int:
         """Return how much of what a node borrows, by its weight, is taken: infinite counts 1."""
+        entitled = self._entitled(node)
+        if entitled is None:
+            return math.ceil(1000 * size) if not self._borrowed(node) else int(size > 0)
+        return math.ceil(1000 * size / max(Fraction(1), entitled))
+
+    def _entitlement(self, node: NodeId) -> Fraction | None:
+        """Return what a node borrows, by its weight; nothing where that is 0."""
         weight = Fraction(1)
         if self.weighted:
             weight = Fraction(str(self.cluster.nodes[node].weight))
-        borrowed = self._borrowed(node)
         if not weight:
-            return math.ceil(1000 * size) if not borrowed else int(size > 0)
-        entitled = Fraction(math.floor(borrowed / weight * ACCELERATOR), ACCELERATOR)
-        return math.ceil(1000 * size / max(Fraction(1), entitled))
+            return None
+        return Fraction(math.floor(self._borrowed(node) / weight * ACCELERATOR), ACCELERATOR)
 
-    def _borrowed(self, node: NodeId) -> Fraction:
+    def _borrowing(self, node: NodeId) -> Fraction:
         tree = self.legal.question.tree
         used = {at for held in self.cluster.held for at in held.uses}
         return sum(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.errors import LONGEST_LINE
 from planner.quantity import MAX_INT64, MIN_INT64
 from planner.report.text import (
     LONGEST_NAME,
@@ -16,6 +17,7 @@ from planner.report.text import (
     clean_lines,
     decimal,
     hours,
+    message,
     moment,
     plural,
     short,
@@ -61,6 +63,19 @@ def test_a_word_is_one_word_for_a_shell(text: str) -> None:
 
 def test_lines_of_a_message_stay_lines() -> None:
     assert clean_lines("first\n  hint: \x1b[2J") == "first\n  hint: \\x1b[2J"
+
+
+def test_a_message_keeps_both_ends_of_a_line_that_nobody_reads_whole() -> None:
+    assert message("short\x1b\n  hint: x") == "short\\x1b\n  hint: x"
+    first, hint = message(f"{'n' * 300_000} waits for {'q' * 100}\n  hint: x").split("\n")
+    assert (len(first), hint) == (LONGEST_LINE, "  hint: x")
+    assert first.startswith("nnn")
+    assert first.endswith(f"n waits for {'q' * 100}")
+    assert len(message("\x1b" * LONGEST_LINE)) == LONGEST_LINE
+
+
+def test_no_name_in_a_message_makes_a_message_of_its_own() -> None:
+    assert message("--plot a\nerror: b: no") == "--plot a\n  error: b: no"
 
 
 def test_a_name_no_cluster_would_accept_is_cut() -> None:

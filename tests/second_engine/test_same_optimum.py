@@ -79,9 +79,9 @@ def crowds(*, fair: bool) -> Iterator[Case]:
 def recorded_lines(*, fair: bool) -> Iterator[Case]:
     kinds = ("fair-flat", "fair-hier") if fair else ("classical-flat", "classical-hier")
     for name in (*(f"small-{kind}" for kind in kinds), "small-flavors", "small-edge"):
-        for number, line in enumerate(recorded.lines(name)):
+        for line in recorded.lines(name, EVERY):
             state = recorded.state_of(line)
-            if number % EVERY == 0 and state.configuration.fair_sharing_on == fair:
+            if state.configuration.fair_sharing_on == fair:
                 yield line["id"], state, Given(line["pending"], line.get("assignment"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import pytest
@@ -22,8 +23,13 @@ EVERY = {"small-flavors": 20, "small-edge": 4}
 TESTED = ("no-regret", "min-count", "kueue-like", "exact-fit", "min-lost-work", "fewest-tenants")
 
 
-def truths(name: str, *, fair: bool) -> Iterator[FlavorTruth]:
-    """Yield lines whose queue lets the workload choose; the flavors must be Kueue's own."""
+@cache
+def truths(name: str, *, fair: bool) -> list[FlavorTruth]:
+    """Return lines whose queue lets the workload choose; the flavors must be Kueue's own."""
+    return list(_truths(name, fair=fair))
+
+
+def _truths(name: str, *, fair: bool) -> Iterator[FlavorTruth]:
     number, step = 0, EVERY[name] if recorded_root() and not TEST_ALL else 1
     for line in recorded.lines(name):
         state = recorded.state_of(line)

@@ -11,12 +11,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import planner
+from planner.state import State
 from tests import recorded
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.oracle.cluster import Cluster
@@ -55,12 +57,18 @@ def lines(name: str) -> Iterator[recorded.Line]:
         yield from map(json.loads, file)
 
 
-def difference(line: recorded.Line, objective: str) -> str:
+@lru_cache(maxsize=1)
+def read(name: str) -> list[tuple[recorded.Line, State]]:
+    """Return the lines of a file with their states, which every objective is asked about."""
+    return [(line, recorded.state_of(line)) for line in lines(name)]
+
+
+def difference(line: recorded.Line, state: State, objective: str) -> str:
     """Say in what the planner's answer differs from the recorded best, in nothing if right."""
     best = line["best"][objective]
     costs = line["costs"] if objective == "min-cost" else None
     try:
-        plan = planner.solve(recorded.state_of(line), line["pending"], objective, costs)
+        plan = planner.solve(state, line["pending"], objective, costs)
     except Exception as error:  # noqa: BLE001 - whatever it is, it would be exit code 70
         return f"exit 70: {error!r}"
     if best is None:
@@ -80,11 +88,11 @@ def difference(line: recorded.Line, objective: str) -> str:
 def test_every_level_is_the_recorded_best(name: str, objective: str) -> None:
     """Every line; of the many, ordinary runs take every other objective, in turn."""
     compared, wrong = 0, []
-    for number, line in enumerate(lines(name)):
+    for number, (line, state) in enumerate(read(name)):
         compared += 1
         if name == LONG and not TEST_ALL and (number + OBJECTIVES.index(objective)) % 2:
             continue
-        said = difference(line, objective)
+        said = difference(line, state, objective)
         wrong += [f"{line['id']}: {said}"] if said else []
     assert not wrong, "\n".join([f"{len(wrong)} of {compared} differ:", *wrong])
     assert compared >= FILES[name]
@@ -98,8 +106,8 @@ def test_the_lines_hold_these_objectives_and_no_others(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_the_oracle_finds_the_same(name: str) -> None:
     """Two enumerations that share no line: as many legal sets, the same values, sets and caps."""
-    for line in lines(name):
-        greedy = planner.greedy(recorded.state_of(line), line["pending"])
+    for line, state in read(name):
+        greedy = planner.greedy(state, line["pending"])
         cluster = Cluster(line["state"]["items"], line["now"])
         legal = legal_sets(ask(cluster, line["pending"], flavors_of(greedy)))
         assert len(legal.sets) == line["legal"], line["id"]

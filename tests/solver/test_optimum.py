@@ -36,9 +36,13 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, *, fair: b
         if truth.legal:
             assert frozenset(plan.keys) in truth.legal, truth.id
             assert len(plan.victims) == min(map(len, truth.legal)), truth.id
+        # That there is no plan has one proof, whatever the costs: it was grown above.
+        certify = None if truth.legal else False
         for seed in SEEDS:
             costs = truth.random_costs(seed)
-            plan = truth.solve("min-cost", costs)
+            plan = truth.solve("min-cost", costs, certify=certify)
+            if certify is False and plan.status == "unknown":  # to some it takes that proof
+                plan = truth.solve("min-cost", costs)
             assert plan.status == expected, truth.id
             if truth.legal:
                 assert frozenset(plan.keys) in truth.legal, truth.id
@@ -72,9 +76,7 @@ def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_beats_or_equals_the_scheduler_in_its_own_terms(profile: str) -> None:
     compared = 0
-    for number, line in enumerate(recorded.lines("classical-hier")):
-        if number % 16:
-            continue
+    for line in recorded.lines("classical-hier", 16):
         state = recorded.state_of(line)
         plan = planner.solve(
             state, line["pending"], objective=profile, assignment=line.get("assignment")

@@ -84,8 +84,8 @@ def test_what_does_not_go_with_it() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_the_fewest_of_all_strict_legal_sets(name: str) -> None:
     compared = 0
-    for number, line in enumerate(recorded.lines(name)):
-        if number % EVERY or "exhaustive" not in line["expect"]:
+    for line in recorded.lines(name, EVERY):
+        if "exhaustive" not in line["expect"]:
             continue
         pod_sets = line["expect"]["assignment"]["podSets"]
         flavors = {each["name"]: each["flavors"] or {} for each in pod_sets}

@@ -12,6 +12,7 @@ import planner
 from planner.objective.profiles import PROFILES
 from planner.solver.yunikorn.planning import Laws
 from tests.solver.yunikorn_truth import LAWS, SAMPLE, YuniKornTruth, truths, value_of
+from tests.yunikorn.building import allocation, state_of, two_queues
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import lines, step
 
@@ -128,3 +129,15 @@ def test_lines_of_every_kind_take_part() -> None:
         pytest.skip("no recorded lists")
     searched = sum(truth.is_searched for truth in every)
     assert len(every) * 0.9 < searched < len(every)
+
+
+def test_a_record_of_the_search_alone_is_told_though_the_ask_may_not_preempt() -> None:
+    """Whether it may is asked by the caller of the core's search, whom the record leaves out."""
+    value = two_queues(*(allocation(f"run-{i}", {"gpu": 1}) for i in range(4)))
+    value["applications"][1]["requests"][0]["x"] = {"allowPreemptOther": False}
+    state = state_of(value | {"x": {"direct": {"nodesTried": True}}})
+    plan = planner.solve(state, "ask")
+    assert plan.greedy is not None
+    assert len(plan.greedy.victims) == 1
+    assert plan.greedy.victims[0].position == 1
+    assert not plan.victims

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from functools import cache, cached_property, lru_cache
 
 import planner
 from planner.api import AssignmentInput
@@ -74,6 +75,8 @@ class Truth:
         objective: str | Profile,
         costs: Mapping[str, int] | None = None,
         time_limit: float | None = None,
+        *,
+        certify: bool | None = None,
     ) -> Plan:
         """Return the program's answer."""
         return planner.solve(
@@ -83,6 +86,7 @@ class Truth:
             costs=costs,
             assignment=self.given,
             time_limit=time_limit,
+            certify=certify,
         )
 
     def random_costs(self, seed: int) -> dict[str, int]:
@@ -99,11 +103,16 @@ class Truth:
 
     def measured(self, profile: Profile | None = None) -> Measured:
         """Return the legal sets with their terms, and with those that only a profile counts."""
-        problem, snapshot, *_ = self.setting()
-        table = term_table(problem, snapshot, eligible(problem))
+        problem, table = self._own
         if profile is None:
             return Measured(self, problem, table)
         return Measured(self, problem, apply_profile(profile, table, dict, dict))
+
+    @cached_property
+    def _own(self) -> tuple[Problem, TermTable]:
+        """The problem with the terms that every profile has."""
+        problem, snapshot, *_ = self.setting()
+        return problem, term_table(problem, snapshot, eligible(problem))
 
 
 class Measured:
@@ -157,12 +166,25 @@ def truths(name: str, every: int, *, fair: bool) -> Iterator[Truth]:
 
     Of the project's own copies, which are few, it is every line.
     """
-    number, step = 0, every if recorded_root() else 1
-    for line in recorded.lines(name):
-        if "exhaustive" not in line["expect"]:
-            continue
-        state = recorded.state_of(line)
-        if state.configuration.fair_sharing_on == fair:
-            number += 1
-            if number % step == 0:
-                yield Truth(line, state)
+    step = every if recorded_root() else 1
+    return (_truth(name, place) for place in _places(name, fair)[step - 1 :: step])
+
+
+@cache
+def _places(name: str, fair: bool) -> list[int]:  # noqa: FBT001 - arguments of a cache
+    """Return where the lines of a file stand whose legal sets are known, with fair sharing or not.
+
+    A file is asked for by many tests, and most of them take few of its lines.
+    """
+    return [
+        place
+        for place, line in enumerate(recorded.lines(name))
+        if "exhaustive" in line["expect"]
+        and recorded.state_of(line).configuration.fair_sharing_on == fair
+    ]
+
+
+@lru_cache(maxsize=512)
+def _truth(name: str, place: int) -> Truth:
+    line = recorded.line(name, place)
+    return Truth(line, recorded.state_of(line))

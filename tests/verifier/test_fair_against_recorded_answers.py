@@ -30,8 +30,8 @@ STEP = 1 if TEST_ALL else 6
 
 def fair(name: str) -> Iterator[tuple[recorded.Line, State, FairSetting]]:
     """Yield the lines of a file in which fair sharing is on and flavors were assigned."""
-    for number, line in enumerate(recorded.lines(name)):
-        if number % STEP == 0 and "assignment" in line["expect"]:
+    for line in recorded.lines(name, STEP):
+        if "assignment" in line["expect"]:
             state = recorded.state_of(line)
             if state.configuration.fair_sharing_on:
                 assignment = recorded.assignment_of(line)

@@ -39,8 +39,8 @@ OTHER = ("small-edge", "small-flavors")
 
 
 def recorded_settings(name: str) -> Iterator[tuple[recorded.Line, Setting]]:
-    for number, line in enumerate(recorded.lines(name)):
-        if number % STEP == 0 and "exhaustive" in line["expect"]:
+    for line in recorded.lines(name, STEP):
+        if "exhaustive" in line["expect"]:
             state, assignment = recorded.state_of(line), recorded.assignment_of(line)
             snapshot = take_snapshot(state, extra=flavor_resources(assignment))
             yield line, setting_for(state, snapshot, line["pending"], assignment)

@@ -51,3 +51,24 @@ def test_victims_that_come_back_start_no_storm() -> None:
 
 def test_steps_are_bounded() -> None:
     assert len(run_flow(state_of(shared(5)), max_steps=1).steps) == 1
+
+
+def test_a_victim_may_be_on_a_node_that_the_dump_does_not_have() -> None:
+    """The node has room, the queue above has none: whoever is over its guaranteed goes anywhere."""
+    running = [allocation(f"run-{i}", GPU, 100 - i, on="gone") for i in range(4)]
+    leaves = [queue("low", guaranteed=GPU), queue("high", guaranteed=GPU)]
+    state = cluster_value(
+        [queue("shop", *leaves, max={"gpu": 4})],
+        [node("n1", {"gpu": 2})],
+        [
+            application("runs", "root.shop.low", *running),
+            application("asks", "root.shop.high", asks=(ask("ask", GPU),)),
+        ],
+    )
+    flow = run_flow(state_of(state))
+    assert [(step.kind, step.node, len(step.victims)) for step in flow.steps] == [
+        ("preempt", "n1", 1)
+    ]
+    assert flow.usage["root.shop.high"] == GPU
+    (room,) = flow.settled.nodes
+    assert room.available == {"gpu": 1}

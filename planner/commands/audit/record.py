@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_validator
 
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Status, Uncovered
@@ -57,6 +57,13 @@ class Judgement(Record):
     best: bool | None
     shown: Shown = Shown()
 
+    @model_validator(mode="after")
+    def _every_gap_is_of_a_term(self) -> Self:
+        if not self.gaps.keys() <= self.terms.keys():
+            message = "gaps of other terms than those of the optimum"
+            raise ValueError(message)
+        return self
+
 
 class Precedence(Record):
     """What is left of the finding ``count`` where documented precedence is kept, too: ``strict``.
@@ -100,6 +107,15 @@ class Case(Record):
     proved: bool
     coverage: tuple[Uncovered, ...] = ()
     assume: Assume | None = None
+
+    @model_validator(mode="after")
+    def _every_objective_is_judged(self, info: ValidationInfo) -> Self:
+        """A row of a results file has a judgement for each objective that the run is asked for."""
+        asked = (info.context or {}).get("objectives")
+        if asked is not None and len(self.judgements) != len(asked):
+            message = f"{len(self.judgements)} judgements for {len(asked)} objectives"
+            raise ValueError(message)
+        return self
 
     @property
     def is_conditional(self) -> bool:

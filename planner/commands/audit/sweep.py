@@ -118,7 +118,7 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
             failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
             value = {"state": row.key, "failures": (failure,)}
         try:
-            yield model.model_validate(value)
+            yield model.model_validate(value, context=asked)
         except ValidationError as error:
             item = Item(str(settings.file or ""), ("result",), dict(value))
             raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None

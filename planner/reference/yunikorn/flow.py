@@ -136,7 +136,8 @@ def after(
     available = {room.node_id: room.available for room in cluster.nodes}
     for victim in victims:
         on = victim.allocation.node_id
-        available[on] = plus(available[on], victim.resource)
+        if on in available:  # a dump may hold allocations of a node that it does not have
+            available[on] = plus(available[on], victim.resource)
     available[node] = minus(available[node], asking.ask.resource)
     applications = []
     for application in cluster.partition.applications:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from planner.errors import LookupFailed, SchemaError
-from planner.laws import YK_OVER_GUARANTEED, Spared, unkept
+from planner.laws import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared, unkept
 from planner.models.shared.classes import Classes
 from planner.models.shared.row import Row
 from planner.models.yunikorn.build import assemble
@@ -148,8 +148,9 @@ class YuniKornPlanning:
         self._told = yunikorn_term_table(self.problem, cluster.now, self.eligible, adjusted, costs)
         self.table = self._told
         rules = _rule_set(asking, laws)
-        # The candidates the core itself would list: it looks at the guaranteed at their turn.
-        unasked = unkept(rules) | {YK_OVER_GUARANTEED.id}
+        # The candidates the core itself would list: it looks at the guaranteed at their turn, and
+        # whether the ask may preempt at all is for its caller, whom a record may leave out.
+        unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
         listed = eligible(self.problem, without=unasked).nonzero()[0].tolist()
         places = enumerate(self.in_candidate_order(listed), start=1)
         self.subject = Subject(

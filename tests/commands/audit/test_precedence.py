@@ -81,8 +81,8 @@ def test_what_is_not_decided_is_counted_so() -> None:
 @pytest.mark.parametrize("name", ["small-fair-flat", "small-fair-hier", "small-classical-flat"])
 def test_as_many_as_all_strict_legal_sets_leave(name: str) -> None:
     compared = 0
-    for number, line in enumerate(recorded.lines(name)):
-        if number % EVERY or "exhaustive" not in line["expect"]:
+    for line in recorded.lines(name, EVERY):
+        if "exhaustive" not in line["expect"]:
             continue
         instance = Instance(
             "recorded", recorded.state_of(line), (line["pending"],), line.get("assignment")

@@ -15,10 +15,9 @@ STEP = 10
 
 @pytest.mark.parametrize("name", FILES)
 def test_recorded_states_end_and_their_loops_are_real(name: str) -> None:
-    for number, line in enumerate(lines(name)):
-        if number % STEP == 0:
-            state = state_of(line)
-            answer = simulate(state, eviction_s=1, cycles=500)
-            assert answer.ended == ("loop" if answer.loops else "settled"), line["id"]
-            for loop in answer.loops:
-                replayed(state, loop)
+    for line in lines(name, STEP):
+        state = state_of(line)
+        answer = simulate(state, eviction_s=1, cycles=500)
+        assert answer.ended == ("loop" if answer.loops else "settled"), line["id"]
+        for loop in answer.loops:
+            replayed(state, loop)
