@@ -25,6 +25,7 @@ yunikorn_quantity.py  quantities as queues.yaml writes them
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Self
@@ -50,13 +51,14 @@ from planner.state.queues import (
 )
 from planner.state.release import Release
 from planner.state.workload import Workload
-from planner.state.workloads import Workloads
+from planner.state.workloads import Changes, Workloads
 from planner.state.yunikorn import YuniKornState
 
 __all__ = [
     "TIMESTAMP",
     "AdmissionCheck",
     "AnyState",
+    "Changes",
     "ClusterQueue",
     "Cohort",
     "Configuration",
@@ -114,6 +116,24 @@ class State(Schema):
     configuration: Configuration = Field(default=Configuration())
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
+
+    def apply(self, changes: Changes, now: datetime | None = None) -> State:
+        """Return the state after changes, at a later clock if that is given.
+
+        What did not change is shared with this one and not looked at again. The digest names the
+        new state by that of this one and the changes.
+
+        Raises
+        ------
+        InputError
+            If a workload that changes or goes is not there, or a new one is there already.
+        """
+        moment = self.now if now is None else now
+        told = [self.digest, moment.isoformat(), *sorted(changes.gone)]
+        told += [one.model_dump_json() for one in (*changes.changed, *changes.added)]
+        digest = hashlib.sha256("\n".join(told).encode()).hexdigest()
+        workloads = self.workloads.apply(changes)
+        return self.model_copy(update={"now": moment, "digest": digest, "workloads": workloads})
 
     @property
     def scheduler(self) -> str:

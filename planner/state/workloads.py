@@ -7,7 +7,7 @@ from is kept, so that the whole object can be made at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, Self, overload
 from pydantic import GetCoreSchemaHandler, SerializerFunctionWrapHandler
 from pydantic_core import CoreSchema, core_schema
 
+from planner.errors import InputError, LookupFailed
 from planner.quantity import to_units
 from planner.state.workload import Remarks, Workload
 
@@ -84,6 +85,19 @@ Entry = Workload | Facts
 """A workload as a state keeps it."""
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What happened to the workloads of a state.
+
+    ``added`` came, at the end of the dump; ``changed`` take the place of those of the same name:
+    they were admitted, evicted or finished, say; ``gone`` are the keys of those that were deleted.
+    """
+
+    added: Sequence[Workload] = ()
+    changed: Sequence[Workload] = ()
+    gone: Collection[str] = ()
+
+
 class Workloads(Sequence[Workload]):
     """Workloads in the order of the dump, each made when it is asked for.
 
@@ -148,6 +162,27 @@ class Workloads(Sequence[Workload]):
     def without(self, keys: Container[str]) -> Workloads:
         """Return them without some, by their keys."""
         return self._with(one for one in self.entries if one.key not in keys)
+
+    def apply(self, changes: Changes) -> Workloads:
+        """Return them after some changes; all that nothing happened to stay as they are.
+
+        Raises
+        ------
+        InputError
+            If one that changes or goes is not there, or one that is new is there already.
+        """
+        changed = {one.key: one for one in changes.changed}
+        gone, there = frozenset(changes.gone), {*self.keys}
+        for key in (*changed, *gone):
+            if key not in there:
+                raise LookupFailed("changes", f"there is no workload {key}")
+        left = self.without(gone).edited(changed, lambda one: changed[one.key])
+        there -= gone
+        for one in changes.added:
+            if one.key in there:
+                raise InputError("changes", f"workload {one.key} is there already")
+            there.add(one.key)
+        return left.plus(changes.added)
 
     def edited(self, keys: Container[str], change: Callable[[Workload], Workload]) -> Workloads:
         """Return them with some changed, by their keys; the others stay as they are."""

@@ -16,13 +16,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import planner
 from planner.errors import InputError
 from planner.quota.snapshot import Admitted, build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
-from planner.state import State, Workloads
+from planner.state import Changes, State, Workloads
 from planner.state.workloads import Facts
-from tests.cluster import at, pending, queue, running
+from tests.cluster import KUEUE, at, pending, queue, running
 from tests.fuzz import octets, structure
 from tests.recorded import path_of
 
@@ -281,6 +282,46 @@ def test_workloads_are_a_sequence() -> None:
     assert pickle.loads(pickle.dumps(state)) == state  # noqa: S301 - our own
     assert copy.deepcopy(state) == state
     assert State.model_validate_json(state.model_dump_json()) == state
+
+
+def test_a_state_changes() -> None:
+    """Who comes, goes and changes; the rest is shared, and plans are those of a state read anew."""
+    flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": "default"}}
+    parts = [flavor, queue("a", 4, within="LowerPriority"), pending("a", 2)]
+    before = read(listed(*parts, running("r", "a", 3), running("s", "a", 1)), explaining=False)
+    after = read(listed(*parts, running("s", "a", 1), running("t", "a", 2)), explaining=False)
+    assert isinstance(before, State)
+    assert isinstance(after, State)
+    (*_, new) = after.workloads
+    found = before.apply(Changes(added=[new], gone=["ns/r"]), before.now)
+    assert found.workloads == after.workloads
+    assert found.workloads.entries[0] is before.workloads.entries[0]
+    assert found.digest != before.digest
+    assert found.workloads.keys == ["ns/pending", "ns/s", "ns/t"]
+    plan = planner.solve(found)
+    assert [one.workload for one in plan.victims] == ["ns/t"]
+    assert plan.victims == planner.solve(after).victims
+    ended = new.model_copy(update={"spec": new.spec.model_copy(update={"active": False})})
+    at_rest = found.apply(Changes(changed=[ended]))
+    assert at_rest.now == found.now
+    fits = planner.solve(at_rest)
+    assert (fits.status, fits.victims) == ("optimal", ())
+    assert [one.spec.active for one in found.workloads] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (lambda one: Changes(added=[one]), "workload ns/r is there already"),
+        (lambda _: Changes(gone=["ns/x"]), "there is no workload ns/x"),
+        (lambda one: Changes(gone=["ns/r"], changed=[one, one], added=[one, one]), "there already"),
+    ],
+)
+def test_changes_that_cannot_be_are_refused(changes: Any, message: str) -> None:
+    state = read(listed(queue("a", 2), running("r", "a", 2)), explaining=False)
+    assert isinstance(state, State)
+    with pytest.raises(InputError, match=message):
+        state.apply(changes(state.workloads[0]))
 
 
 def test_one_is_edited_and_the_others_are_not_made() -> None:
