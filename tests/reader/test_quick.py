@@ -299,7 +299,7 @@ def test_a_state_changes() -> None:
     assert found.digest != before.digest
     assert found.workloads.keys == ["ns/pending", "ns/s", "ns/t"]
     plan = planner.solve(found)
-    assert [one.workload for one in plan.victims] == ["ns/t"]
+    assert [one.workload for one in plan.victims] == ["ns/s"]
     assert plan.victims == planner.solve(after).victims
     ended = new.model_copy(update={"spec": new.spec.model_copy(update={"active": False})})
     at_rest = found.apply(Changes(changed=[ended]))
