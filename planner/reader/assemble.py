@@ -40,10 +40,13 @@ _FIELDS: Final = {
     "DeviceClass": "device_classes",
     "ResourceClaimTemplate": "resource_claim_templates",
     "ResourceSlice": "resource_slices",
+    "Topology": "topologies",
+    "Node": "nodes",
+    "Pod": "pods",
 }
 """Kinds and where the state holds them."""
-_TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event"})
-"""Kinds that say how Kueue runs, or ran, and nothing of when a decision is made."""
+_TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event", "Node", "Pod"})
+"""Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
 
 
 class Settings(NamedTuple):

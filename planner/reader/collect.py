@@ -14,7 +14,7 @@ from planner.reader.kinds import CONFIG, KINDS, KUEUE, Kind
 from planner.reader.release import Labelled
 from planner.reader.show import Path, place, plain, shown
 from planner.reader.yaml_text import parse_yaml
-from planner.state import Workload
+from planner.state import Node, Pod, Workload
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
@@ -121,7 +121,7 @@ class Collection:
             if namespace != metadata.namespace:
                 changed = metadata.model_copy(update={"namespace": namespace})
                 checked = checked.model_copy(update={"metadata": changed})
-        if isinstance(checked, Workload):
+        if isinstance(checked, (Workload, Node, Pod)):
             checked.slim()
         key = (kind.name, namespace, name)
         if key in self._places:

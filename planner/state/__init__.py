@@ -16,6 +16,7 @@ configuration.py      Kueue's Configuration
 release.py            which rules a release of Kueue has
 manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
+topology.py           topologies, nodes, and the pods that hold them
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn
 yunikorn_pods.py      what Kubernetes knows of its pods
@@ -46,6 +47,7 @@ from planner.state.queues import (
     RuntimeClass,
 )
 from planner.state.release import Release
+from planner.state.topology import Node, Pod, Topology
 from planner.state.workload import Workload
 from planner.state.yunikorn import YuniKornState
 
@@ -62,6 +64,8 @@ __all__ = [
     "LimitRange",
     "LocalQueue",
     "Namespace",
+    "Node",
+    "Pod",
     "PodDisruptionBudget",
     "PriorityClass",
     "ResourceClaimTemplate",
@@ -69,6 +73,7 @@ __all__ = [
     "ResourceSlice",
     "RuntimeClass",
     "State",
+    "Topology",
     "Workload",
     "YuniKornState",
     "parse_time",
@@ -109,6 +114,9 @@ class State(Schema):
     configuration: Configuration = Field(default=Configuration())
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
+    topologies: tuple[Topology, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
 
     @property
     def scheduler(self) -> str:

@@ -23,6 +23,7 @@ from planner.state.base import (
 )
 from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
+from planner.state.topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 
 _GATED_BY: Final = "kueue.x-k8s.io/admission-gated-by"
 _PARENT_LABEL: Final = "kueue.x-k8s.io/concurrent-admission-parent"
@@ -38,10 +39,7 @@ class SliceConstraint(Schema):
 
 
 class TopologyRequest(Schema):
-    """Where the pods of a podset are to stand; podsets of one group share their flavors.
-
-    The rest is read to know that it is there: placement on nodes is not modelled.
-    """
+    """Where the pods of a podset are to stand; podsets of one group share their flavors."""
 
     pod_set_group_name: str = Field(default="", alias="podSetGroupName")
     required: str | None = None
@@ -117,6 +115,7 @@ class PodSetAssignment(Schema):
     flavors: dict[str, str] = Field(default_factory=dict)
     resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
     count: Count | None = None
+    topology: TopologyAssignment | None = Field(default=None, alias="topologyAssignment")
 
 
 class Admission(Schema):
@@ -153,6 +152,7 @@ class CheckState(Schema):
 
     name: str
     state: str = "Pending"
+    updates: tuple[PodSetUpdate, ...] = Field(default=(), alias="podSetUpdates")
 
 
 class PodSetResources(Schema):
@@ -181,6 +181,7 @@ class WorkloadStatus(Schema):
     resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = Field(
         default=(), alias="resourceRequests"
     )
+    unhealthy_nodes: tuple[UnhealthyNode, ...] = Field(default=(), alias="unhealthyNodes")
 
 
 class Workload(KubernetesObject):
