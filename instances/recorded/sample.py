@@ -6,8 +6,8 @@ FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. T
 written next to this script under the same names; the same recordings give the same lines. Of
 large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
 kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file; of
-kueue-releases/ ten lines of all files of a release together; of kueue-tas/ 30 lines of each file that
-was made up for this project.
+kueue-releases/ ten lines of all files of a release together; of kueue-tas/ 30 lines of each file
+that was made up for this project.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ HOST: Final = "kubernetes.io/hostname"
 MOST_DOMAINS: Final = 100_000
 """The API server takes no more domains in a slice of an assignment."""
 
-_PLACED: Final = frozenset(
+PLACED: Final = frozenset(
     {
         "kueue.x-k8s.io/podset-required-topology",
         "kueue.x-k8s.io/podset-preferred-topology",
@@ -138,7 +138,7 @@ class PodPhase(Schema):
 
 def _telling(value: object) -> object:
     # A pod may carry kilobytes of annotations, and there may be 50,000 pods.
-    return {key: "" for key in value if key in _PLACED} if isinstance(value, dict) else value
+    return {key: "" for key in value if key in PLACED} if isinstance(value, dict) else value
 
 
 class PodMetadata(Schema):
