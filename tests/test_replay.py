@@ -31,9 +31,8 @@ KUEUE = CONFORMANCE / "kueue" if CONFORMANCE else ROOT / "instances" / "recorded
 FEATURES = (
     CONFORMANCE / "kueue-features" if CONFORMANCE else ROOT / "instances" / "recorded" / "features"
 )
-TOPOLOGY = (
-    CONFORMANCE / "kueue-tas" if CONFORMANCE else ROOT / "instances" / "recorded" / "topology"
-)
+SAMPLES = ROOT / "instances" / "recorded" / "topology"
+TOPOLOGY = CONFORMANCE / "kueue-tas" if CONFORMANCE else SAMPLES
 RECORDED = sorted(
     path.relative_to(KUEUE).as_posix()
     for path in KUEUE.rglob("*.jsonl.gz")
@@ -460,6 +459,27 @@ def test_sums() -> None:
     report = summarise([room.FileComparison("a", 3, 1, 1, (Comparison("x", "different"),))] * 2)
     assert (report.instances, report.equal, report.skipped) == (6, 2, 2)
     assert report.files[0].different == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("domains", 0, "count"), 7),
+        (("domains", 0, "values"), ["elsewhere"]),
+        (("domains",), []),
+        (("levels",), ["rack"]),
+    ],
+)
+def test_every_tampering_with_a_placement_is_found(path: tuple[Any, ...], value: object) -> None:
+    with gzip.open(SAMPLES / "tas-hand.jsonl.gz", "rt", encoding="utf-8") as lines:
+        line: Line = next(line for line in map(json.loads, lines) if "-2-" in line["id"])
+    assert replay_line(line).outcome == "equal"
+    *steps, last = path
+    at: Any = line["expect"]["assignment"]["podSets"][0]["topologyAssignment"]
+    for step in steps:
+        at = at[step]
+    at[last] = value
+    assert ".topologyAssignment" in replay_line(line).detail
 
 
 @cache
