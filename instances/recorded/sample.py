@@ -6,7 +6,8 @@ FOLDER holds the recordings of one scheduler, such as classical-flat.jsonl.gz. T
 written next to this script under the same names; the same recordings give the same lines. Of
 large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
 kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file; of
-kueue-releases/ ten lines of all files of a release together.
+kueue-releases/ ten lines of all files of a release together; of kueue-tas/ 30 lines of each file
+that was made up for this project.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ EXAMPLES: Final = ("ac", "ca", "mk", "ok", "pr", "q", "rs", "ver02", "wf")
 """How the ids of the examples of nomination, quota for pods and requests begin."""
 RELEASES: Final = "kueue-releases"
 OF_RELEASE: Final = 10
+TOPOLOGY: Final = "kueue-tas"
+PLACED: Final = 30
 
 
 def main(folder: Path, target: Path = HERE) -> None:
@@ -40,6 +43,9 @@ def main(folder: Path, target: Path = HERE) -> None:
         return
     if folder.name == RELEASES:
         sample_releases(folder, target / RELEASES)
+        return
+    if folder.name == TOPOLOGY:
+        sample_topology(folder, target / "topology")
         return
     for pattern in PATTERNS:
         for path in sorted(folder.glob(f"{pattern}.jsonl.gz")):
@@ -74,6 +80,14 @@ def sample_releases(folder: Path, target: Path) -> None:
     for release in sorted(folder.iterdir()):
         lines = [line for path in sorted(release.glob("*.gz")) for line in read(path)]
         write(target / f"{release.name}.jsonl.gz", evenly(lines, OF_RELEASE))
+
+
+def sample_topology(folder: Path, target: Path) -> None:
+    """Take an even sample of each file; scenarios of upstream, and large states, stay there."""
+    target.mkdir(exist_ok=True)
+    for path in sorted([*folder.glob("tas-*.gz"), *(folder / "quirks").glob("tas-*.gz")]):
+        lines = read(path)
+        write(target / path.name, evenly(lines, min(PLACED, len(lines))))
 
 
 def sample(path: Path) -> list[str]:

@@ -61,8 +61,9 @@ TOPOLOGY: Final = _kueue(
     "topology",
     "topology-aware scheduling",
     "left out",
-    "Kueue also asks whether the pods fit on the nodes of the topology, now and after each "
-    "removal: it may need other victims, or more",
+    "the plan counts quota only, and Kueue also asks whether the pods fit on the nodes of the "
+    "topology, now and after each removal: it may need other victims, or more; Kueue's own answer "
+    "is replayed with placement",
     "docs/semantics/kueue-topology.md",
 )
 PREEMPTION_CONFIG: Final = _kueue(

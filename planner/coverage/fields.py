@@ -121,6 +121,8 @@ FIELDS: Final[dict[Feature, tuple[str, ...]]] = {
         "Workload.status.admission.podSetAssignments[].delayedTopologyRequest",
         "Workload.status.admission.podSetAssignments[].topologyAssignment",
         "Workload.status.unhealthyNodes[]",
+        "Workload.status.admissionChecks[].podSetUpdates[]",
+        f"{_POD}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[]",
     ),
     EVIDENCE: (
         "ClusterQueue.status.fairSharing",

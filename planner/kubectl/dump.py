@@ -34,10 +34,16 @@ from planner.reader.show import shown
 from planner.reader.taken import TAKEN_AT, written
 from planner.reader.unknown import known_part
 from planner.state.base import Metadata
+from planner.state.topology import PLACED
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl apply keeps a copy of the whole object."""
-_TELLING: Final = ("name", "namespace", "labels")
+_TELLING: Final = {
+    "Deployment": ("name", "namespace", "labels"),
+    "Node": ("name", "labels"),
+    "Pod": ("name", "namespace", "annotations"),
+}
+"""What is read of the metadata of some kinds: of a Deployment only the release."""
 _NAMED: Final = ("apiVersion", "kind", "metadata")
 
 
@@ -55,10 +61,22 @@ def trim(item: dict[str, Any]) -> dict[str, Any]:
     whole = {key: item[key] for key in _NAMED if key in item} | read
     if isinstance(whole.get("metadata"), dict):
         whole["metadata"] = _metadata(whole["metadata"])
-        if kind is not None and kind.name == "Deployment":  # of which only the release is read
+        telling = _TELLING.get(kind.name) if kind is not None else None
+        if telling is not None:
             metadata = whole["metadata"]
-            whole["metadata"] = {key: metadata[key] for key in _TELLING if key in metadata}
+            whole["metadata"] = {key: metadata[key] for key in telling if key in metadata}
+        if kind is not None and kind.name == "Pod":
+            _keep_telling_annotations(whole["metadata"])
     return whole
+
+
+def _keep_telling_annotations(metadata: dict[str, Any]) -> None:
+    """Drop all annotations of a pod but those that say that Kueue placed it."""
+    annotations = metadata.pop("annotations", None)
+    if isinstance(annotations, dict):
+        kept = {key: value for key, value in annotations.items() if key in PLACED}
+        if kept:
+            metadata["annotations"] = kept
 
 
 def _metadata(value: dict[str, Any]) -> dict[str, Any]:
@@ -142,6 +160,8 @@ def take_dump(
     notes = []
     with without_garbage_collection():
         for done, resource in enumerate(wanted):
+            if resource.needed_by and not counts.get(resource.needed_by):
+                continue
             if on_call is not None:
                 on_call(done / len(wanted), resource.full_name)
             question = _question(resource, namespace, configuration)

@@ -38,6 +38,8 @@ class Resource(NamedTuple):
         Whether only one object is wanted, by its name.
     forgone
         Whether it is done without where the cluster refuses to tell.
+    needed_by
+        The resource type without which nobody looks at it; then it is not asked for.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Resource(NamedTuple):
     of_preemptor: bool = False
     single: bool = False
     forgone: bool = False
+    needed_by: str = ""
 
     @property
     def full_name(self) -> str:
@@ -94,6 +97,9 @@ RESOURCES: Final = (
         forgone=True,
     ),
     Resource("resourceslices", DEVICES, "no device is known", forgone=True),
+    Resource("topologies", missing="pods are not placed on nodes", forgone=True),
+    Resource("nodes", "", "no node is known", forgone=True, needed_by="topologies"),
+    Resource("pods", "", "nodes hold placed pods only", forgone=True, needed_by="topologies"),
     Resource(
         "deployments",
         "apps",

@@ -12,6 +12,8 @@ shape.py      the same, told once for all that hold the same
 slices.py     the old slice that a slice of an elastic workload replaces
 overflow.py   amounts that wrap around in older releases of Kueue
 snapshot.py   state -> tree + admitted workloads
+topology.py   what placed pods take of nodes, and what is left on them
+topology_tree.py  the nodes behind a flavor as a tree of domains
 preemptor.py  the pending workload that wants in
 waiting.py    for how long it has waited
 yunikorn/     the same for YuniKorn: its queues, nodes and resources

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
-from planner.state import AdmissionCheck, ClusterQueue, State
+from planner.state import AdmissionCheck, ClusterQueue, ResourceFlavor, State
 
 _DEEPEST = 200
 """Cohorts on one path; nobody nests them deeper, and a hostile dump could."""
@@ -52,14 +52,20 @@ class Activity:
         return {name: "; ".join(one.text for one in some) for name, some in self.hindrances.items()}
 
     @classmethod
-    def of(cls, state: State) -> Activity:
-        """Find out who takes part in a state."""
+    def of(cls, state: State, *, placing: bool = False) -> Activity:
+        """Find out who takes part in a state; ``placing`` says that topologies are looked at."""
         parents = _cohort_parents(state)
         looping = frozenset(name for name in parents if _leads_into_cycle(name, parents))
-        flavors = {flavor.name for flavor in state.resource_flavors}
+        flavors = {flavor.name: flavor for flavor in state.resource_flavors}
+        topologies = {topology.name for topology in state.topologies}
+        placing = placing and state.configuration.gate("TopologyAwareScheduling")
         checks = {check.metadata.name: check for check in state.admission_checks}
         hindrances = {
-            cq.name: (*_in_cycle(cq, looping), *_hindrances(cq, flavors, checks))
+            cq.name: (
+                *_in_cycle(cq, looping),
+                *_hindrances(cq, flavors, checks),
+                *(_without_topology(cq, flavors, checks, topologies) if placing else ()),
+            )
             for cq in state.cluster_queues
         }
         if not state.configuration.rules.takes_one_kind_of_check:
@@ -96,7 +102,7 @@ def _in_cycle(cq: ClusterQueue, looping: frozenset[str]) -> Iterator[Hindrance]:
 
 
 def _hindrances(
-    cq: ClusterQueue, flavors: set[str], checks: Mapping[str, AdmissionCheck]
+    cq: ClusterQueue, flavors: Mapping[str, ResourceFlavor], checks: Mapping[str, AdmissionCheck]
 ) -> Iterator[Hindrance]:
     """Yield why a ClusterQueue is inactive, in the order in which Kueue says it."""
     said = cq.status.condition("Active")
@@ -144,6 +150,28 @@ def _check_hindrances(
     if multi and any(one.spec.controller == PROVISIONING for one in there.values()):
         text = "it has admission checks of both MultiKueue and ProvisioningRequest"
         yield Hindrance(BOTH_KINDS, text)
+
+
+def _without_topology(
+    cq: ClusterQueue,
+    flavors: Mapping[str, ResourceFlavor],
+    checks: Mapping[str, AdmissionCheck],
+    topologies: set[str],
+) -> Iterator[Hindrance]:
+    """Yield what is wrong with the topologies of the flavors of a ClusterQueue.
+
+    One that Kueue calls active has them: they are missing from the dump only.
+    """
+    said = cq.status.condition("Active")
+    named = (checks.get(rule.name) for rule in cq.check_rules)
+    workers_place = any(one is not None and one.spec.controller == MULTIKUEUE for one in named)
+    if workers_place or (said is not None and said.is_true):
+        return
+    for name in cq.flavor_names:
+        wanted = flavors[name].spec.topology_name if name in flavors else ""
+        if wanted and wanted not in topologies:
+            text = f'the Topology "{wanted}" of its flavor {name} does not exist'
+            yield Hindrance("TopologyNotFound", text)
 
 
 def _quoted(names: list[str]) -> str:

@@ -29,6 +29,7 @@ from planner.quota.holding import (
 from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
 from planner.quota.shape import Shape, Shapes
+from planner.quota.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import (
     ClusterQueue,
@@ -139,7 +140,8 @@ class Snapshot:
     It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all
     admitted workloads; take a copy before changing it.
     ``queues`` maps a node to its ClusterQueue; ``admitted`` lists a node's workloads; ``waiting``
-    are all others by key, also those that are finished or deactivated.
+    are all others by key, also those that are finished or deactivated. ``placed`` takes the place
+    of what admitted workloads take on nodes, in the middle of a cycle.
     """
 
     now: datetime
@@ -157,6 +159,8 @@ class Snapshot:
     budgets: Sequence[PodDisruptionBudget]
     past_use: PastUse
     devices: Devices
+    topologies: Topologies = NO_TOPOLOGIES
+    placed: Occupancy | None = None
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
@@ -197,6 +201,8 @@ def take_snapshot(
     state: State,
     now: datetime | None = None,
     extra: Iterable[FlavorResource] = (),
+    *,
+    placing: bool = False,
 ) -> Snapshot:
     """Return the snapshot of a state; the one that was built last is used again if it fits.
 
@@ -208,11 +214,13 @@ def take_snapshot(
         The clock; the state's own when absent.
     extra
         Flavor-resources to index although no quota or workload names them.
+    placing
+        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
-    found = _LAST.find(state, clock, wanted)
+    found = _LAST.find(state, clock, wanted, placing=placing)
     if found is None:
-        found = build_snapshot(state, clock, wanted)
+        found = build_snapshot(state, clock, wanted, placing=placing)
         _LAST.keep(state, found)
     return found
 
@@ -233,7 +241,7 @@ class _Last:
         self._kept = ref(state, self._forget), snapshot
 
     def find(
-        self, state: State, clock: datetime, wanted: Iterable[FlavorResource]
+        self, state: State, clock: datetime, wanted: Iterable[FlavorResource], *, placing: bool
     ) -> Snapshot | None:
         """Return the snapshot of a state at a moment with an index for all that is wanted."""
         kept = self._kept
@@ -241,7 +249,9 @@ class _Last:
             return None
         snapshot = kept[1]
         same_clock = (snapshot.now, snapshot.now.tzinfo) == (clock, clock.tzinfo)
-        return snapshot if same_clock and snapshot.fr_index.keys() >= {*wanted} else None
+        if not same_clock or snapshot.topologies.looked_at != placing:
+            return None
+        return snapshot if snapshot.fr_index.keys() >= {*wanted} else None
 
     def _forget(self, gone: ReferenceType[State]) -> None:
         kept = self._kept
@@ -252,9 +262,15 @@ class _Last:
 _LAST: Final = _Last()
 
 
-def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource] = ()) -> Snapshot:
-    """Build the snapshot of a state at a moment; ``extra`` are flavor-resources to index, too."""
-    activity, configuration = Activity.of(state), state.configuration
+def build_snapshot(
+    state: State,
+    clock: datetime,
+    extra: Iterable[FlavorResource] = (),
+    *,
+    placing: bool = False,
+) -> Snapshot:
+    """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
+    activity, configuration = Activity.of(state, placing=placing), state.configuration
     index = _index_quotas(state)
     nodes = _nodes(state, activity, index)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
@@ -303,6 +319,7 @@ def build_snapshot(state: State, clock: datetime, extra: Iterable[FlavorResource
         budgets=state.pod_disruption_budgets,
         past_use=past_use,
         devices=Devices.of(state),
+        topologies=Topologies.of(state, admitted.values()) if placing else NO_TOPOLOGIES,
     )
 
 

@@ -42,10 +42,15 @@ _FIELDS: Final = {
     "DeviceClass": "device_classes",
     "ResourceClaimTemplate": "resource_claim_templates",
     "ResourceSlice": "resource_slices",
+    "Topology": "topologies",
+    "Node": "nodes",
+    "Pod": "pods",
 }
 """Kinds and where the state holds them."""
-_TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event"})
-"""Kinds that say how Kueue runs, or ran, and nothing of when a decision is made."""
+_OF_THE_CLUSTER: Final = ("Node", "Pod")
+"""Kinds that every cluster has, with Kueue or without."""
+_TIMELESS: Final = frozenset({"Configuration", "Deployment", "Event", *_OF_THE_CLUSTER})
+"""Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
 
 
 class Settings(NamedTuple):
@@ -190,8 +195,12 @@ def _newest(objects: dict[str, list[Any]]) -> datetime | None:
 
 
 def _check_any(collection: Collection, source: str) -> None:
-    if collection.ignored and not any(collection.objects.values()):
-        kinds = ", ".join(f"{count} {kind}" for kind, count in collection.ignored.most_common(5))
+    own = any(some for kind, some in collection.objects.items() if kind not in _OF_THE_CLUSTER)
+    others = collection.ignored + Counter(
+        {kind: len(collection.objects[kind]) for kind in _OF_THE_CLUSTER}
+    )
+    if others and not own:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
 
 

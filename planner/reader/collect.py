@@ -14,7 +14,7 @@ from planner.reader.kinds import CONFIG, KINDS, KUEUE, WORKLOAD, Kind
 from planner.reader.release import Labelled
 from planner.reader.show import Path, place, plain, shown
 from planner.reader.yaml_text import parse_yaml
-from planner.state import Workload
+from planner.state import Node, Pod, Workload
 from planner.state.base import Schema
 from planner.state.workloads import Facts
 
@@ -128,7 +128,7 @@ class Collection:
             if namespace != metadata.namespace:
                 changed = metadata.model_copy(update={"namespace": namespace})
                 checked = checked.model_copy(update={"metadata": changed})
-        if isinstance(checked, Workload):
+        if isinstance(checked, (Workload, Node, Pod)):
             checked.slim()
         self._keep_checked(kind, item, namespace, name, checked)
 

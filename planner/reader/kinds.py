@@ -15,12 +15,15 @@ from planner.state import (
     LimitRange,
     LocalQueue,
     Namespace,
+    Node,
+    Pod,
     PodDisruptionBudget,
     PriorityClass,
     ResourceClaimTemplate,
     ResourceFlavor,
     ResourceSlice,
     RuntimeClass,
+    Topology,
     Workload,
 )
 from planner.state.base import Schema
@@ -68,6 +71,9 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         (DEVICES, Kind("ResourceSlice", ResourceSlice, _DEVICE_VERSIONS)),
         ("apps", Kind("Deployment", Deployment, ("v1",), namespaced=True)),
         ("policy", Kind("PodDisruptionBudget", PodDisruptionBudget, ("v1",), namespaced=True)),
+        (KUEUE, Kind("Topology", Topology, _KUEUE_VERSIONS)),
+        ("", Kind("Node", Node, ("v1",))),
+        ("", Kind("Pod", Pod, ("v1",), namespaced=True)),
     )
 }
 

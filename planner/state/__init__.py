@@ -17,6 +17,7 @@ configuration.py      Kueue's Configuration
 release.py            which rules a release of Kueue has
 manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
+topology.py           topologies, nodes, and the pods that hold them
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn
 yunikorn_pods.py      what Kubernetes knows of its pods
@@ -50,6 +51,7 @@ from planner.state.queues import (
     RuntimeClass,
 )
 from planner.state.release import Release
+from planner.state.topology import Node, Pod, Topology
 from planner.state.workload import Workload
 from planner.state.workloads import Changes, Workloads
 from planner.state.yunikorn import YuniKornState
@@ -68,6 +70,8 @@ __all__ = [
     "LimitRange",
     "LocalQueue",
     "Namespace",
+    "Node",
+    "Pod",
     "PodDisruptionBudget",
     "PriorityClass",
     "ResourceClaimTemplate",
@@ -75,6 +79,7 @@ __all__ = [
     "ResourceSlice",
     "RuntimeClass",
     "State",
+    "Topology",
     "Workload",
     "Workloads",
     "YuniKornState",
@@ -116,6 +121,9 @@ class State(Schema):
     configuration: Configuration = Field(default=Configuration())
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
+    topologies: tuple[Topology, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
 
     def apply(self, changes: Changes, now: datetime | None = None) -> State:
         """Return the state after changes, at a later clock if that is given.

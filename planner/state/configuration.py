@@ -39,6 +39,12 @@ FEATURE_GATES: Final[dict[str, bool]] = {
     "RecomputeAssignmentUponPreemptionTargetsOverlap": True,
     "SchedulerTimestampPreemptionBuffer": False,
     "SchedulingEquivalenceHashing": True,
+    "TASBalancedPlacement": False,
+    "TASHandleOverlappingFlavors": True,
+    "TASProfileMixed": True,
+    "TASRecomputeAssignmentWithinSchedulingCycle": True,
+    "TASRespectNodeAffinityPreferred": False,
+    "TopologyAwareScheduling": True,
     "UnadmittedWorkloadsObservability": True,
     "WorkloadPriorityClassDefaulting": True,
 }

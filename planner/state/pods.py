@@ -68,6 +68,14 @@ class NodeSelectorTerm(Schema):
     """One alternative of a required node affinity; its rows must all match."""
 
     match_expressions: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchExpressions")
+    match_fields: tuple[SelectorRequirement, ...] = Field(default=(), alias="matchFields")
+
+
+class PreferredTerm(Schema):
+    """A preference for nodes; it counts only with the gate TASRespectNodeAffinityPreferred."""
+
+    weight: int = 0
+    preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
 class NodeSelector(Schema):
@@ -77,10 +85,13 @@ class NodeSelector(Schema):
 
 
 class NodeAffinity(Schema):
-    """Only the required part decides; preferences never do."""
+    """The required part decides; preferences only where pods are placed, by a gate."""
 
     required: NodeSelector | None = Field(
         default=None, alias="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: tuple[PreferredTerm, ...] = Field(
+        default=(), alias="preferredDuringSchedulingIgnoredDuringExecution"
     )
 
 

@@ -24,6 +24,7 @@ from planner.state.base import (
 )
 from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
+from planner.state.topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 
 MAIN: Final = "main"
 """The name of a podset without one."""
@@ -81,10 +82,7 @@ class SliceConstraint(Schema):
 
 
 class TopologyRequest(Schema):
-    """Where the pods of a podset are to stand; podsets of one group share their flavors.
-
-    The rest is read to know that it is there: placement on nodes is not modelled.
-    """
+    """Where the pods of a podset are to stand; podsets of one group share their flavors."""
 
     pod_set_group_name: str = Field(default="", alias="podSetGroupName")
     required: str | None = None
@@ -160,6 +158,7 @@ class PodSetAssignment(Schema):
     flavors: dict[str, str] = Field(default_factory=dict)
     resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
     count: Count | None = None
+    topology: TopologyAssignment | None = Field(default=None, alias="topologyAssignment")
 
 
 class Admission(Schema):
@@ -196,6 +195,7 @@ class CheckState(Schema):
 
     name: str
     state: str = "Pending"
+    updates: tuple[PodSetUpdate, ...] = Field(default=(), alias="podSetUpdates")
 
 
 class PodSetResources(Schema):
@@ -224,6 +224,7 @@ class WorkloadStatus(Schema):
     resource_requests: Annotated[tuple[PodSetResources, ...], shared()] = Field(
         default=(), alias="resourceRequests"
     )
+    unhealthy_nodes: tuple[UnhealthyNode, ...] = Field(default=(), alias="unhealthyNodes")
 
 
 class Workload(KubernetesObject):

@@ -80,6 +80,9 @@ RESOURCES = {
     "DeviceClass": "deviceclasses.resource.k8s.io",
     "ResourceClaimTemplate": "resourceclaimtemplates.resource.k8s.io",
     "ResourceSlice": "resourceslices.resource.k8s.io",
+    "Topology": "topologies.kueue.x-k8s.io",
+    "Node": "nodes",
+    "Pod": "pods",
     "ConfigMap": "configmaps",
     "Deployment": "deployments.apps",
 }

@@ -30,6 +30,14 @@ MANAGER_CALL = ["get", "deployments.apps", "kueue-controller-manager", "--namesp
 CONFIG_CALL = ["get", "configmaps", "kueue-manager-config", "--namespace=kueue-system"]
 
 
+TOPOLOGY = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "Topology",
+    "metadata": {"name": "default"},
+    "spec": {"levels": [{"nodeLabel": "kubernetes.io/hostname"}]},
+}
+
+
 def take(**options: object) -> Dump:
     return take_dump(Kubectl(timeout_s=FOR_EVER_S), **options)  # type: ignore[arg-type]
 
@@ -52,7 +60,8 @@ def test_calls(kubectl: StandIn) -> None:
     calls = kubectl.calls()
     assert calls[0] == ["get", "workloads.kueue.x-k8s.io", *ALL]
     assert calls[-1] == [*CONFIG_CALL, "--output=json"]
-    assert {call[1] for call in calls} == set(stand_in.RESOURCES.values())
+    # Without a topology nobody looks at nodes.
+    assert {call[1] for call in calls} == set(stand_in.RESOURCES.values()) - {"nodes", "pods"}
     assert calls[-2] == [*MANAGER_CALL, "--output=json"]
     assert all(call[2:] == ALL for call in calls[:-2])
     assert not any("secret" in word.lower() for call in calls for word in call)
@@ -104,6 +113,7 @@ def test_objects_and_counts(kubectl: StandIn) -> None:
         **dict.fromkeys(("priorityclasses", "runtimeclasses"), 0),
         **dict.fromkeys(("namespaces", "limitranges", "poddisruptionbudgets"), 0),
         **dict.fromkeys(("deviceclasses", "resourceclaimtemplates", "resourceslices"), 0),
+        "topologies": 0,
         **dict.fromkeys(("deployments", "configmaps"), 1),
     }
     expected = [*cluster()["items"], CONFIGURATION, MANAGER]
@@ -148,9 +158,18 @@ def test_state_is_that_of_the_original(kubectl: StandIn) -> None:
     assert by_name(taken) == by_name(original)
 
 
+def test_nodes_and_pods_are_asked_for_where_there_is_a_topology(kubectl: StandIn) -> None:
+    kubectl.answer("topologies.kueue.x-k8s.io", prints=json.dumps(TOPOLOGY))
+    dump = take()
+    assert [call[1] for call in kubectl.calls()][-4:-2] == ["nodes", "pods"]
+    assert (dump.counts["topologies"], dump.counts["nodes"], dump.counts["pods"]) == (1, 0, 0)
+
+
 @pytest.mark.parametrize("name", OPTIONAL)
 def test_what_may_be_missing_is_a_note(kubectl: StandIn, name: str) -> None:
     (resource,) = (each for each in RESOURCES if each.name == name)
+    if resource.needed_by:
+        kubectl.answer(f"{resource.needed_by}.kueue.x-k8s.io", prints=json.dumps(TOPOLOGY))
     said = no_such_type(resource.full_name)
     kubectl.answer(resource.full_name, code=1, said=said)
     dump = take()
@@ -182,7 +201,10 @@ def test_says_what_comes_next(kubectl: StandIn) -> None:
     told: list[tuple[float, str]] = []
     take(on_call=lambda share, label: told.append((share, label)))
     assert [label for _, label in told] == [call[1] for call in kubectl.calls()]
-    assert [share for share, _ in told] == [done / len(RESOURCES) for done in range(len(told))]
+    shares = [share for share, _ in told]
+    assert shares[0] == 0
+    assert shares == sorted(set(shares))
+    assert shares[-1] < 1
 
 
 @pytest.mark.parametrize(

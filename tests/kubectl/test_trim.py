@@ -13,6 +13,64 @@ from planner.reader.parse import parse
 from tests.conftest import ROOT
 
 
+def test_of_a_pod_its_node_and_what_it_asks_for_stay() -> None:
+    placed = "kueue.x-k8s.io/podset-required-topology"
+    asks = {"name": "main", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "a",
+            "namespace": "ns",
+            "uid": "hunter2",
+            "labels": {"app": "hunter2"},
+            "annotations": {"note": "hunter2", placed: "rack"},
+            "ownerReferences": [{"kind": "Workload", "name": "hunter2", "uid": "hunter2"}],
+        },
+        "spec": {
+            "nodeName": "n1",
+            "containers": [{**asks, "env": [{"name": "TOKEN", "value": "hunter2"}]}],
+            "volumes": [{"name": "hunter2"}],
+        },
+        "status": {"phase": "Running", "podIP": "10.0.0.1"},
+    }
+    assert trim(pod) == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a", "namespace": "ns", "annotations": {placed: "rack"}},
+        "spec": {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+        "status": {"phase": "Running"},
+    }
+    del pod["metadata"]["annotations"][placed]  # type: ignore[index]
+    assert trim(pod)["metadata"] == {"name": "a", "namespace": "ns"}
+
+
+def test_of_a_node_its_labels_and_what_it_has_stay() -> None:
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-05-04T12:00:00Z"}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1", "labels": {"rack": "a"}, "annotations": {"key": "hunter2"}},
+        "spec": {"podCIDR": "10.0.0.0/24", "unschedulable": True},
+        "status": {
+            "allocatable": {"cpu": "4"},
+            "capacity": {"cpu": "5"},
+            "conditions": [ready],
+            "images": [{"names": ["hunter2"]}],
+        },
+    }
+    assert trim(node) == {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1", "labels": {"rack": "a"}},
+        "spec": {"unschedulable": True},
+        "status": {
+            "allocatable": {"cpu": "4"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+
+
 def test_secrets_and_bookkeeping_go() -> None:
     container = {
         "name": "main",

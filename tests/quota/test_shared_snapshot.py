@@ -111,8 +111,8 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
     build = snapshots.build_snapshot
     found: list[Snapshot] = []
 
-    def fixed(*given: Any) -> Snapshot:
-        found.append(frozen(build(*given)))
+    def fixed(*given: Any, **more: Any) -> Snapshot:
+        found.append(frozen(build(*given, **more)))
         return found[-1]
 
     monkeypatch.setattr(snapshots, "build_snapshot", fixed)

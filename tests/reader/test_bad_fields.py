@@ -298,8 +298,11 @@ def test_what_is_no_object_at_all(value: Any, where: str, found: str) -> None:
 
 
 def test_only_other_kinds_is_an_error_which_says_so() -> None:
-    pods = [{"apiVersion": "v1", "kind": "Pod"}] * 3 + [{"apiVersion": "v1", "kind": "Service"}]
-    error = refused(*pods)
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{n}", "namespace": "ns"}}
+        for n in range(3)
+    ]
+    error = refused(*pods, {"apiVersion": "v1", "kind": "Service"})
     assert "3 Pod, 1 Service" in error.found
 
 

@@ -63,14 +63,14 @@ def test_names_of_resources_and_labels_are_not_fields() -> None:
 def test_kinds_are_counted_by_name_and_group() -> None:
     ignored = ignored_in(
         cluster_queue(),
-        {"apiVersion": "v1", "kind": "Pod"},
-        {"apiVersion": "v1", "kind": "Pod"},
+        {"apiVersion": "v1", "kind": "Service"},
+        {"apiVersion": "v1", "kind": "Service"},
         {"apiVersion": "batch/v1", "kind": "Job"},
         {"kind": "Nameless"},
         {"apiVersion": "scheduling.example.com/v1", "kind": "ClusterQueue"},
     )
     assert ignored.kinds == {
-        "Pod": 2,
+        "Service": 2,
         "Job.batch": 1,
         "Nameless": 1,
         "ClusterQueue.scheduling.example.com": 1,

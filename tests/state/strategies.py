@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
-from planner.state import base, yunikorn
+from planner.state import Workload, Workloads, base, yunikorn
 
 Strategy = st.SearchStrategy[Any]
 
@@ -91,6 +91,8 @@ def _values(annotation: Any, metadata: tuple[object, ...] = ()) -> Strategy:
             for part in (each.metadata if isinstance(each, FieldInfo) else (each,))
         )
         return _values(annotation.__origin__, (*metadata, *inner))
+    if annotation is Workloads:
+        return st.lists(st.deferred(lambda: objects(Workload)), max_size=MOST)
     if annotation in _PLAIN:
         return _PLAIN[annotation](metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from planner.assignment import Assignment
 from planner.commands.replay.comparison import Answer
 from planner.quota.preemptor import as_preemptor, find_workload
-from planner.quota.snapshot import Snapshot
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.kueue.assigned import Assigned
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Target
+from planner.reference.kueue.topology.find import Placement
 from planner.state import State, Workload
 
 _DEFERRED: Final = "DeferredFit"
@@ -28,9 +29,16 @@ _STATUS: Final[Mapping[Outcome, str]] = {
 def decision_answer(decision: Decision, snapshot: Snapshot) -> Answer:
     """Return a decision in the form in which answers are recorded."""
     return {
-        "assignment": _assignment(decision.assignment),
+        "assignment": _assignment(decision.assigned),
         "targets": [_target(target, snapshot) for target in decision.targets],
     }
+
+
+def inactivity_answer(snapshot: Snapshot, preemptor: Preemptor) -> Answer:
+    """Return what is recorded of a workload for whose ClusterQueue nothing is decided."""
+    if snapshot.is_active(preemptor.queue):
+        return {}
+    return {"inadmissible": "the ClusterQueue is not in the snapshot"}
 
 
 def nomination_answer(
@@ -70,7 +78,7 @@ def _decided(state: State, snapshot: Snapshot, workload: Workload, decider: Deci
 
 def _fate(state: State, key: str, decider: Decider) -> Answer:
     """Return what becomes of a nominated workload in a cycle with all that wait."""
-    cycle = run_cycle(state, decider=decider)
+    cycle = run_cycle(state, decider=decider, placing=True)
     entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
     return {
         "outcome": entry.outcome if entry else "",
@@ -115,13 +123,14 @@ def _entry(entry: Entry, snapshot: Snapshot) -> Answer:
         "status": _STATUS.get(entry.outcome, ""),
         "requeueReason": entry.requeue_reason,
         "quotaReservedReason": entry.quota_reserved_reason,
-        "assignment": entry.assignment and _assignment(entry.assignment, mode),
+        "assignment": entry.decision and _assignment(entry.decision.assigned, mode),
         "targets": [_target(target, snapshot) for target in entry.targets],
     }
 
 
-def _assignment(assignment: Assignment, mode: str = "") -> Answer:
+def _assignment(assigned: Assigned, mode: str = "") -> Answer:
     """Return an assignment; ``mode`` takes the place of every mode in it."""
+    assignment = assigned.assignment
     return {
         "mode": mode or assignment.mode,
         "borrowing": assignment.borrowing,
@@ -133,10 +142,19 @@ def _assignment(assignment: Assignment, mode: str = "") -> Answer:
                     resource: {"flavor": choice.flavor, "mode": mode or choice.mode}
                     for resource, choice in pods.flavors.items()
                 },
+                "topologyAssignment": _placement(assigned.placements.get(pods.name)),
+                "delayedTopologyRequest": "Pending" if pods.name in assigned.delayed else None,
             }
             for pods in assignment.pod_sets
         ],
     }
+
+
+def _placement(placement: Placement | None) -> Answer | None:
+    if placement is None:
+        return None
+    domains = [{"values": list(values), "count": count} for values, count in placement.domains]
+    return {"levels": list(placement.levels), "domains": domains}
 
 
 def _target(target: Target, snapshot: Snapshot) -> Answer:

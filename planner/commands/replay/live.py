@@ -70,7 +70,7 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     if after.now < before.now:
         hint = "the dump before goes to --before"
         raise InputError(after.source, "is older than the dump before it", hint=hint)
-    snapshot = take_snapshot(before)
+    snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
     preemptors = {one.metadata.uid: one for one in before.workloads if one.metadata.uid}
     rows = [

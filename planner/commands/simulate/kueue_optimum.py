@@ -10,7 +10,7 @@ from planner.commands.simulate.simulate import Unproved
 from planner.objective.profiles import Profile
 from planner.quota.holding import seconds_since, started_at
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.target import Search, Target
 from planner.solver.deadline import Deadline

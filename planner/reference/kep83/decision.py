@@ -9,7 +9,7 @@ from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kep83.context import Kep83Context
 from planner.reference.kep83.flavors import Kep83Flavors
 from planner.reference.kep83.search import search_kep83
-from planner.reference.kueue.assignment import Assigned
+from planner.reference.kueue.assigned import Assigned
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Search
 from planner.state.kep83 import Kep83

@@ -8,15 +8,15 @@ pkg/scheduler/preemption/preemption_oracle.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
 
-from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
+from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, contested, worst
 from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
 from planner.quota.slices import Replaced, replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.quota.tree import Usage
+from planner.reference.kueue.assigned import LAST, Assigned, Tried
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
@@ -41,12 +41,9 @@ from planner.reference.kueue.preference import (
 )
 from planner.reference.kueue.search import search
 from planner.reference.kueue.target import Search
+from planner.reference.kueue.topology.assigning import Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
-
-Tried = Sequence[Mapping[str, int]]
-"""How far walks came: podset by podset, the place of a flavor per resource."""
-
-LAST: Final = -1
+from planner.state.workload import PodSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +67,6 @@ class _GroupResult:
     against: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """An assignment with what a scheduling cycle asks of it.
-
-    ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``
-    says, podset by podset, at which of its flavors the walk for a resource that got one stopped,
-    from 0, or -1 for the last; ``reason`` is Kueue's reason for NoFit, empty for every other
-    mode; ``message`` is what Kueue writes on the workload. All four are empty where no walk was
-    made: the flavors were given, or the queue is inactive.
-    """
-
-    assignment: Assignment
-    usage: Mapping[int, int] = field(default_factory=dict)
-    tried: Tried = ()
-    reason: str = ""
-    message: str = ""
-
-    @property
-    def untried(self) -> bool:
-        """Whether a walk stopped before the last flavor (§7.5)."""
-        return any(place != LAST for places in self.tried for place in places.values())
-
-
 @dataclass(slots=True)
 class FlavorAssigner:
     """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was.
@@ -108,6 +82,7 @@ class FlavorAssigner:
     tried: Tried = ()
     chance: Chance = field(default_factory=Chance)
     replaced: Replaced | None = field(init=False)
+    placing: Placing | None = field(init=False)
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
@@ -116,6 +91,7 @@ class FlavorAssigner:
     def __post_init__(self) -> None:
         """Look for the slice that the preemptor replaces."""
         self.replaced = replaced_by(self.snapshot, self.preemptor)
+        self.placing = Placing.of(self.snapshot, self.preemptor, self.chance)
 
     def assign(self, counts: Sequence[int] | None = None) -> Assigned:
         """Assign flavors to all podsets, at the given pod counts or their own.
@@ -127,34 +103,51 @@ class FlavorAssigner:
         modes: list[Mode] = []
         tried: list[Mapping[str, int]] = []
         level, reasons = 0, [NO_REASON]
-        messages: list[str] = []
+        messages: dict[str, str] = {}
+        stopped = False
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
             for request in group:
                 choices = {
                     name: result.choices[name] for name in request.totals if name in result.choices
                 }
-                for name, choice in choices.items():
+                own = tuple(choices.items())
+                if not request.totals and _group_of(request.pod_set):
+                    choices = self._of_its_group(result.choices)
+                for name, choice in own:
                     fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
                     if self.replaced and self.snapshot.configuration.rules.counts_slices_once:
                         amount = subtract(amount, self.replaced.named(request.name, name))
                     self._assumed[fr] = add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
-                tried.append({name: result.tried[name] for name in choices})
+                tried.append({name: result.tried[name] for name, _ in own})
                 done.append(_pod_set_flavors(request, choices))
                 modes.append(_pod_set_mode(choices, fits=result.fits))
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
                 failed = failed or bool(request.totals and not choices)
                 if result.against:
-                    against = ", ".join(sorted(result.against))
-                    messages.append(f"couldn't assign flavors to pod set {request.name}: {against}")
+                    messages[request.name] = ", ".join(sorted(result.against))
             if failed:
+                stopped = True
                 break
         mode: Mode = worst(iter(modes)) if done else "NoFit"
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
-        severest, message = most_severe(reasons).value, "; ".join(messages)
-        return Assigned(assignment, self._assumed, tuple(tried), severest, message)
+        severest = most_severe(reasons).value
+        assigned = Assigned(assignment, self._assumed, tuple(tried), severest, _said(messages))
+        if self.placing is None or stopped or mode == "NoFit":
+            return assigned
+        settled = self.placing.settle(done, mode, messages)
+        return replace(
+            assigned,
+            assignment=Assignment(
+                mode=settled.mode, borrowing=level, pod_sets=tuple(settled.pod_sets)
+            ),
+            reason=settled.reason or severest,
+            message=settled.failed or _said(messages | settled.against),
+            placements=settled.placements,
+            delayed=settled.delayed,
+        )
 
     def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
         """Scale the podsets, add their request for pods, and join those of a podset group."""
@@ -165,11 +158,15 @@ class FlavorAssigner:
             if covers_pods:
                 totals = {**request.totals, "pods": request.count}
                 request = PodSetRequest(request.pod_set, request.count, totals)
-            topology = request.pod_set.topology_request
             # A podset without a group is a group of its own; names hold no slash.
-            key = (topology.pod_set_group_name if topology else "") or f"/{position}"
+            key = _group_of(request.pod_set) or f"/{position}"
             groups.setdefault(key, []).append(request)
         return list(groups.values())
+
+    def _of_its_group(self, choices: Mapping[str, _Choice]) -> dict[str, _Choice]:
+        """Return what a podset without requests gets of its group: where its pods are placed."""
+        placing = self.snapshot.topologies.flavors
+        return {name: choice for name, choice in choices.items() if choice.flavor in placing}
 
     def covering(self, resource: str) -> ResourceGroup | None:
         """Return the resource group of the preemptor's queue that covers a resource."""
@@ -432,8 +429,13 @@ class FlavorAssigner:
         if not self.snapshot.configuration.rules.own_label_keys:
             known = [flavors[each.name] for each in covering.flavors if each.name in flavors]
             keys = {key for each in known for key in each.spec.node_labels}
-        whys = (why_ineligible(request.pod_set.template.spec, flavor, keys) for request in group)
-        return next(filter(None, whys), "")
+        for request in group:
+            pods = request.pod_set
+            why = why_unsuited(self.snapshot, self.preemptor, pods, name, covering)
+            why = why or why_ineligible(pods.template.spec, flavor, keys)
+            if why:
+                return why
+        return ""
 
     def _offer(self, flavor: str, wanted: Mapping[str, int]) -> tuple[dict[str, _Choice], Offer]:
         """Return the choice per resource, and the flavor's least preferred offer."""
@@ -478,6 +480,17 @@ class FlavorAssigner:
             and preemption.reclaim_within_cohort != "Never"
         )
 
+    def search_placed(self, assignment: Assignment, request: Mapping[int, int]) -> Search:
+        """Search targets for an assignment, so that its pods have room on the nodes, too."""
+        frs = contested(assignment, self.snapshot)
+        places = self.placing.test(assignment) if self.placing else None
+        if places is None:
+            return self.search(request, frs)
+        context = Context(
+            self.snapshot, self.usage, self.preemptor, request, frs, self.chance, places
+        )
+        return search(context)
+
     def search(self, request: Mapping[int, int], frs: frozenset[int]) -> Search:
         """Search targets for a request; the same is not searched twice, nothing changes between."""
         key = (tuple(request.items()), frs)
@@ -500,6 +513,17 @@ class FlavorAssigner:
             self.usage.add(target.workload.queue, target.workload.usage)
         from_own = any(target.workload.queue == queue for target in found)
         return Offer(Possibility.PREEMPT if from_own else Possibility.RECLAIM, level)
+
+
+def _group_of(pods: PodSet) -> str:
+    return pods.topology_request.pod_set_group_name if pods.topology_request else ""
+
+
+def _said(messages: Mapping[str, str]) -> str:
+    """Return what Kueue writes of podsets that get no flavors."""
+    return "; ".join(
+        f"couldn't assign flavors to pod set {name}: {text}" for name, text in messages.items()
+    )
 
 
 def joined(group: Sequence[PodSetRequest]) -> dict[str, int]:

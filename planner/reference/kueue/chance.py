@@ -6,6 +6,7 @@ what comes out depends on the order in which a map of Go is walked, which is ran
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cmp_to_key
 from random import Random
 
@@ -24,6 +25,14 @@ class Chance:
     def __init__(self, seed: int | None = None) -> None:
         self._random = None if seed is None else Random(seed)  # noqa: S311 - orders, not secrets
         self.met = False
+
+    def pick(self, names: Sequence[str]) -> str:
+        """Return one of some names, of which Kueue takes any; the first where none was drawn."""
+        if len(names) > 1:
+            self.met = True
+            if self._random is not None:
+                return self._random.choice(names)
+        return names[0]
 
     def arrange(self, contest: Contest) -> list[int]:
         """Return positions in the order in which Kueue would sort the contenders."""

@@ -47,7 +47,7 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
         if not _is_valid(context, candidate, borrowing=borrowing):
             continue
         workload = candidate.workload
-        context.usage.remove(workload.queue, workload.usage)
+        context.take_out(workload)
         targets.append(Target(workload, REASON[candidate.variant]))
         if context.fits(borrowing=borrowing):
             fill_back(context, targets, borrowing=borrowing)

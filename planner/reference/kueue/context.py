@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from planner.laws import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.amount import add
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.topology.assigning import PlaceTest
 from planner.reference.laws import keeps
 from planner.state.queues import Preemption
 
@@ -20,7 +21,7 @@ class Context:
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
     fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``chance`` decides where Kueue's own
-    order does not.
+    order does not. ``places`` tests whether there is room on the nodes, where that matters.
     """
 
     snapshot: Snapshot
@@ -29,6 +30,7 @@ class Context:
     request: Mapping[int, int]
     contested: frozenset[int]
     chance: Chance = field(default_factory=Chance)
+    places: PlaceTest | None = None
 
     @property
     def queue(self) -> int:
@@ -42,7 +44,10 @@ class Context:
 
     @keeps(KQ_FITS, KQ_WITHOUT_BORROWING)
     def fits(self, *, borrowing: bool) -> bool:
-        """Say whether the request fits in what is available, and in nominal unless borrowing."""
+        """Say whether the request fits in what is available, and in nominal unless borrowing.
+
+        Where pods are placed on nodes, there must be room for them, too.
+        """
         usage, queue = self.usage, self.queue
         for fr, amount in self.request.items():
             nominal = usage.tree.nominal(queue, fr)
@@ -50,4 +55,16 @@ class Context:
                 return False
             if amount > max(0, usage.available(queue, fr)):
                 return False
-        return True
+        return self.places is None or self.places.fits()
+
+    def take_out(self, workload: Admitted) -> None:
+        """Let a workload give back its quota and its places."""
+        self.usage.remove(workload.queue, workload.usage)
+        if self.places is not None:
+            self.places.take_out(workload)
+
+    def put_back(self, workload: Admitted) -> None:
+        """Let a workload have its quota and its places again."""
+        self.usage.add(workload.queue, workload.usage)
+        if self.places is not None:
+            self.places.put_back(workload)

@@ -1,6 +1,6 @@
-"""Where a release of Kueue crashes instead of deciding.
+"""Where Kueue crashes instead of deciding.
 
-Source: docs/semantics/kueue-releases.md §2.1, 6.
+Source: docs/semantics/kueue-releases.md §2.1, 6; docs/semantics/kueue-topology.md §10.1.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from planner.errors import UnsupportedError
 from planner.quota.snapshot import Preemptor, Snapshot
 
 
-class ReleaseCrash(UnsupportedError):  # noqa: N818 - reads as a statement where it is raised
+class Crash(UnsupportedError):  # noqa: N818 - reads as a statement where it is raised
+    """The scheduler panics on the state, and decides nothing."""
+
+
+class ReleaseCrash(Crash):
     """The scheduler of this release panics on the state, and decides nothing."""
 
     def __init__(self, snapshot: Snapshot, preemptor: Preemptor) -> None:
@@ -19,4 +23,16 @@ class ReleaseCrash(UnsupportedError):  # noqa: N818 - reads as a statement where
             f"looks for more victims than ClusterQueue {snapshot.queue_name(preemptor.queue)} "
             "has, which is in no cohort",
             "Kueue 0.18.0 or later, or a cohort",
+        )
+
+
+class PlacementCrash(Crash):
+    """Balanced placement divides by zero where fewer pods than one slice are asked for."""
+
+    def __init__(self, workload: str, pod_set: str) -> None:
+        super().__init__(
+            workload,
+            f"Kueue crashes here: podset {pod_set} has fewer pods than one slice, and balanced "
+            "placement divides by their number of slices",
+            "the gate TASBalancedPlacement off, or a smaller slice",
         )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner.assignment import Assignment, contested, total_request
+from planner.assignment import Assignment, total_request
 from planner.quota.slices import Replaced
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.kueue.assignment import Assigned, FlavorAssigner, Tried
+from planner.reference.kueue.assigned import Assigned, Tried
+from planner.reference.kueue.assignment import FlavorAssigner
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.target import Search, Target
 
@@ -138,12 +139,16 @@ def _decide(  # noqa: PLR0913, PLR0917 - what a decision depends on
     fits = full.assignment.mode == "Fit"
     if fits or found.targets or not may_shrink(snapshot, preemptor):
         return _decided(assigner, full, found)
-    return _reduce(assigner) or Decision(full, _NOTHING)
+    return _reduce(assigner) or _decided(assigner, full, _NOTHING)
 
 
 def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:
     """Return a decision, in which an old slice goes only if the preemptor has, or gets, room."""
     gets_room = assigned.assignment.mode == "Fit" or bool(found.targets)
+    if assigner.placing is not None and assigned.assignment.mode == "Preempt":
+        targets = [target.workload for target in found.targets]
+        placements = assigner.placing.final(assigned.assignment, targets)
+        assigned = replace(assigned, placements=placements)
     return Decision(assigned, found, replaced=assigner.replaced if gets_room else None)
 
 
@@ -153,7 +158,7 @@ def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
         return _NOTHING
     request = total_request(assignment, preemptor, snapshot)
-    return assigner.search(request, contested(assignment, snapshot))
+    return assigner.search_placed(assignment, request)
 
 
 def may_shrink(snapshot: Snapshot, preemptor: Preemptor) -> bool:

@@ -13,7 +13,8 @@ from collections.abc import Set as AbstractSet
 from planner.state import ResourceFlavor
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
 
-_HARD_EFFECTS = {"NoSchedule", "NoExecute"}
+HARD_EFFECTS = {"NoSchedule", "NoExecute"}
+"""Effects of taints that keep pods away."""
 _LABEL_VALUE = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -36,7 +37,7 @@ def why_ineligible(
     """
     tolerations = (*pod.tolerations, *flavor.spec.tolerations)
     for taint in flavor.spec.node_taints:
-        if taint.effect in _HARD_EFFECTS and not _tolerated(taint, tolerations):
+        if taint.effect in HARD_EFFECTS and not is_tolerated(taint, tolerations):
             shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
             return f"untolerated taint {shown} in flavor {flavor.name}"
     labels = flavor.spec.node_labels
@@ -45,7 +46,8 @@ def why_ineligible(
     return f"flavor {flavor.name} doesn't match node affinity"
 
 
-def _tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Say whether one of some tolerations accepts a taint."""
     return any(_tolerates(toleration, taint) for toleration in tolerations)
 
 
@@ -85,7 +87,7 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     invalid: InvalidSelectorError | None = None
     for rows in terms:
         try:
-            matches = [_matches(row, labels.get(row.key)) for row in rows]
+            matches = [meets(row, labels.get(row.key)) for row in rows]
         except InvalidSelectorError as error:
             invalid = error  # a later term may still match; Kubernetes reports it only if none does
             continue
@@ -112,8 +114,14 @@ def _check_valid(row: SelectorRequirement) -> None:
         raise InvalidSelectorError(message)
 
 
-def _matches(row: SelectorRequirement, value: str | None) -> bool:
-    """Compare with the value of a label, or with its absence, as Kubernetes does."""
+def meets(row: SelectorRequirement, value: str | None) -> bool:
+    """Compare with the value of a label, or with its absence, as Kubernetes does.
+
+    Raises
+    ------
+    InvalidSelectorError
+        If the row is not valid.
+    """
     _check_valid(row)
     match row.operator:
         case "In":

@@ -141,7 +141,7 @@ class _Passes:
         return False
 
     def _remove(self, candidate: Admitted, reason: str) -> bool:
-        self.context.usage.remove(candidate.queue, candidate.usage)
+        self.context.take_out(candidate)
         self.targets.append(Target(candidate, reason))
         return True
 

@@ -36,15 +36,15 @@ def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> No
     """Give back what is not needed, last but one first (§5.7); the swap decides the order."""
     for position in range(len(targets) - 2, -1, -1):
         workload = targets[position].workload
-        context.usage.add(workload.queue, workload.usage)
+        context.put_back(workload)
         if context.fits(borrowing=borrowing):
             targets[position] = targets[-1]
             targets.pop()
         else:
-            context.usage.remove(workload.queue, workload.usage)
+            context.take_out(workload)
 
 
 def restore(context: Context, targets: list[Target]) -> None:
     """Put the targets back into the usage."""
     for target in targets:
-        context.usage.add(target.workload.queue, target.workload.usage)
+        context.put_back(target.workload)

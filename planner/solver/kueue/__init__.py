@@ -3,6 +3,7 @@
 start.py        what planning asks of Kueue
 planning.py     what Kueue decides for one pending workload, what its laws leave open, and its rules
 remarks.py      what is said next to every plan
+placement.py    what Kueue itself would do where pods need a place on nodes
 kep83.py        the same by the rules of KEP-83
 strict.py       the same with documented precedence, ST-01 to ST-05
 solve.py        a planned workload to its proven optimum

@@ -18,6 +18,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.flavors import solve_flavors
 from planner.solver.kueue.kep83 import Kep83Planning
+from planner.solver.kueue.placement import with_placement
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.recorded import with_recorded
 from planner.solver.kueue.release import under_release, with_release
@@ -169,7 +170,8 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
     plan = solved(planning, profile, deadline)
     if planning.by_own_rules:
         plan = with_recorded(planning, plan, solved, profile, deadline)
-        plan = with_turn(planning, with_release(planning, plan, deadline), deadline)
+        plan = with_placement(planning, with_release(planning, plan, deadline))
+        plan = with_turn(planning, plan, deadline)
     asked = wanted.stability or profile.counts("D11")
     if asked or (planning.by_own_rules and wanted.stability is None):
         return with_stability(planning, plan, deadline, cheaply=not asked)

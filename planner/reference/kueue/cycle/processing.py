@@ -7,17 +7,19 @@ pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from planner.quota.amount import add, subtract
 from planner.quota.holding import is_concurrent
 from planner.quota.slices import names_replaced
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.topology import Occupancy
 from planner.quota.tree import Usage
 from planner.reference.kueue.cycle.record import Decider, Entry, Nominee, Outcome
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Search, Target
+from planner.reference.kueue.topology.find import still_fits
 from planner.state import ClusterQueue, Configuration, Workload
 from planner.state.queues import ConcurrentAdmissionPolicy
 
@@ -30,7 +32,8 @@ class Processing:
     """What the entries of a cycle have taken so far.
 
     ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
-    or wait; the usage of their targets stays in it. ``chosen`` are all targets so far, by key.
+    or wait; the usage of their targets stays in it. ``places`` has the same of nodes, where pods
+    are placed. ``chosen`` are all targets so far, by key.
     ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked
     at again. ``unready`` says that somebody holds quota whose pods are not ready, where that keeps
     others from being admitted.
@@ -39,6 +42,7 @@ class Processing:
     snapshot: Snapshot
     usage: Usage
     decider: Decider
+    places: Occupancy | None = None
     chosen: dict[str, Admitted] = field(default_factory=dict)
     evicted: list[Target] = field(default_factory=list)
     finished: list[Admitted] = field(default_factory=list)
@@ -59,7 +63,10 @@ class Processing:
         gate = self.snapshot.configuration.gate
         recomputed = overlaps and gate("RecomputeAssignmentUponPreemptionTargetsOverlap")
         if recomputed:
-            decision = self._decide_again(preemptor, decision)
+            decision = self._decide_again(preemptor, decision, gone=self.chosen.values())
+            overlaps = self._overlaps(decision)
+        elif self._lacks_places_only(preemptor, decision):
+            decision = self._decide_again(preemptor, decision, gone=())
             overlaps = self._overlaps(decision)
         mode, targets = decision.assignment.mode, decision.targets
         if mode == "NoFit":
@@ -71,7 +78,7 @@ class Processing:
             reasons = "PreemptionGated", "AdmissionGated"
             return Entry(preemptor, "preemptionGated", decision, *reasons)
         if mode == "Fit" and recomputed:
-            self.usage.add(preemptor.queue, decision.assigned.usage)
+            self._use(preemptor, decision)
             return Entry(preemptor, "deferred", decision, "PendingPreemption", _PREEMPTING)
         if overlaps or not self._fits(preemptor, decision):
             return Entry(preemptor, "skipped", decision, "", _WAITING)
@@ -83,7 +90,7 @@ class Processing:
         if worse and decision.assignment.mode == "Fit":
             return self._migrate(preemptor, decision, worse)
         self.chosen |= {target.workload.key: target.workload for target in decision.targets}
-        self.usage.add(preemptor.queue, decision.assigned.usage)
+        self._use(preemptor, decision)
         if decision.assignment.mode == "Fit":
             if self.unready:
                 return Entry(preemptor, "waitsForPodsReady", decision)
@@ -133,19 +140,65 @@ class Processing:
         decision = replace(decision, search=Search(targets, ()))
         return Entry(preemptor, "migrating", decision, "PendingMigration")
 
-    def _decide_again(self, preemptor: Preemptor, before: Decision) -> Decision:
-        """Decide as if the chosen targets were gone, among the flavors nominated before."""
-        gone = replace(
+    def _decide_again(
+        self, preemptor: Preemptor, before: Decision, gone: Collection[Admitted]
+    ) -> Decision:
+        """Decide as if some were gone, among the flavors nominated before."""
+        keys = {workload.key for workload in gone}
+        now = replace(
             self.snapshot,
-            usage=self._without(self.chosen.values()),
+            usage=self._without(gone),
+            placed=self._places_without(gone),
             admitted={
-                queue: [each for each in admitted if each.key not in self.chosen]
+                queue: [each for each in admitted if each.key not in keys]
                 for queue, admitted in self.snapshot.admitted.items()
             },
         )
-        return self.decider(gone, preemptor, nominated=before.assignment)
+        return self.decider(now, preemptor, nominated=before.assignment)
+
+    def _use(self, preemptor: Preemptor, decision: Decision) -> None:
+        """Take what an assignment takes, of quota and of nodes."""
+        self.usage.add(preemptor.queue, decision.assigned.usage)
+        self._settle_in(decision)
+
+    def _settle_in(self, decision: Decision) -> None:
+        if self.places is not None:
+            for placement in decision.assigned.placements.values():
+                self.places.take(placement.taken)
+
+    def _lacks_places_only(self, preemptor: Preemptor, decision: Decision) -> bool:
+        """Say whether earlier entries took the nodes of one for which there is quota, by a gate.
+
+        Source: docs/semantics/kueue-topology.md §6.2.
+        """
+        gate = self.snapshot.configuration.gate("TASRecomputeAssignmentWithinSchedulingCycle")
+        if not gate or not decision.assigned.placements:
+            return False
+        return self._fits_in_quota(preemptor, decision) and not self._has_places(decision)
+
+    def _has_places(self, decision: Decision) -> bool:
+        """Say whether each domain of each podset, taken by itself, still has room (§6.2)."""
+        own = (target.workload for target in decision.targets)
+        places = self._places_without([*self.chosen.values(), *own])
+        if places is None:
+            return True
+        return all(
+            still_fits(places, placement) for placement in decision.assigned.placements.values()
+        )
+
+    def _places_without(self, workloads: Iterable[Admitted]) -> Occupancy | None:
+        if self.places is None:
+            return None
+        places = self.places.copy()
+        topologies, queues = self.snapshot.topologies, self.snapshot.queues
+        for one in {workload.key: workload for workload in workloads}.values():
+            places.give_back(topologies.moved_by(one.workload, queues[one.queue]))
+        return places
 
     def _fits(self, preemptor: Preemptor, decision: Decision) -> bool:
+        return self._fits_in_quota(preemptor, decision) and self._has_places(decision)
+
+    def _fits_in_quota(self, preemptor: Preemptor, decision: Decision) -> bool:
         """Say whether the usage is available without all targets, each removed once.
 
         A slice that is replaced goes with all it holds, although only what is asked for beyond
@@ -188,6 +241,7 @@ class Processing:
             else:
                 reserved[fr] = min(amount, subtract(add(nominal, limit), used))
         self.usage.add(queue, reserved)
+        self._settle_in(decision)
 
 
 def is_gated(workload: Workload, configuration: Configuration) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from planner.assignment import Assignment
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.target import Target
 from planner.state import Configuration

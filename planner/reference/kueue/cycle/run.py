@@ -7,10 +7,11 @@ Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go `
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from planner.quota.snapshot import Snapshot, take_snapshot
-from planner.reference.kueue.assignment import Tried
+from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.order import classical_order
 from planner.reference.kueue.cycle.processing import Processing
@@ -27,10 +28,17 @@ from planner.reference.kueue.cycle.waiting import (
     waiting_queues,
 )
 from planner.reference.kueue.decision import decide
+from planner.reference.kueue.topology.assigning import occupied
 from planner.state import Configuration, State
 
 
-def run_cycle(state: State, now: datetime | None = None, decider: Decider = decide) -> Cycle:
+def run_cycle(
+    state: State,
+    now: datetime | None = None,
+    decider: Decider = decide,
+    *,
+    placing: bool = False,
+) -> Cycle:
     """Replay the scheduling cycle that Kueue would run on a state, and its queues afterwards.
 
     Parameters
@@ -41,13 +49,15 @@ def run_cycle(state: State, now: datetime | None = None, decider: Decider = deci
         The clock; the state's own when absent.
     decider
         What decides for a head, alone on a snapshot; by default what Kueue decides.
+    placing
+        Whether pods need a place on nodes, too, where a flavor has a topology; else quota only.
 
     Raises
     ------
     LookupFailed
         If an admitted workload names a flavor that nothing knows.
     """
-    snapshot = take_snapshot(state, now)
+    snapshot = take_snapshot(state, now, placing=placing)
     queues = waiting_queues(state, snapshot)
     ran = schedule(state, snapshot, queues, decider)
     return Cycle(
@@ -80,6 +90,8 @@ def schedule(
     LookupFailed
         If an admitted workload names a flavor that nothing knows.
     """
+    if snapshot.topologies.flavors and snapshot.topologies.on:
+        snapshot = replace(snapshot, placed=occupied(snapshot))
     nominees: list[Nominee] = []
     inadmissible: list[Entry] = []
     taken: dict[int, Pending] = {}
@@ -94,7 +106,8 @@ def schedule(
             nominees.append(Nominee(preemptor, decision, preempts))
         else:
             inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
-    processing = Processing(snapshot, snapshot.usage.copy(), decider)
+    places = None if snapshot.placed is None else snapshot.placed.copy()
+    processing = Processing(snapshot, snapshot.usage.copy(), decider, places)
     entries: list[Entry] = []
     blocked = False
     for nominee in _in_order(processing, nominees):

@@ -19,7 +19,7 @@ from planner.quota.holding import effective_priority, is_concurrent, queue_order
 from planner.quota.preemptor import as_preemptor
 from planner.quota.request import Defaults
 from planner.quota.snapshot import Preemptor, Snapshot
-from planner.reference.kueue.assignment import LAST, Tried
+from planner.reference.kueue.assigned import LAST, Tried
 from planner.reference.kueue.cycle.equivalence import Class, equivalence_class
 from planner.state import Configuration, State, Workload
 

@@ -1,0 +1,14 @@
+"""Placement of pods on nodes, as Kueue does it where a flavor has a topology.
+
+ask.py       what a podset asks of a tree of domains: level, slices, layers
+slots.py     how many pods each leaf takes, and which leaves qualify
+domain.py    domains in one evaluation: what they take, and the orders among them
+place.py     the placement of one podset, or of one group of workers and their leader
+balanced.py  balanced placement, which a gate turns on
+gauge.py     whether there is room at all, kept up to date leaf by leaf
+find.py      all podsets of a workload, one after the other
+assigning.py flavor assignment with placement: what is asked for, Fit, Preempt or NoFit
+words.py     why pods cannot be placed, in Kueue's words
+
+Source: docs/semantics/kueue-topology.md §3 to §6.
+"""

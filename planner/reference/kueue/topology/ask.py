@@ -1,0 +1,200 @@
+"""What a podset asks of the nodes of a flavor: how many pods of which shape, at which level.
+
+Source: docs/semantics/kueue-topology.md §3.2, §3.3 and §5.1; kueue ff69552e
+pkg/scheduler/flavorassigner/tas_flavorassigner.go, pkg/cache/scheduler/tas_flavor_snapshot.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+from planner.quota.topology_tree import PODS, FlavorTree
+from planner.state import Workload
+from planner.state.pods import PodSpec
+from planner.state.workload import SliceConstraint, TopologyRequest
+
+
+class Manner(Enum):
+    """How strictly a level is meant."""
+
+    REQUIRED = "required"
+    PREFERRED = "preferred"
+    UNCONSTRAINED = "unconstrained"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A podset that is to be placed on the nodes of one flavor.
+
+    ``own`` is what one pod asks for in Kueue's units, ``amounts`` with its one of ``pods``.
+    ``request`` is absent where placement is implied. ``workload`` is the key of the workload,
+    ``uid`` its UID.
+    """
+
+    name: str
+    count: int
+    flavor: str
+    own: Mapping[str, int]
+    pod: PodSpec
+    request: TopologyRequest | None = None
+    workload: str = ""
+    uid: str = ""
+
+    @property
+    def amounts(self) -> Mapping[str, int]:
+        """What one pod takes on its leaf."""
+        return {**self.own, PODS: self.own.get(PODS, 0) + 1}
+
+    @property
+    def group(self) -> str:
+        """The group of podsets that are placed together; empty where it is alone."""
+        return self.request.pod_set_group_name if self.request else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A request in the terms of one tree: places of levels, sizes of slices.
+
+    ``level`` is R of the page, ``slice_level`` S; ``layers`` says for levels below S by which
+    sizes their pods come; ``constraints`` are the layers as they were written, outer first.
+    """
+
+    level: int
+    manner: Manner
+    slice_level: int
+    size: int
+    layers: Mapping[int, int]
+    constraints: Sequence[SliceConstraint]
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Why podsets cannot be placed, in Kueue's words."""
+
+    text: str
+
+
+def constraints_of(request: TopologyRequest | None) -> Sequence[SliceConstraint]:
+    """Return the layers of slices that a request names, the outer one first."""
+    if request is None:
+        return ()
+    if request.constraints:
+        return request.constraints
+    if request.slice_required is None:
+        return ()
+    size = 1 if request.slice_size is None else request.slice_size
+    return (SliceConstraint(topology=request.slice_required, size=size),)
+
+
+def level_key(request: TopologyRequest | None, levels: Sequence[str]) -> str | None:
+    """Return the level that a request names, which need not be one of the topology (§3.2)."""
+    lowest = levels[-1] if levels else None
+    if request is None or not request.is_explicit:
+        return lowest
+    if request.required is not None:
+        return request.required
+    if request.preferred is not None:
+        return request.preferred
+    if constraints_of(request):
+        return levels[0] if levels else None
+    return lowest if request.unconstrained else None
+
+
+def manner_of(request: TopologyRequest | None) -> Manner:
+    """Return how strictly the level is meant (§3.2)."""
+    if request is None or not request.is_explicit or request.unconstrained:
+        required = request is not None and request.required is not None
+        return Manner.REQUIRED if required else Manner.UNCONSTRAINED
+    if request.required is not None:
+        return Manner.REQUIRED
+    slices_only = request.preferred is None and bool(constraints_of(request))
+    return Manner.UNCONSTRAINED if slices_only else Manner.PREFERRED
+
+
+def has_levels(request: TopologyRequest, levels: Sequence[str]) -> bool:
+    """Say whether all levels that a podset names are levels of a topology (§3.1)."""
+    key = level_key(request, levels)
+    named = [one.topology for one in constraints_of(request)]
+    if request.slice_required is not None:
+        named.append(request.slice_required)
+    return key is not None and all(one in levels for one in (key, *named))
+
+
+def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
+    """Bring a request into the terms of a tree (§5.1)."""
+    try:
+        return _aim_of(ask, tree)
+    except _WrongRequest as error:
+        return Misfit(str(error))
+
+
+class _WrongRequest(Exception):  # noqa: N818 - it is caught where the request is read
+    """What a podset asks for means nothing in a topology, in Kueue's words."""
+
+
+def _aim_of(ask: Ask, tree: FlavorTree) -> Aim:
+    constraints = constraints_of(ask.request)
+    size = constraints[0].size if constraints else 1
+    if size <= 0:
+        raise _WrongRequest("slice size must be positive")
+    key = level_key(ask.request, tree.levels)
+    if key is None:
+        raise _WrongRequest("topology level not specified")
+    level = _level(tree, key, "topology level")
+    slice_key = constraints[0].topology if constraints else tree.levels[-1]
+    slice_level = _level(tree, slice_key, "topology level for slices")
+    if level > slice_level:
+        text = f"podset slice topology {slice_key} is above the podset topology {key}"
+        raise _WrongRequest(text)
+    layers = _layers(tree, constraints, slice_level)
+    return Aim(level, manner_of(ask.request), slice_level, size, layers, constraints)
+
+
+def _level(tree: FlavorTree, key: str, what: str) -> int:
+    level = tree.level(key)
+    if level is None:
+        text = f"no requested {what}: {key}"
+        raise _WrongRequest(text)
+    return level
+
+
+def _layers(
+    tree: FlavorTree, constraints: Sequence[SliceConstraint], slice_level: int
+) -> dict[int, int]:
+    """Return by which sizes pods come on the levels below those of the outer slices."""
+    layers: dict[int, int] = {}
+    above = slice_level
+    for outer, inner in pairwise(constraints):
+        level = _level(tree, inner.topology, "topology level for slices")
+        if level <= above:
+            text = f"additional slice layer topology {inner.topology} is not below its parent"
+            raise _WrongRequest(text)
+        if inner.size <= 0 or outer.size % inner.size:
+            sizes = f"size {inner.size} must evenly divide parent layer size {outer.size}"
+            text = f"additional slice layer {sizes}"
+            raise _WrongRequest(text)
+        layers |= dict.fromkeys(range(above + 1, level + 1), inner.size)
+        above = level
+    return layers
+
+
+def pod_of(workload: Workload, name: str, pod: PodSpec) -> PodSpec:
+    """Return the pods of a podset with what ready admission checks add to them (§4.1)."""
+    updates = [
+        update
+        for check in workload.status.admission_checks
+        if check.state == "Ready"
+        for update in check.updates
+        if update.name == name
+    ]
+    if not updates:
+        return pod
+    selector = dict(pod.node_selector)
+    tolerations = pod.tolerations
+    for update in updates:
+        selector |= update.node_selector
+        tolerations += update.tolerations
+    return pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})

@@ -1,0 +1,285 @@
+"""Flavor assignment with placement: which podsets are placed where, and what that makes of a fit.
+
+Source: docs/semantics/kueue-topology.md §3, §6 and §9; kueue ff69552e
+pkg/scheduler/flavorassigner/tas_flavorassigner.go, flavorassigner.go ``assignFlavors``,
+pkg/scheduler/scheduler.go ``updateAssignmentForTAS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from planner.assignment import Assignment, Mode, PodSetFlavors
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
+from planner.quota.topology import Occupancy, Taken, asks_for_placement
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.topology.ask import Ask, has_levels, pod_of
+from planner.reference.kueue.topology.find import Found, Placement, Placer
+from planner.state.queues import ResourceGroup
+from planner.state.workload import PodSet
+
+FAILED = "TopologyPlacementFailed"
+"""Kueue's reason for a workload that does not fit on nodes."""
+
+
+@dataclass(slots=True)
+class Settled:
+    """An assignment after placement.
+
+    ``placements`` are by podset, ``delayed`` the podsets that are placed in a later pass;
+    ``against`` says per podset in Kueue's words why it fits on no nodes, ``reason`` is Kueue's
+    where that makes it NoFit. ``failed`` is what Kueue says where it cannot even try.
+    """
+
+    pod_sets: list[PodSetFlavors]
+    mode: Mode
+    placements: Mapping[str, Placement] = field(default_factory=dict)
+    delayed: frozenset[str] = frozenset()
+    against: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the podsets of an assignment ask of nodes; ``wrong`` names one that has no flavor."""
+
+    asks: list[Ask]
+    delayed: frozenset[str]
+    wrong: tuple[str, str] | None = None
+
+
+class Placing:
+    """Placement for one preemptor, on a copy of what is left on the nodes."""
+
+    def __init__(self, snapshot: Snapshot, preemptor: Preemptor, chance: Chance) -> None:
+        self._topologies = snapshot.topologies
+        self._preemptor = preemptor
+        self._queue = snapshot.queues[preemptor.queue]
+        self._queues = snapshot.queues
+        self._chance = chance
+        self._snapshot = snapshot
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """What is left on the nodes, to be changed while it is searched."""
+        return occupied(self._snapshot)
+
+    @cached_property
+    def placer(self) -> Placer:
+        """What places the podsets."""
+        return Placer(self._topologies, self.occupancy)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, preemptor: Preemptor, chance: Chance) -> Placing | None:
+        """Return the placement of a preemptor; ``None`` where none of its podsets is placed."""
+        topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+        pod_sets = preemptor.workload.spec.pod_sets
+        if not topologies.looked_at:
+            return None
+        if not any(topologies.is_placed(pods, queue) for pods in pod_sets):
+            return None
+        if not topologies.are_known(queue) and not topologies.leaves_it_to_workers(queue):
+            return None  # the cluster has them: Kueue calls the queue active
+        return cls(snapshot, preemptor, chance)
+
+    def settle(
+        self, pod_sets: Sequence[PodSetFlavors], mode: Mode, short: Collection[str]
+    ) -> Settled:
+        """Place the podsets of an assignment that quota does not forbid (§3.3).
+
+        ``short`` names those of which there is something to say already.
+        """
+        if not self._topologies.on:
+            return Settled(list(pod_sets), mode)
+        asked = self._asked(pod_sets)
+        settled = Settled(list(pod_sets), mode, delayed=asked.delayed)
+        if asked.wrong is not None:
+            name, text = asked.wrong
+            settled.mode = "NoFit"
+            settled.failed = f"failed to assign flavors to pod set {name}: {text}"
+            return settled
+        if not asked.asks:
+            return settled
+        if settled.mode == "Fit":
+            found = self.placer.find(asked.asks, explain=True)
+            if found.fits:
+                settled.placements = found.placements
+                return settled
+            name = self._named(found)
+            settled.mode = "Preempt"
+            settled.against[name] = found.against[name]
+            self._turn(settled, [name], "Preempt")
+        if settled.mode == "Preempt":
+            found = self.placer.find(asked.asks, empty=True, explain=True)
+            if found.fits:
+                self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
+                return settled
+            name = self._named(found)
+            settled.mode = "NoFit"
+            # Kueue writes nothing of this failure, and has a reason only where it wrote before.
+            settled.reason = FAILED if name in short or name in settled.against else ""
+            self._turn(settled, [name], "NoFit")
+        return settled
+
+    def _named(self, found: Found) -> str:
+        """Return the podset that Kueue names: any that failed, at random (§3.3)."""
+        return self._chance.pick(list(found.against))
+
+    def _turn(self, settled: Settled, names: Iterable[str], mode: Mode) -> None:
+        """Give all resources of podsets a mode; those of one group share what they have."""
+        group_of = {pods.name: _group(pods) for pods in self._preemptor.workload.spec.pod_sets}
+        for name in names:
+            own = next(pods for pods in settled.pod_sets if pods.name == name)
+            group = group_of[name]
+            settled.pod_sets = [
+                _with_mode(pods, own.flavors.keys(), mode)
+                if pods.name == name or (group and group_of[pods.name] == group)
+                else pods
+                for pods in settled.pod_sets
+            ]
+
+    def _asked(self, pod_sets: Sequence[PodSetFlavors]) -> _Asked:
+        """Return what is asked of nodes, in the order of the spec (§3.3)."""
+        workload, topologies = self._preemptor.workload, self._topologies
+        done = {pods.name: pods for pods in pod_sets}
+        asks: list[Ask] = []
+        delayed: set[str] = set()
+        # Where nodes of an earlier assignment failed, nothing is placed (§9).
+        replaced = bool(workload.status.unhealthy_nodes)
+        for spec in workload.spec.pod_sets:
+            assigned = done.get(spec.name)
+            if assigned is None or not assigned.count:
+                continue
+            if not topologies.is_placed(spec, self._queue):
+                continue
+            if topologies.leaves_it_to_workers(self._queue):
+                delayed.add(spec.name)
+                continue
+            flavors = {
+                choice.flavor
+                for choice in assigned.flavors.values()
+                if choice.flavor in topologies.flavors
+            }
+            if len(flavors) != 1:
+                text = "no TAS flavor assigned" if not flavors else "more than one flavor assigned"
+                return _Asked(asks, frozenset(delayed), wrong=(spec.name, text))
+            flavor = flavors.pop()
+            if topologies.is_delayed(self._queue, flavor):
+                delayed.add(spec.name)
+                continue
+            if replaced:
+                continue
+            asks.append(self._ask(spec, assigned.count, flavor))
+        return _Asked(asks, frozenset(delayed))
+
+    def _ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
+        workload = self._preemptor.workload
+        pod = spec.template.spec
+        return Ask(
+            name=spec.name,
+            count=count,
+            flavor=flavor,
+            own=self._topologies.per_pod(pod, workload.metadata.namespace),
+            pod=pod_of(workload, spec.name, pod),
+            request=spec.topology_request,
+            workload=workload.key,
+            uid=workload.metadata.uid,
+        )
+
+    def test(self, assignment: Assignment) -> PlaceTest | None:
+        """Return what tests at each step of a search whether the podsets have a place."""
+        return self._test(assignment) if self._topologies.on else None
+
+    def _test(self, assignment: Assignment) -> PlaceTest | None:
+        asked = self._asked(assignment.pod_sets)
+        if asked.wrong is not None or not asked.asks:
+            return None
+        return PlaceTest(self, tuple(asked.asks))
+
+    def final(self, assignment: Assignment, targets: Iterable[Admitted]) -> Mapping[str, Placement]:
+        """Return where the podsets go once the targets are gone; without any, perhaps (§6.1)."""
+        test = self._test(assignment)
+        if test is None:
+            return {}
+        gone = list(targets)
+        for workload in gone:
+            test.take_out(workload)
+        found = self.placer.find(test.asks, empty=not gone)
+        for workload in gone:
+            test.put_back(workload)
+        return found.placements if found.fits else {}
+
+    def moved_by(self, workload: Admitted) -> list[Taken]:
+        """Return what a workload gives back when it goes."""
+        return self._topologies.moved_by(workload.workload, self._queues[workload.queue])
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTest:
+    """Whether podsets have a place on what a search has left so far."""
+
+    placing: Placing
+    asks: tuple[Ask, ...]
+
+    def fits(self) -> bool:
+        """Say whether all podsets have a place at this moment."""
+        return self.placing.placer.fits(self.asks)
+
+    def take_out(self, workload: Admitted) -> None:
+        """Let a workload give back its places."""
+        self.placing.occupancy.give_back(self.placing.moved_by(workload))
+
+    def put_back(self, workload: Admitted) -> None:
+        """Let a workload have its places again."""
+        self.placing.occupancy.take(self.placing.moved_by(workload))
+
+
+def occupied(snapshot: Snapshot) -> Occupancy:
+    """Return what is left on the nodes, as a copy; outside a cycle nothing was evaluated yet."""
+    if snapshot.placed is not None:
+        return snapshot.placed.copy()
+    copy = snapshot.topologies.occupancy.copy()
+    copy.scored = set()
+    return copy
+
+
+def why_unsuited(
+    snapshot: Snapshot, preemptor: Preemptor, pods: PodSet, flavor: str, covering: ResourceGroup
+) -> str:
+    """Say why placement keeps a podset from a flavor, in Kueue's words; empty if it does not.
+
+    Source: docs/semantics/kueue-topology.md §3.1.
+    """
+    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+    if not topologies.on or topologies.leaves_it_to_workers(queue):
+        return ""
+    request = pods.topology_request
+    if not topologies.are_known(queue):
+        return ""  # the cluster has them: Kueue calls the queue active
+    if not asks_for_placement(pods) or request is None:
+        if flavor not in topologies.flavors or topologies.is_placing_only(queue):
+            return ""
+        return f'Flavor "{flavor}" supports only TopologyAwareScheduling'
+    if flavor in topologies.flavors:
+        topology = topologies.topologies[topologies.flavors[flavor].spec.topology_name]
+        lacks = not has_levels(request, topology.levels)
+        return f'Flavor "{flavor}" does not contain the requested level' if lacks else ""
+    named = topologies.per_pod(pods.template.spec, preemptor.workload.metadata.namespace)
+    asked = not named.keys().isdisjoint(covering.covered_resources)
+    return f'Flavor "{flavor}" does not support TopologyAwareScheduling' if asked else ""
+
+
+def _group(pods: PodSet) -> str:
+    return pods.topology_request.pod_set_group_name if pods.topology_request else ""
+
+
+def _with_mode(pods: PodSetFlavors, resources: Iterable[str], mode: Mode) -> PodSetFlavors:
+    names = set(resources)
+    flavors = {
+        resource: choice.model_copy(update={"mode": mode}) if resource in names else choice
+        for resource, choice in pods.flavors.items()
+    }
+    return pods.model_copy(update={"flavors": flavors})

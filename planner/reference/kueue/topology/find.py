@@ -1,0 +1,252 @@
+"""All podsets of a workload placed one after the other, now or in a cluster without Kueue's pods.
+
+Source: docs/semantics/kueue-topology.md §4, §5 and §6; kueue ff69552e
+pkg/cache/scheduler/clusterqueue_snapshot.go ``FindTopologyAssignmentsForWorkload``,
+tas_flavor_snapshot.go ``FindTopologyAssignmentsForFlavor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planner.quota.topology import OVERLAPPING, Occupancy, Taken, Topologies
+from planner.quota.topology_tree import FlavorTree, Values
+from planner.reference.kueue.crash import PlacementCrash
+from planner.reference.kueue.topology.ask import Aim, Ask, Misfit, aim_of
+from planner.reference.kueue.topology.gauge import Gauge
+from planner.reference.kueue.topology.place import Chosen, Manners, Short, place
+from planner.reference.kueue.topology.slots import (
+    LeafCounts,
+    Qualification,
+    added,
+    columns,
+    excluded,
+    slots,
+)
+from planner.reference.kueue.topology.words import not_enough
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the pods of a podset are to go: the domains in order, each with its pods.
+
+    ``own`` is what one pod asks for, ``amounts`` with its one of ``pods``.
+    """
+
+    flavor: str
+    levels: tuple[str, ...]
+    domains: tuple[tuple[Values, int], ...]
+    own: Mapping[str, int]
+    amounts: Mapping[str, int]
+
+    @property
+    def leaves(self) -> tuple[tuple[str, int], ...]:
+        """The ids of the leaves with their pods."""
+        return tuple((",".join(values), count) for values, count in self.domains)
+
+    @property
+    def taken(self) -> list[Taken]:
+        """What the pods take."""
+        return [
+            Taken(self.flavor, leaf, {name: one * count for name, one in self.amounts.items()})
+            for leaf, count in self.leaves
+        ]
+
+
+@dataclass(slots=True)
+class Found:
+    """The placements by podset, and for each podset that has none why, in Kueue's words."""
+
+    placements: dict[str, Placement] = field(default_factory=dict)
+    against: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def fits(self) -> bool:
+        """Whether every podset has a place."""
+        return not self.against
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What is known of a group of podsets on a tree, and up to where of the log."""
+
+    aim: Aim
+    counts: LeafCounts
+    gauge: Gauge
+    seen: int
+
+
+class Placer:
+    """Places podsets on what is left at the moment; ``occupancy`` is looked at, not changed."""
+
+    def __init__(self, topologies: Topologies, occupancy: Occupancy) -> None:
+        self.topologies = topologies
+        self.occupancy = occupancy
+        gate = topologies.configuration.gate
+        self._manners = Manners(gate("TASProfileMixed"), gate("TASBalancedPlacement"))
+        self._shares_nodes = gate(OVERLAPPING)
+        self._scores = gate("TASRespectNodeAffinityPreferred")
+        self._standings: dict[tuple[object, ...], _Standing] = {}
+        self._qualifications: dict[tuple[str, int], tuple[Ask, Qualification]] = {}
+
+    def fits(self, asks: Sequence[Ask]) -> bool:
+        """Say whether all podsets have a place.
+
+        For one alone that is told without placing it: the procedure finds a place if there is
+        room at all (§7). Of several, the first takes its place without regard for the others.
+        """
+        if len(asks) > 1 or self._scores or self._manners.balanced:
+            return self.find(asks).fits
+        for ask in asks:
+            standing = self._standing(self.occupancy.trees[ask.flavor], ask, None, empty=False)
+            if isinstance(standing, Misfit) or not standing.gauge.may_fit:
+                return False
+        return True
+
+    def find(self, asks: Sequence[Ask], *, empty: bool = False, explain: bool = False) -> Found:
+        """Place podsets in Kueue's order.
+
+        Parameters
+        ----------
+        asks
+            The podsets in the order of the spec.
+        empty
+            Whether all pods that Kueue placed are ignored.
+        explain
+            Whether somebody wants to know why nothing is found.
+        """
+        found = Found()
+        shared: dict[str, dict[str, int]] = {}
+        for flavor in sorted({ask.flavor for ask in asks}):
+            tree = self.occupancy.trees[flavor]
+            assumed = shared if self._shares_nodes and tree.ends_in_host else {}
+            for group in _groups([ask for ask in asks if ask.flavor == flavor]):
+                workers, leader = _roles(group)
+                chosen = self._placed(tree, workers, leader, assumed, empty=empty, explain=explain)
+                if isinstance(chosen, Misfit):
+                    found.against |= {ask.name: chosen.text for ask in group}
+                    break
+                for ask in group:
+                    some = chosen.leaders if ask is leader else chosen.workers
+                    placement = _placement(tree, ask, some)
+                    found.placements[ask.name] = placement
+                    added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
+        return found
+
+    def _placed(  # noqa: PLR0913 - what a placement depends on
+        self,
+        tree: FlavorTree,
+        workers: Ask,
+        leader: Ask | None,
+        assumed: Mapping[str, Mapping[str, int]],
+        *,
+        empty: bool,
+        explain: bool,
+    ) -> Chosen | Misfit:
+        standing = self._standing(tree, workers, leader, empty=empty)
+        if isinstance(standing, Misfit):
+            return standing
+        scores = self._scores_of(tree, workers)
+        aim = standing.aim
+        counts = standing.counts.without(assumed)
+        if not (explain or standing.gauge.may_fit):
+            return Misfit("")
+        try:
+            chosen = place(tree, aim, counts, workers, leader, self._manners, scores)
+        except ZeroDivisionError:
+            raise PlacementCrash(workers.workload, workers.name) from None
+        if not isinstance(chosen, Short):
+            return chosen
+        if not explain:
+            return Misfit("")
+        rows = tree.free if empty else self.occupancy.left[tree.flavor]
+        qualification = self._qualification(tree, workers)
+        stats = excluded(tree, rows, qualification, workers, assumed)
+        return Misfit(not_enough(tree, aim, workers.count, chosen, stats))
+
+    def _standing(
+        self, tree: FlavorTree, workers: Ask, leader: Ask | None, *, empty: bool
+    ) -> _Standing | Misfit:
+        """Return the counts of a group, brought up to date where only some leaves changed."""
+        key = tree.flavor, workers.name, workers.count, leader and leader.name, empty
+        known = self._standings.get(key)
+        log = self.occupancy.log[tree.flavor]
+        if known is None:
+            aim = aim_of(workers, tree)
+            if isinstance(aim, Misfit):
+                return aim
+            rows = tree.free if empty else self.occupancy.left[tree.flavor]
+            qualified = self._qualification(tree, workers).leaves
+            counts = LeafCounts(tree, rows, qualified, workers, leader)
+            known = _Standing(aim, counts, Gauge(tree, aim, counts, workers.count), len(log))
+            self._standings[key] = known
+        elif not empty and known.seen < len(log):
+            for leaf in dict.fromkeys(log[known.seen :]):
+                known.counts.refresh(leaf)
+                known.gauge.refresh(leaf)
+            known.seen = len(log)
+        return known
+
+    def _qualification(self, tree: FlavorTree, ask: Ask) -> Qualification:
+        key = tree.flavor, id(ask.pod)
+        if key not in self._qualifications:
+            tolerations = self.topologies.flavors[tree.flavor].spec.tolerations
+            self._qualifications[key] = ask, Qualification(tree, ask.pod, tolerations)
+        return self._qualifications[key][1]
+
+    def _scores_of(self, tree: FlavorTree, ask: Ask) -> list[int] | None:
+        """Return what the leaves are worth; for a workload with a UID only once (§10)."""
+        if not self._scores:
+            return None
+        key = ask.uid, ask.name, tree.flavor
+        if ask.uid and key in self.occupancy.scored:
+            return None
+        self.occupancy.scored.add(key)
+        return self._qualification(tree, ask).scores()
+
+
+def still_fits(occupancy: Occupancy, placement: Placement) -> bool:
+    """Say whether each domain of a placement, taken by itself, has room left (§6.2).
+
+    What a pod takes of ``pods`` is not counted here.
+    """
+    if not placement.own:  # Kueue counts nothing where nothing is asked for
+        return not placement.leaves
+    tree = occupancy.trees[placement.flavor]
+    wanted = columns(tree, placement.own)
+    for leaf_id, count in placement.leaves:
+        leaf = tree.leaf_of.get(leaf_id)
+        if leaf is None or slots(wanted, occupancy.left[placement.flavor][leaf]) < count:
+            return False
+    return True
+
+
+def _groups(asks: Sequence[Ask]) -> list[list[Ask]]:
+    """Join the podsets of a group, in order of first appearance; one without a group is alone."""
+    groups: dict[str, list[Ask]] = {}
+    for position, ask in enumerate(asks):
+        groups.setdefault(ask.group or f"/{position}", []).append(ask)
+    return list(groups.values())
+
+
+def _roles(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
+    """Return the workers and the leader: the podset with more pods is the one of the workers."""
+    if len(group) == 1:
+        return group[0], None
+    workers, leader = group[0], group[1]
+    return (leader, workers) if leader.count > workers.count else (workers, leader)
+
+
+def _placement(tree: FlavorTree, ask: Ask, some: Sequence[tuple[int, int]]) -> Placement:
+    in_hosts = tree.ends_in_host
+    leaves = tree.values[-1]
+    return Placement(
+        flavor=tree.flavor,
+        levels=tree.levels[-1:] if in_hosts else tree.levels,
+        domains=tuple(
+            (leaves[leaf][-1:] if in_hosts else leaves[leaf], count) for leaf, count in some
+        ),
+        own=ask.own,
+        amounts=ask.amounts,
+    )

@@ -1,0 +1,247 @@
+"""The placement procedure of Kueue for one podset, or one group of workers and their leader.
+
+Source: docs/semantics/kueue-topology.md §5 and §3.4; kueue ff69552e
+pkg/cache/scheduler/tas_flavor_snapshot.go ``findTopologyAssignment``, ``findLevelWithFitDomains``,
+``updateCountsToMinimumGeneric``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from planner.quota.topology_tree import FlavorTree
+from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
+from planner.reference.kueue.topology.balanced import balanced
+from planner.reference.kueue.topology.domain import Domain, Orders, domains_of
+from planner.reference.kueue.topology.slots import LeafCounts
+
+
+class Chosen(NamedTuple):
+    """The leaves of a placement in order, each with how many pods of the podset or leader."""
+
+    workers: tuple[tuple[int, int], ...]
+    leaders: tuple[tuple[int, int], ...]
+
+
+class Manners(NamedTuple):
+    """What the feature gates say of placement (§10)."""
+
+    mixed: bool = True
+    balanced: bool = False
+
+
+class Short(NamedTuple):
+    """So many of the slices that are wanted fit, and so many of each layer of slices."""
+
+    fits: int
+    layers: tuple[int, ...] = ()
+
+
+def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
+    tree: FlavorTree,
+    aim: Aim,
+    counts: LeafCounts,
+    workers: Ask,
+    leader: Ask | None,
+    manners: Manners,
+    scores: Sequence[int] | None = None,
+) -> Chosen | Misfit | Short:
+    """Place the pods of a podset, and the one of its leader, where Kueue would.
+
+    ``Short`` is returned where there is not enough room, ``Misfit`` where there is no level or no
+    domain at all.
+    """
+    best_fit = not (manners.mixed and aim.manner is Manner.UNCONSTRAINED)
+    placement = _Placement(
+        tree, aim, workers.count, int(leader is not None), Orders(best_fit, scores is not None)
+    )
+    by_level = domains_of(tree, counts, aim, scores, leader=leader is not None)
+    if not by_level[aim.level]:
+        return Misfit(f"no topology domains at level: {tree.levels[aim.level]}")
+    if manners.balanced and aim.manner is Manner.PREFERRED:
+        start = balanced(by_level, aim, workers.count, leader=placement.leader)
+        if start is not None:
+            return placement.spread(start, chosen_by_balance=True)
+    found = placement.fitting(by_level, aim.level)
+    return found if isinstance(found, Short) else placement.spread(found)
+
+
+class _Placement:
+    """One placement: what is wanted, and the orders by which domains are taken."""
+
+    def __init__(self, tree: FlavorTree, aim: Aim, count: int, leader: int, orders: Orders) -> None:
+        self.tree = tree
+        self.aim = aim
+        self.count = count
+        self.leader = leader
+        self.orders = orders
+        self.need = count // aim.size
+
+    def fitting(self, by_level: Sequence[Sequence[Domain]], level: int) -> list[Domain] | Short:
+        """Choose the domains, all of one level, that take everything (§5.4)."""
+        ds = self.orders.with_leader(by_level[level])
+        one = self._one(ds)
+        if one is not None:
+            return [one]
+        if self.aim.manner is Manner.REQUIRED:
+            return Short(ds[0].slices, self._layers([ds[0]]))
+        if self.aim.manner is Manner.PREFERRED and level > 0:
+            return self.fitting(by_level, level - 1)
+        several = self._several(ds)
+        if isinstance(several, Short):
+            return several._replace(layers=self._layers(by_level[0]))
+        return several
+
+    def _one(self, ds: Sequence[Domain]) -> Domain | None:
+        """Return the domain that takes everything alone, if there is one."""
+        leader, need, orders = self.leader, self.need, self.orders
+        if not orders.best_fit:
+            for domain in ds:
+                enough = domain.amount(slices=True, leader=leader > 0) >= need
+                if domain.lead >= leader and enough:
+                    return domain
+        # Where what pods prefer comes first, one behind may do; only a required level needs it.
+        behind = len(ds) if orders.scored and self.aim.manner is Manner.REQUIRED else 1
+        for position in range(behind):
+            if ds[position].slices_l >= need and ds[position].lead >= leader:
+                if not orders.best_fit:
+                    return ds[position]
+                return orders.best(ds[position:], need, leader, slices=True)
+        return None
+
+    def _layers(self, some: Sequence[Domain]) -> tuple[int, ...]:
+        """Return how many slices of each layer there are below some domains, where there are any.
+
+        Kueue's own numbers of inner layers are sometimes smaller; they are in messages only.
+        """
+        if len(self.aim.constraints) <= 1:
+            return ()
+        found, below = [], list(some)
+        for one in self.aim.constraints:
+            level = self.tree.level(one.topology)
+            while below and below[0].level != level:
+                below = [child for domain in below for child in domain.children]
+            found.append(sum(domain.pods // one.size for domain in below))
+        return tuple(found)
+
+    def _several(self, some: Sequence[Domain]) -> list[Domain] | Short:
+        """Choose several domains, one after the other."""
+        leader, rest, best_fit = self.leader, self.need, self.orders.best_fit
+        ds = leader_first(some, self.count, leader, self.aim.size, slices=True)
+        chosen: list[Domain] = []
+        position = 0
+        while leader > 0 and position < len(ds) and ds[position].lead > 0:
+            domain = ds[position]
+            if best_fit and domain.slices_l >= rest:
+                domain = self.orders.best(ds[position:], rest, leader, slices=True)
+            chosen.append(domain)
+            leader -= domain.lead
+            rest -= domain.slices_l
+            position += 1
+        if leader > 0:
+            return Short(self.need - rest)
+        ds = self.orders.plain(ds[position:])
+        for position, each in enumerate(ds):
+            if rest <= 0:
+                break
+            domain = each
+            if best_fit and domain.slices >= rest:
+                domain = self.orders.best(ds[position:], rest, 0, slices=True)
+            chosen.append(domain)
+            rest -= domain.slices
+        return chosen if rest <= 0 else Short(self.need - rest)
+
+    def spread(self, start: Sequence[Domain], *, chosen_by_balance: bool = False) -> Chosen:
+        """Give the pods to the leaves below the chosen domains (§5.5, §5.6)."""
+        aim, depth = self.aim, self.tree.depth
+        fit = list(start)
+        if not chosen_by_balance:
+            fit = self._take(fit, self.count, self.leader, aim.size, slices=True)
+            level = start[0].level if start else depth
+            while level < min(depth, aim.slice_level):
+                below = [child for domain in fit for child in domain.children]
+                below = self.orders.plain(below)
+                fit = self._take(below, self.count, self.leader, aim.size, slices=True)
+                level += 1
+        level = fit[0].level if fit else depth
+        while level < depth:
+            size = aim.size if level < aim.slice_level else aim.layers.get(level + 1, 1)
+            following: list[Domain] = []
+            for domain in fit:
+                children = self.orders.plain(domain.children)
+                if size > 1:
+                    for child in children:
+                        child.slices = child.pods // size
+                        child.slices_l = child.pods_l // size
+                pods, lead = domain.pods, domain.lead
+                following += self._take(children, pods, lead, size, slices=size > 1)
+            fit = following
+            level += 1
+        fit.sort(key=lambda domain: domain.rank)
+        return Chosen(
+            tuple((leaf.rank, leaf.pods) for leaf in fit if leaf.pods > 0),
+            tuple((leaf.rank, leaf.lead) for leaf in fit if leaf.lead > 0),
+        )
+
+    def _take(
+        self, some: Sequence[Domain], count: int, leader: int, size: int, *, slices: bool
+    ) -> list[Domain]:
+        """Give pods to domains in their order, no more than they take (``take`` of §5.5)."""
+        ds = leader_first(some, count, leader, size, slices=slices)
+        rest, factor = (count // size, size) if slices else (count, 1)
+        best_fit, best = self.orders.best_fit, self.orders.best
+        out: list[Domain] = []
+        for position, each in enumerate(ds):
+            domain = each
+            if leader > 0:
+                enough = domain.amount(slices=slices, leader=True) >= rest
+                if best_fit and enough and domain.lead >= leader:
+                    domain = best(ds[position:], rest, leader, slices=slices)
+                here = domain.amount(slices=slices, leader=True)
+                if here >= rest and domain.lead >= leader:
+                    _give(domain, rest, factor, slices=slices)
+                    domain.lead = leader
+                    out.append(domain)
+                    return out
+                here, lead = min(here, rest), min(domain.lead, leader)
+                _give(domain, here, factor, slices=slices)
+                domain.lead = lead
+                leader -= lead
+                rest -= here
+            else:
+                if best_fit and domain.amount(slices=slices, leader=False) >= rest:
+                    domain = best(ds[position:], rest, 0, slices=slices)
+                domain.lead = 0
+                here = domain.amount(slices=slices, leader=False)
+                if here >= rest:
+                    _give(domain, rest, factor, slices=slices)
+                    out.append(domain)
+                    return out
+                _give(domain, here, factor, slices=slices)
+                rest -= here
+            out.append(domain)
+        return []
+
+
+def _give(domain: Domain, amount: int, factor: int, *, slices: bool) -> None:
+    if slices:
+        domain.slices = domain.slices_l = amount
+    domain.pods = amount * factor
+
+
+def leader_first(
+    some: Sequence[Domain], count: int, leader: int, size: int, *, slices: bool
+) -> list[Domain]:
+    """Bring a domain to the front that takes the leader and leaves enough for the others."""
+    ds = list(some)
+    if leader == 0 or len(ds) < 2:  # noqa: PLR2004 - one alone is in front
+        return ds
+    have = sum(domain.amount(slices=slices, leader=False) for domain in ds)
+    need = count // size if slices else count
+    for position, domain in enumerate(ds):
+        own = domain.amount(slices=slices, leader=False)
+        lost = own - domain.amount(slices=slices, leader=True)
+        if domain.lead >= leader and have - lost >= need:
+            return [domain, *ds[:position], *ds[position + 1 :]]
+    return ds

@@ -1,0 +1,213 @@
+"""How many pods of a shape each leaf takes.
+
+Source: docs/semantics/kueue-topology.md §4.1 and §10; kueue ff69552e
+pkg/cache/scheduler/tas_flavor_snapshot.go ``fillLeafCounts``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from planner.quota.topology_tree import FlavorTree
+from planner.reference.kueue.eligibility import (
+    HARD_EFFECTS,
+    InvalidSelectorError,
+    is_tolerated,
+    meets,
+)
+from planner.reference.kueue.topology.ask import Ask
+from planner.state import Node
+from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Toleration
+
+MOST: Final = 2**31 - 1
+"""As many pods as Kueue can count."""
+
+Amounts = Mapping[str, int]
+Columns = Sequence[tuple[int | None, int]]
+"""What is asked for by columns of a tree; a resource that no node has is in none."""
+
+
+class LeafCounts:
+    """The slots of all leaves for a podset, and perhaps the leader of its group.
+
+    ``pods[leaf]`` is how many pods of the podset a leaf takes, ``with_leader[leaf]`` how many
+    beside the leader's, ``lead[leaf]`` whether the leader fits there. A leaf that does not qualify
+    takes none.
+    """
+
+    def __init__(
+        self,
+        tree: FlavorTree,
+        rows: Sequence[Sequence[int]],
+        qualified: Sequence[bool],
+        workers: Ask,
+        leader: Ask | None,
+    ) -> None:
+        self._tree: Final = tree
+        self._rows: Final = rows
+        self._qualified: Final = qualified
+        self._workers: Final = columns(tree, workers.amounts)
+        self._leader: Final = None if leader is None else columns(tree, leader.amounts)
+        self.pods: Final = [0] * len(rows)
+        self.with_leader: Final = self.pods if leader is None else [0] * len(rows)
+        self.lead: Final = [0] * len(rows)
+        for leaf, row in enumerate(rows):
+            if qualified[leaf]:
+                self.count(leaf, row)
+
+    def refresh(self, leaf: int) -> None:
+        """Count a leaf again whose row has changed."""
+        if self._qualified[leaf]:
+            self.count(leaf, self._rows[leaf])
+
+    def without(self, assumed: Mapping[str, Amounts]) -> LeafCounts:
+        """Return the counts with what earlier podsets were given on some leaves (by id)."""
+        here = [(leaf, assumed[name]) for name in assumed if (leaf := self._leaf(name)) is not None]
+        if not here:
+            return self
+        other = LeafCounts.__new__(LeafCounts)
+        other.__dict__.update(self.__dict__)
+        pods = list(self.pods)
+        beside = pods if self._leader is None else list(self.with_leader)
+        other.__dict__.update(pods=pods, with_leader=beside, lead=list(self.lead))
+        for leaf, amounts in here:
+            if self._qualified[leaf]:
+                row = list(self._rows[leaf])
+                for name, amount in amounts.items():
+                    column = self._tree.column_of.get(name)
+                    if column is not None:
+                        row[column] -= amount
+                other.count(leaf, row)
+        return other
+
+    def _leaf(self, name: str) -> int | None:
+        return self._tree.leaf_of.get(name)
+
+    def count(self, leaf: int, row: Sequence[int]) -> None:
+        """Count what a leaf takes that has so much left."""
+        self.pods[leaf] = slots(self._workers, row)
+        if self._leader is not None:
+            fits = slots(self._leader, row) > 0
+            self.lead[leaf] = int(fits)
+            if fits:
+                row = list(row)
+                for column, amount in self._leader:
+                    if column is not None:
+                        row[column] -= amount
+            self.with_leader[leaf] = slots(self._workers, row)
+
+
+def columns(tree: FlavorTree, amounts: Amounts) -> Columns:
+    """Return what is asked for by columns; what is 0 limits nothing."""
+    return [(tree.column_of.get(name), amount) for name, amount in amounts.items() if amount]
+
+
+def slots(wanted: Columns, row: Sequence[int]) -> int:
+    """Return how many times something fits into what is left of a leaf."""
+    least = MOST
+    for column, amount in wanted:
+        if column is None:
+            return 0
+        left = row[column]
+        if left < amount:
+            return 0
+        least = min(least, left // amount)
+    return least
+
+
+class Qualification:
+    """Which leaves may take the pods of a podset at all, and why others may not.
+
+    Only where leaves are nodes does anything of this count.
+    """
+
+    def __init__(self, tree: FlavorTree, pod: PodSpec, tolerations: Sequence[Toleration]) -> None:
+        self._tree = tree
+        self._pod = pod
+        self._tolerations = (*pod.tolerations, *tolerations)
+        if tree.ends_in_host:
+            self.against: Sequence[str] = [self._why_not(node) for node in tree.nodes]
+        else:
+            self.against = [""] * len(tree.nodes)
+        self.leaves: Sequence[bool] = [not why for why in self.against]
+
+    def _why_not(self, node: Node) -> str:
+        for taint in node.spec.taints:
+            if taint.effect in HARD_EFFECTS and not is_tolerated(taint, self._tolerations):
+                return f'taint "{taint.key}={taint.value}:{taint.effect}"'
+        labels = node.metadata.labels
+        if any(labels.get(key) != value for key, value in self._pod.node_selector.items()):
+            return "nodeSelector"
+        affinity = self._pod.affinity.node_affinity if self._pod.affinity else None
+        if affinity is None or affinity.required is None:
+            return ""
+        meeting = any(meets_term(term, node) for term in affinity.required.terms)
+        return "" if meeting else "affinity"
+
+    def scores(self) -> list[int] | None:
+        """Return what the leaves are worth by preferences; ``None`` where nothing is preferred."""
+        affinity = self._pod.affinity.node_affinity if self._pod.affinity else None
+        if affinity is None or not affinity.preferred or not self._tree.ends_in_host:
+            return None
+        return [
+            sum(one.weight for one in affinity.preferred if meets_term(one.preference, node))
+            for node in self._tree.nodes
+        ]
+
+
+def meets_term(term: NodeSelectorTerm, node: Node) -> bool:
+    """Say whether a node meets all rows of a term; one without rows is met by none."""
+    if not term.match_expressions and not term.match_fields:
+        return False
+    labels = node.metadata.labels
+    try:
+        selected = all(meets(row, labels.get(row.key)) for row in term.match_expressions)
+    except InvalidSelectorError:
+        return False
+    return selected and all(_meets_name(row, node.metadata.name) for row in term.match_fields)
+
+
+def _meets_name(row: SelectorRequirement, name: str) -> bool:
+    """Compare with the name of a node, the only field that there is; Kubernetes takes one value."""
+    if row.key != "metadata.name" or len(row.values) != 1:
+        return False
+    if row.operator == "In":
+        return row.values[0] == name
+    return row.operator == "NotIn" and row.values[0] != name
+
+
+def excluded(
+    tree: FlavorTree,
+    rows: Sequence[Sequence[int]],
+    qualification: Qualification,
+    ask: Ask,
+    assumed: Mapping[str, Amounts],
+) -> Counter[str]:
+    """Count the leaves that take no pod at all, by why: the first resource by name that lacks."""
+    found: Counter[str] = Counter()
+    for leaf, row in enumerate(rows):
+        if qualification.against[leaf]:
+            found[qualification.against[leaf]] += 1
+            continue
+        lacking = _lacking(tree, row, ask, assumed.get(tree.leaf_id(leaf), {}))
+        if lacking:
+            found[f'resource "{lacking[0]}"'] += 1
+    return found
+
+
+def _lacking(tree: FlavorTree, row: Sequence[int], ask: Ask, assumed: Amounts) -> list[str]:
+    def left(name: str) -> int:
+        column = tree.column_of.get(name)
+        return 0 if column is None else row[column] - assumed.get(name, 0)
+
+    return sorted(name for name, amount in ask.amounts.items() if amount and left(name) < amount)
+
+
+def added(assumed: Iterable[tuple[str, Amounts]], to: dict[str, dict[str, int]]) -> None:
+    """Add what pods were given on leaves (by id) to what was given before."""
+    for leaf, amounts in assumed:
+        row = to.setdefault(leaf, {})
+        for name, amount in amounts.items():
+            row[name] = row.get(name, 0) + amount

@@ -1,0 +1,77 @@
+"""What Kueue itself would do where pods need a place on nodes: the plan beside it counts quota.
+
+Source: docs/semantics/kueue-topology.md §3 and §6.
+"""
+
+from __future__ import annotations
+
+from planner.plan import Plan
+from planner.quota.snapshot import build_snapshot
+from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.decision import Decision, decide
+from planner.solver.kueue.planning import Planning
+from planner.state.release import NEWEST
+
+MOST_NAMED = 10
+"""So many victims are named."""
+
+
+def with_placement(planning: Planning, plan: Plan) -> Plan:
+    """Return a plan with what Kueue itself would do, where a topology decides about its pods."""
+    said = _said(planning)
+    return plan.model_copy(update={"notes": (*plan.notes, said)}) if said else plan
+
+
+def _said(planning: Planning) -> str:
+    state, preemptor = planning.state, planning.preemptor
+    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
+        return ""
+    queue = planning.snapshot.queues[preemptor.queue]
+    # Not the snapshot of the plan, which counts quota only.
+    snapshot = build_snapshot(
+        state, planning.snapshot.now, planning.snapshot.tree.frs, placing=True
+    )
+    topologies = snapshot.topologies
+    pod_sets = preemptor.workload.spec.pod_sets
+    placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
+    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
+        return ""
+    unknown = _unknown(planning)
+    if unknown:
+        return f"what Kueue itself does with pods placed on nodes was not replayed: {unknown}"
+    try:
+        decision = decide(snapshot, preemptor, planning.fixed)
+    except Crash as error:
+        return str(error)
+    return f"with pods placed on nodes, Kueue itself {_in_words(preemptor.key, decision)}"
+
+
+def _unknown(planning: Planning) -> str:
+    """Say what is missing to place pods."""
+    state = planning.state
+    if state.release is not NEWEST:
+        return f"that is known of the newest rules only, not of Kueue {state.release.name}"
+    if not state.nodes:
+        return "the state has no nodes"
+    there = {topology.name for topology in state.topologies}
+    queue = planning.snapshot.queues[planning.preemptor.queue]
+    wanted = {
+        flavor.spec.topology_name
+        for flavor in state.resource_flavors
+        if flavor.name in queue.flavor_names and flavor.spec.topology_name
+    }
+    missing = sorted(wanted - there)
+    return f"the state has no Topology {missing[0]}" if missing else ""
+
+
+def _in_words(key: str, decision: Decision) -> str:
+    targets = [target.workload.key for target in decision.targets]
+    if decision.assignment.mode == "Fit":
+        return f"admits {key} at once"
+    if targets:
+        more = f" and {len(targets) - MOST_NAMED} more" if len(targets) > MOST_NAMED else ""
+        return f"evicts {', '.join(targets[:MOST_NAMED])}{more} for {key}"
+    why = f": {decision.assigned.message}" if decision.assigned.message else ""
+    if decision.assignment.mode == "NoFit":
+        return f"has no room for {key}, whoever goes{why}"
+    return f"finds nobody to evict for {key}{why}"

@@ -1,0 +1,265 @@
+"""What placement on nodes looks at: topologies, nodes, and the pods that hold nodes.
+
+Source: docs/semantics/kueue-topology.md §1 and §1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from planner.state.base import (
+    Bool,
+    Condition,
+    Count,
+    KubernetesObject,
+    Metadata,
+    Name,
+    Schema,
+    forget_what_was_said,
+)
+from planner.state.pods import ResourceList, Taint, Toleration
+from planner.state.sharing import shared
+
+HOST: Final = "kubernetes.io/hostname"
+"""The label of a node that stands for the node itself."""
+
+MOST_DOMAINS: Final = 100_000
+"""The API server takes no more domains in a slice of an assignment."""
+
+PLACED: Final = frozenset(
+    {
+        "kueue.x-k8s.io/podset-required-topology",
+        "kueue.x-k8s.io/podset-preferred-topology",
+        "kueue.x-k8s.io/podset-unconstrained-topology",
+        "kueue.x-k8s.io/podset-slice-required-topology",
+        "kueue.x-k8s.io/podset-slice-required-topology-constraints",
+    }
+)
+"""Annotations of pods whose workload's assignment is counted instead of them (§2.3)."""
+
+
+class TopologyLevel(Schema):
+    """One level of a topology: the label that names its domains."""
+
+    node_label: str = Field(alias="nodeLabel")
+
+
+class TopologySpec(Schema):
+    """The levels, highest first."""
+
+    levels: tuple[TopologyLevel, ...] = ()
+
+
+class Topology(KubernetesObject):
+    """A Topology: how nodes are nested in racks, blocks and zones."""
+
+    metadata: Metadata
+    spec: TopologySpec = TopologySpec()
+
+    @property
+    def name(self) -> str:
+        """Its name; Topologies have no namespace."""
+        return self.metadata.name
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The label keys of its levels, highest first."""
+        return tuple(level.node_label for level in self.spec.levels)
+
+
+class NodeSpec(Schema):
+    """What keeps pods from a node."""
+
+    taints: tuple[Taint, ...] = ()
+    unschedulable: Bool = False
+
+
+class NodeStatus(Schema):
+    """What a node has, and whether it is ready."""
+
+    allocatable: ResourceList = Field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
+
+
+class Node(KubernetesObject):
+    """A node of the cluster."""
+
+    metadata: Metadata
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    def slim(self) -> None:
+        """Give back memory that reading took and nobody needs."""
+        status = self.status
+        forget_what_was_said(self, self.metadata, self.spec, status, *status.conditions)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is schedulable, and says that it is ready."""
+        conditions = self.status.conditions
+        ready = next((one for one in conditions if one.type == "Ready"), None)
+        return not self.spec.unschedulable and ready is not None and ready.is_true
+
+
+class PodRequests(Schema):
+    """What a container asks for; its limits do not stand in for that here."""
+
+    requests: ResourceList = Field(default_factory=dict)
+
+
+class PodContainer(Schema):
+    """A container or init container of a pod that exists."""
+
+    resources: PodRequests = PodRequests()
+    restart_policy: str = Field(default="", alias="restartPolicy")
+
+
+class ExistingPodSpec(Schema):
+    """Where a pod is, and what it takes there."""
+
+    node_name: str = Field(default="", alias="nodeName")
+    containers: Annotated[tuple[PodContainer, ...], shared()] = ()
+    init_containers: Annotated[tuple[PodContainer, ...], shared()] = Field(
+        default=(), alias="initContainers"
+    )
+    resources: PodRequests | None = None
+    overhead: ResourceList = Field(default_factory=dict)
+
+
+class PodPhase(Schema):
+    """Whether a pod is over."""
+
+    phase: str = ""
+
+
+def _telling(value: object) -> object:
+    # A pod may carry kilobytes of annotations, and there may be 50,000 pods.
+    return {key: "" for key in value if key in PLACED} if isinstance(value, dict) else value
+
+
+class PodMetadata(Schema):
+    """Who a pod is, and which annotations of Kueue's placement it has."""
+
+    name: Name
+    namespace: str = ""
+    annotations: Annotated[dict[str, str], BeforeValidator(_telling)] = Field(default_factory=dict)
+
+
+class Pod(KubernetesObject):
+    """A pod that exists, as far as it holds a node outside of Kueue's placement."""
+
+    metadata: PodMetadata
+    spec: ExistingPodSpec = ExistingPodSpec()
+    status: PodPhase = PodPhase()
+
+    def slim(self) -> None:
+        """Give back memory that reading took and nobody needs."""
+        forget_what_was_said(self, self.metadata, self.spec, self.status)
+
+    @property
+    def holds_its_node(self) -> bool:
+        """Whether it takes from a node what no assignment of a workload counts (§2.3)."""
+        over = self.status.phase in {"Succeeded", "Failed"}
+        return bool(self.spec.node_name) and not over and not self.metadata.annotations
+
+
+class AssignedDomain(Schema):
+    """A domain and how many pods are in it (v1beta1)."""
+
+    values: tuple[str, ...] = ()
+    count: Count = 0
+
+
+class IndividualValues(Schema):
+    """Values with a common beginning and end."""
+
+    prefix: str = ""
+    roots: tuple[str, ...] = ()
+    suffix: str = ""
+
+
+class LevelValues(Schema):
+    """The values of one level: one for all domains, or one for each."""
+
+    universal: str | None = None
+    individual: IndividualValues | None = None
+
+    def at(self, position: int) -> str:
+        """Return the value of a domain."""
+        if self.universal is not None or self.individual is None:
+            return self.universal or ""
+        each = self.individual
+        return f"{each.prefix}{each.roots[position]}{each.suffix}"
+
+
+class PodCounts(Schema):
+    """How many pods are in each domain: one number for all, or one for each."""
+
+    universal: Count | None = None
+    individual: tuple[Count, ...] | None = None
+
+    def at(self, position: int) -> int:
+        """Return the count of a domain."""
+        if self.universal is not None or self.individual is None:
+            return self.universal or 0
+        return self.individual[position]
+
+
+DomainCount = Annotated[int, Field(strict=True, ge=0, le=MOST_DOMAINS)]
+
+
+class AssignmentSlice(Schema):
+    """Some domains with their pods, written column by column (v1beta2)."""
+
+    domain_count: DomainCount = Field(alias="domainCount")
+    values: tuple[LevelValues, ...] = Field(default=(), alias="valuesPerLevel")
+    counts: PodCounts = Field(default=PodCounts(), alias="podCounts")
+
+    @model_validator(mode="after")
+    def _as_many_as_said(self) -> Self:
+        columns: list[Sequence[object]] = [
+            one.individual.roots
+            for one in self.values
+            if one.universal is None and one.individual is not None
+        ]
+        if self.counts.universal is None and self.counts.individual is not None:
+            columns.append(self.counts.individual)
+        if any(len(column) < self.domain_count for column in columns):
+            message = "should have a value for each of its {count} domains"
+            raise PydanticCustomError("domains", message, {"count": self.domain_count})
+        return self
+
+
+class TopologyAssignment(Schema):
+    """Where the pods of a podset are, in either encoding."""
+
+    levels: tuple[str, ...] = ()
+    domains: tuple[AssignedDomain, ...] = ()
+    slices: tuple[AssignmentSlice, ...] = ()
+
+    def places(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        """Yield the values of every domain, and how many pods are there (§1.1)."""
+        for domain in self.domains:
+            yield domain.values, domain.count
+        for part in self.slices:
+            for position in range(part.domain_count):
+                values = tuple(column.at(position) for column in part.values)
+                yield values, part.counts.at(position)
+
+
+class PodSetUpdate(Schema):
+    """What a ready admission check adds to the pods of a podset."""
+
+    name: str = ""
+    node_selector: dict[str, str] = Field(default_factory=dict, alias="nodeSelector")
+    tolerations: tuple[Toleration, ...] = ()
+
+
+class UnhealthyNode(Schema):
+    """A node of an assignment that is gone, or not healthy."""
+
+    name: str = ""

@@ -1,0 +1,302 @@
+"""The page's own examples and traps, told by hand: docs/semantics/kueue-topology.md."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.errors import UnsupportedError
+from planner.state.topology import HOST
+from tests.cluster import FLAVOR, Object, configuration, queue, running
+from tests.reference.topology.racks import (
+    RACK,
+    decided,
+    flavor,
+    node,
+    placed,
+    pod,
+    pods,
+    room,
+    runs,
+    topology,
+    victims,
+    waits,
+)
+
+ANYWHERE: Object = {"unconstrained": True}
+ONE_RACK: Object = {"required": RACK}
+ONE_HOST: Object = {"required": HOST}
+BOTH = {"cpu": 100, "gpu": 100}
+TREE = [*topology(), *flavor()]
+TAINT = {"key": "maint", "value": "yes", "effect": "NoSchedule"}
+
+
+def two_racks(*, first: str, asked: Object = ONE_RACK, busy: bool = True) -> list[Object]:
+    """Return the counterexample of §8: n1 has 4 cpu, n2 5 cpu and 3 gpu.
+
+    ``first`` of v1 and v2 is the first candidate. Without ``busy`` n2 has 3 cpu and nobody on it
+    but v2.
+    """
+    minutes = {name: 20 if name == first else 10 for name in ("v1", "v2")}
+    return [
+        *TREE,
+        *node("n1", "ra", cpu=4, gpu=0),
+        *node("n2", "rb", cpu=5 if busy else 3, gpu=3),
+        *room(BOTH),
+        *(runs("w", {"cpu": 1}, {"n2": 2}, priority=10) if busy else []),
+        *runs("v1", {"cpu": 1}, {"n1": 2}, minute=minutes["v1"]),
+        *runs("v2", {"cpu": 1}, {"n2": 3}, minute=minutes["v2"]),
+        *waits(pods("a", 2, {"cpu": 1}, asked), pods("b", 3, {"cpu": 1, "gpu": 1}, ONE_RACK)),
+    ]
+
+
+@pytest.mark.parametrize("asked", [ONE_RACK, {"preferred": RACK}])
+def test_with_one_more_victim_there_is_no_place(asked: Object) -> None:
+    """§8: without v1 and v2 podset a takes the smaller rack, the only one with GPUs for b."""
+    found = decided(two_racks(first="v1", asked=asked))
+    assert (found.assignment.mode, victims(found)) == ("Preempt", [])
+    found = decided(two_racks(first="v2", asked=asked))
+    assert victims(found) == ["v2"]
+    assert (placed(found, "a"), placed(found, "b")) == ({"n1": 2}, {"n2": 3})
+
+
+def test_what_has_no_place_in_an_empty_cluster_is_given_up() -> None:
+    """§8, monotone-0: evicting v2 alone would do, but with nobody there a takes b's place."""
+    found = decided(two_racks(first="v2", busy=False))
+    assert (found.assignment.mode, victims(found)) == ("NoFit", [])
+    assert found.assigned.reason == "TopologyPlacementFailed"
+
+
+def test_quota_is_there_and_a_node_is_not() -> None:
+    """A failure on nodes alone preempts: candidates are those that name the flavor (§3.3)."""
+    cluster = [*TREE, *node("n1", "r", gpu=4), *node("n2", "r", gpu=4), *room()]
+    others = [*runs("x", {"gpu": 1}, {"n1": 2}), *runs("y", {"gpu": 1}, {"n2": 2}, minute=9)]
+    found = decided(cluster, others, waits(pods("main", 4, {"gpu": 1}, ONE_HOST)))
+    assert (found.assignment.mode, victims(found), placed(found)) == ("Preempt", ["y"], {"n2": 4})
+    assert found.assigned.message == (
+        "couldn't assign flavors to pod set main: "
+        'topology "dc" allows to fit only 2 out of 4 pod(s)'
+    )
+    found = decided(cluster, others, waits(pods("main", 4, {"gpu": 1}, ANYWHERE)))
+    assert (found.assignment.mode, placed(found)) == ("Fit", {"n1": 2, "n2": 2})
+
+
+def test_what_frees_no_useful_node_is_given_back() -> None:
+    """§6: every removal is tested, and the fill-back returns those that were not needed."""
+    found = decided(
+        [*TREE, *node("n1", gpu=2, rack="r"), *node("n2", gpu=4, rack="r"), *room()],
+        runs("late", {"gpu": 1}, {"n1": 2}, minute=20),
+        runs("early", {"gpu": 1}, {"n2": 4}, minute=10),
+        waits(pods("main", 4, {"gpu": 1}, ONE_HOST)),
+    )
+    assert (victims(found), placed(found)) == (["early"], {"n2": 4})
+
+
+def test_greedy_spends_a_budget_on_the_wrong_node() -> None:
+    """§8.1: after one victim the other queue is within nominal; only the second's node helps."""
+    cluster = [
+        *TREE,
+        *node("n1", "r", gpu=2),
+        *node("n2", "r", gpu=4),
+        *queue("q", 4, "all", reclaim="Any"),
+        *queue("other", 2, "all"),
+    ]
+    on_small = runs("small", {"gpu": 1}, {"n1": 2}, minute=20, queue_name="other")
+    on_large = runs("large", {"gpu": 1}, {"n2": 2}, minute=10, queue_name="other")
+    asks = waits(pods("main", 3, {"gpu": 1}, ONE_HOST))
+    assert victims(decided(cluster, on_small, on_large, asks)) == []
+    on_small = runs("small", {"gpu": 1}, {"n1": 2}, minute=5, queue_name="other")
+    assert victims(decided(cluster, on_small, on_large, asks)) == ["large"]
+
+
+@pytest.mark.parametrize("asked", [ONE_RACK, {"preferred": RACK}, {"preferred": HOST}, ANYWHERE])
+def test_best_fit(asked: Object) -> None:
+    """§5.3, trap 10: the smallest rack that is enough, and in it the smallest node that is."""
+    rack_a = [*node("a", "ra", gpu=5), *node("b", "ra", gpu=1)]
+    rack_b = [*node("c", "rb", gpu=1), *node("d", "rb", gpu=3)]
+    found = decided([*TREE, *rack_a, *rack_b, *room()], waits(pods("main", 3, {"gpu": 1}, asked)))
+    assert (found.assignment.mode, placed(found)) == ("Fit", {"d": 3})
+
+
+def test_unconstrained_pods_go_to_the_emptiest_handed_first() -> None:
+    """Trap 10: no single node is enough, so those with the least room are filled up first."""
+    nodes = [*node("a", "r", gpu=1), *node("b", "r", gpu=3), *node("c", "r", gpu=2)]
+    asks = waits(pods("main", 4, {"gpu": 1}, ANYWHERE))
+    assert placed(decided([*TREE, *nodes, *room()], asks)) == {"a": 1, "b": 1, "c": 2}
+    mixed = configuration(featureGates={"TASProfileMixed": False})
+    assert placed(decided([*TREE, *nodes, *room(), *mixed], asks)) == {"a": 1, "b": 3}
+
+
+def test_levels_are_ordered_as_texts() -> None:
+    """Trap 16: node-10 is before node-2."""
+    nodes = [*node("node-2", "r", gpu=2), *node("node-10", "r", gpu=2)]
+    asks = waits(pods("main", 1, {"gpu": 1}, ANYWHERE))
+    assert placed(decided([*TREE, *nodes, *room()], asks)) == {"node-10": 1}
+
+
+def test_a_remainder_of_slices_is_not_placed() -> None:
+    """Trap 12: 5 pods in slices of 2 are 4 pods; one pod in a slice of 2 is none at all."""
+    slices = {**ANYWHERE, "podSetSliceRequiredTopology": HOST, "podSetSliceSize": 2}
+    nodes = [*node("a", "r", gpu=3), *node("b", "r", gpu=2)]
+    found = decided([*TREE, *nodes, *room()], waits(pods("main", 5, {"gpu": 1}, slices)))
+    assert (found.assignment.mode, placed(found)) == ("Fit", {"a": 2, "b": 2})
+    found = decided([*TREE, *nodes, *room()], waits(pods("main", 1, {"gpu": 1}, slices)))
+    assert (found.assignment.mode, placed(found)) == ("Fit", {})
+
+
+def test_the_leader_stands_where_the_workers_do() -> None:
+    """§4: one rack for both; the leader's own level is not looked at."""
+    group = {"podSetGroupName": "g"}
+    nodes = [*node("a", "ra", gpu=3), *node("b", "rb", gpu=2, cpu=1), *node("c", "rb", gpu=2)]
+    asks = waits(
+        pods("leader", 1, {"cpu": 1}, {**ONE_HOST, **group}),
+        pods("workers", 3, {"gpu": 1}, {**ONE_RACK, **group}),
+    )
+    found = decided([*TREE, *nodes, *room(BOTH)], asks)
+    assert found.assignment.mode == "Fit"
+    assert placed(found, "leader") == {"b": 1}
+    assert sum((placed(found, "workers") or {}).values()) == 3
+    assert set(placed(found, "workers") or {}) == {"b", "c"}
+
+
+def test_pods_are_asked_for_though_nobody_says_so() -> None:
+    """Trap 1: a node has slots for as many pods as it lists, and none where it lists none."""
+    asks = waits(pods("main", 2, {"gpu": 1}, ONE_HOST))
+    assert (
+        decided([*TREE, *node("a", "r", gpu=9, pods=1), *room()], asks).assignment.mode == "NoFit"
+    )
+    assert decided([*TREE, *node("a", "r", gpu=9, pods=2), *room()], asks).assignment.mode == "Fit"
+
+
+@pytest.mark.parametrize(
+    ("other", "mode"),
+    [
+        (pod("x", "a", gpu=2), "NoFit"),
+        (pod("x", "a", gpu=1), "Fit"),
+        (pod("x", "a", gpu=2, phase="Succeeded"), "Fit"),
+        (pod("x", "a", gpu=2, placed=True), "Fit"),
+        (pod("x", "", gpu=2), "Fit"),
+        (pod("x", "b", gpu=2), "Fit"),
+    ],
+)
+def test_pods_that_kueue_did_not_place(other: list[Object], mode: str) -> None:
+    """§2.3: they take what they ask for, and nobody can evict them; limits do not count."""
+    cluster = [*TREE, *node("a", "r", gpu=4), *room()]
+    asks = waits(pods("main", 3, {"gpu": 1}, ONE_HOST))
+    assert decided(cluster, other, asks).assignment.mode == mode
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        node("a", "r", gpu=4, unschedulable=True),
+        node("a", "r", gpu=4, ready="Unknown"),
+        node("a", gpu=4),
+        node("a", "r", gpu=4, taints=[TAINT]),
+    ],
+)
+def test_nodes_that_do_not_count(there: list[Object]) -> None:
+    """§2.1 and §4.1."""
+    asks = waits(pods("main", 1, {"gpu": 1}, ANYWHERE))
+    found = decided([*TREE, *there, *room()], asks)
+    assert found.assignment.mode == "NoFit"
+
+
+def test_where_racks_are_the_lowest_level_nodes_are_summed_up() -> None:
+    """Trap 5: neither taints count there, nor that a pod fits on no single node."""
+    nodes = [*node("a", "r", gpu=2, taints=[TAINT]), *node("b", "r", gpu=2)]
+    asks = waits(pods("main", 1, {"gpu": 4}, ANYWHERE))
+    cluster = [*topology(RACK), *flavor(), *nodes, *room()]
+    assert placed(decided(cluster, asks)) == {"r": 1}
+
+
+def test_a_victim_under_another_flavor_frees_nothing() -> None:
+    """Trap 3: it counts on its node at the start, but its removal is that of its own flavor."""
+    groups = [
+        {
+            "coveredResources": ["gpu"],
+            "flavors": [
+                {"name": name, "resources": [{"name": "gpu", "nominalQuota": 9}]}
+                for name in (FLAVOR, "second")
+            ],
+        }
+    ]
+    (there, local) = room()
+    there["spec"]["resourceGroups"] = groups
+    there["spec"]["flavorFungibility"] = {"whenCanPreempt": "MayStopSearch"}
+    cluster = [*TREE, *flavor("second"), *node("a", "r", gpu=4), there, local]
+    asks = waits(pods("main", 4, {"gpu": 1}, ONE_HOST))
+    own = runs("v", {"gpu": 1}, {"a": 1})
+    assert victims(decided(cluster, own, asks)) == ["v"]
+    found = decided(cluster, runs("v", {"gpu": 1}, {"a": 1}, flavor_name="second"), asks)
+    assert (found.assignment.mode, victims(found)) == ("Preempt", [])
+
+
+def test_an_assignment_to_what_is_no_leaf_takes_nothing() -> None:
+    """Trap 4: the full path is no id where leaves are nodes."""
+    cluster = [*TREE, *node("a", "r", gpu=4), *room()]
+    asks = waits(pods("main", 4, {"gpu": 1}, ONE_HOST))
+    assert decided(cluster, runs("v", {"gpu": 1}, {"r,a": 2}), asks).assignment.mode == "Fit"
+    assert decided(cluster, runs("v", {"gpu": 1}, {"gone": 2}), asks).assignment.mode == "Fit"
+    assert victims(decided(cluster, runs("v", {"gpu": 1}, {"a": 2}), asks)) == ["v"]
+
+
+def test_flavors_that_suit_placement() -> None:
+    """§3.1: who asks for a place needs a topology with that level, others must have none."""
+    plain = flavor(topology_name="")
+    asks = waits(pods("main", 1, {"gpu": 1}, ONE_RACK))
+    said = "couldn't assign flavors to pod set main: "
+    found = decided([*topology(), *plain, *room()], asks)
+    assert found.assigned.message == (
+        f'{said}Flavor "default" does not support TopologyAwareScheduling'
+    )
+    cluster = [*topology(HOST), *flavor(), *node("a", "r", gpu=4), *room()]
+    found = decided(cluster, asks)
+    assert found.assigned.message == f'{said}Flavor "default" does not contain the requested level'
+    found = decided(cluster, waits(pods("main", 1, {"gpu": 1}, {"unconstrained": False})))
+    assert found.assignment.mode == "NoFit"
+    # In a queue that has nothing else, placement is implied.
+    found = decided(cluster, waits(pods("main", 1, {"gpu": 1})))
+    assert (found.assignment.mode, placed(found)) == ("Fit", {"a": 1})
+
+
+def test_a_queue_without_its_topology_is_inactive() -> None:
+    """§2; unless Kueue itself calls it active, and the dump alone lacks the Topology."""
+    asks = waits(pods("main", 1, {"gpu": 1}))
+    there, local = room()
+    assert decided([*flavor(), there, local], asks).assignment.pod_sets == ()
+    there = {**there, "status": {"conditions": [{"type": "Active", "status": "True"}]}}
+    assert decided([*flavor(), there, local], asks).assignment.mode == "Fit"
+
+
+def test_with_the_gate_off_nodes_decide_nothing() -> None:
+    off = configuration(featureGates={"TopologyAwareScheduling": False})
+    asks = waits(pods("main", 9, {"gpu": 1}, ONE_HOST))
+    cluster = [*TREE, *node("a", "r", gpu=1), *room()]
+    assert decided(cluster, asks).assignment.mode == "NoFit"
+    assert decided(cluster, asks, off).assignment.mode == "Fit"
+
+
+def test_balanced_placement_of_no_slice_crashes_kueue() -> None:
+    """§10.1."""
+    on = configuration(featureGates={"TASBalancedPlacement": True})
+    slices = {"preferred": RACK, "podSetSliceRequiredTopology": HOST, "podSetSliceSize": 2}
+    cluster = [*TREE, *node("a", "r", gpu=4), *room(), *on]
+    asks = waits(pods("main", 1, {"gpu": 1}, slices))
+    with pytest.raises(UnsupportedError, match="Kueue crashes here: podset main"):
+        decided(cluster, asks)
+
+
+def test_balanced_placement_spreads_evenly() -> None:
+    """§10.1: best fit would fill one node before the other."""
+    nodes = [*node("a", "r", gpu=4), *node("b", "r", gpu=4)]
+    asks = waits(pods("main", 6, {"gpu": 1}, {"preferred": RACK}))
+    assert placed(decided([*TREE, *nodes, *room()], asks)) == {"a": 4, "b": 2}
+    on = configuration(featureGates={"TASBalancedPlacement": True})
+    assert placed(decided([*TREE, *nodes, *room(), *on], asks)) == {"a": 3, "b": 3}
+
+
+def test_workloads_without_an_assignment_take_no_node() -> None:
+    """§2.4: such as one that is delayed, or was admitted before there was a topology."""
+    cluster = [*TREE, *node("a", "r", gpu=4), *room()]
+    found = decided(cluster, running("v", "q", 4), waits(pods("main", 4, {"gpu": 1}, ONE_HOST)))
+    assert found.assignment.mode == "Fit"
