@@ -88,17 +88,14 @@ def holding_by_facts(facts: Facts) -> Holding:
     counts = dict(facts.counts)
     held = []
     for layout, count, amounts in facts.held:
-        frs, named, is_whole = _of_layout(layout)
-        if is_whole and len(facts.held) == 1 and count == counts.get(layout.name):
-            # As almost everybody: there is nothing to add up.
-            return Holding(dict(zip(frs, amounts, strict=True)), named, counts)
+        frs, named, _ = of_layout(layout)
         units = zip(frs, amounts, strict=True)
         held.append((layout.name, count, named, [one for one in units if one[0] in named]))
     return _holding(held, counts, counts)
 
 
 @lru_cache(maxsize=4096)
-def _of_layout(
+def of_layout(
     layout: Layout,
 ) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
     """Return the fr of each amount, those that a flavor is named for, and whether all are."""

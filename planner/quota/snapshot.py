@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import floor
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
@@ -28,7 +29,7 @@ from planner.quota.holding import (
 )
 from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
-from planner.quota.shape import Shape, Shapes
+from planner.quota.shape import Shape, Shapes, Unsettled
 from planner.quota.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from planner.state import (
@@ -275,7 +276,7 @@ def build_snapshot(
     nodes = _nodes(state, activity, index)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
-    shapes, past_use = Shapes(configuration), PastUse(state)
+    shapes, past_use = Shapes(configuration, index), PastUse(state)
     waiting: dict[str, int] = {}
     variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
     workloads = state.workloads
@@ -362,7 +363,7 @@ def as_admitted(
 
     ``now`` stands for a missing time of reservation.
     """
-    shape = Shape(holding_of(workload, configuration), set())
+    shape = Unsettled(holding_of(workload, configuration), set())
     shape.settle(index)
     return _admitted(configuration, now, ((workload,), 0, node), workload, shape)
 
@@ -377,6 +378,11 @@ def _by_facts(
     """Return what `_admitted` makes of the workload itself."""
     workloads, place, node = at
     reserved_at = facts.reserved_at or (NEVER if facts.reserved else now)
+    reserved_s = reserved_at.timestamp()
+    if facts.started_at is reserved_at:  # in whole seconds, as all times of facts
+        running_s = max(0, floor(now.timestamp()) - int(reserved_s))
+    else:
+        running_s = seconds_since(facts.started_at, now)
     return Admitted(
         workloads,
         place,
@@ -390,8 +396,8 @@ def _by_facts(
         boosted(facts.priority, facts.boost, configuration),
         facts.created or NEVER,
         reserved_at,
-        reserved_at.timestamp(),
-        seconds_since(facts.started_at, now),
+        reserved_s,
+        running_s,
         False,  # noqa: FBT003 - by position: names take as long as all the rest
         facts.remarks,
         facts.queue_name,
