@@ -109,7 +109,7 @@ class Shapes:
         return shape
 
     def _form(self, layout: Layout) -> _Form | None:
-        """Return what podsets of a layout share; ``None`` where something has no flavor or quota."""
+        """Return what podsets of a layout share; ``None`` where a part has no flavor or quota."""
         if layout not in self._forms:
             frs, named, is_whole = of_layout(layout)
             known = is_whole and self._index.keys() >= named
