@@ -42,12 +42,16 @@ from typing import TYPE_CHECKING
 
 __all__ = [
     "Certificate",
+    "Changes",
     "Front",
+    "InputError",
     "JointPlan",
     "Plan",
     "PlannerError",
     "State",
+    "Verification",
     "Victim",
+    "YuniKornPlan",
     "__version__",
     "audit",
     "check",
@@ -72,11 +76,19 @@ if TYPE_CHECKING:
     from planner.commands.lint import lint
     from planner.commands.risk import risk
     from planner.commands.simulate import simulate
-    from planner.errors import PlannerError
+    from planner.errors import InputError, PlannerError
     from planner.joint import solve_joint
-    from planner.plan import Certificate, Front, JointPlan, Plan, Victim
+    from planner.plan import (
+        Certificate,
+        Front,
+        JointPlan,
+        Plan,
+        Verification,
+        Victim,
+        YuniKornPlan,
+    )
     from planner.reader import read
-    from planner.state import State
+    from planner.state import Changes, State
 
     __version__: str
 else:
@@ -85,12 +97,16 @@ else:
     # a function would take the function's place.
     _HOME = {
         "Certificate": "planner.plan",
+        "Changes": "planner.state",
         "Front": "planner.plan",
+        "InputError": "planner.errors",
         "JointPlan": "planner.plan",
         "Plan": "planner.plan",
         "PlannerError": "planner.errors",
         "State": "planner.state",
+        "Verification": "planner.plan",
         "Victim": "planner.plan",
+        "YuniKornPlan": "planner.plan",
         "audit": "planner.commands.audit",
         "check": "planner.commands.check.plan",
         "explain": "planner.api",

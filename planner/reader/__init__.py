@@ -17,9 +17,9 @@ unknown.py     what was ignored, when somebody asks
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from planner.errors import UnsupportedError
 from planner.garbage import without_garbage_collection
@@ -28,7 +28,7 @@ from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
 from planner.reader.release import GateRefused
 from planner.reader.scheduler import yunikorn_files
-from planner.reader.source import MAX_BYTES, Source, load
+from planner.reader.source import MAX_BYTES, Loadable, Source, load
 from planner.reader.unknown import Ignored
 from planner.reader.yunikorn import read_yunikorn
 from planner.state import AnyState, State
@@ -48,8 +48,12 @@ __all__ = [
 ]
 
 
+Readable = Loadable | Mapping[str, object] | list[Any]
+"""What a state can be read from."""
+
+
 def read(  # noqa: PLR0913 - what can be said of a state
-    source: str | os.PathLike[str],
+    source: Readable,
     *,
     now: datetime | str | None = None,
     max_bytes: int = MAX_BYTES,
@@ -66,8 +70,9 @@ def read(  # noqa: PLR0913 - what can be said of a state
     Parameters
     ----------
     source
-        A file; a directory, of which the files ending in .json, .yaml, .yml, also with .gz, are
-        read in the order of their names; or ``-``.
+        The name of a file; of a directory, of which the files ending in .json, .yaml, .yml, also
+        with .gz, are read in the order of their names; or ``-``. Or what such a file holds: its
+        bytes, an open file, or the value that ``json.load`` makes of it.
     now
         The clock of the decision. Without it, that of the recorded instance or of the state
         dump, or at which its snapshot was taken, else the newest timestamp in any object.
@@ -89,6 +94,9 @@ def read(  # noqa: PLR0913 - what can be said of a state
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
+    if isinstance(source, Mapping | list):
+        given: dict[str, Any] = {"now": now, "ignored": ignored, "release": release}
+        return read_objects(source, where="the value", requests=requests, **given)
     loaded = load(source, max_bytes)
     return read_loaded(loaded, now=now, ignored=ignored, release=release, requests=requests)
 

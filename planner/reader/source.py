@@ -47,8 +47,12 @@ class Source:
     max_bytes: int = MAX_BYTES
 
 
-def load(source: str | os.PathLike[str], max_bytes: int) -> Source:
-    """Read a file, a directory of files, or standard input (``-``).
+Loadable = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
+"""The name of something to read, what it holds, or an open file."""
+
+
+def load(source: Loadable, max_bytes: int) -> Source:
+    """Read a file, a directory of files, standard input (``-``), or what is read already.
 
     The digest is the SHA-256 of the bytes as they are stored; for a directory, of each file's
     name, length and bytes in the order of the names.
@@ -58,6 +62,13 @@ def load(source: str | os.PathLike[str], max_bytes: int) -> Source:
     InputError
         If there is nothing to read, it may not be read, or it is too large.
     """
+    if isinstance(source, bytes):
+        if len(source) > max_bytes:
+            raise too_large("the bytes", max_bytes, len(source))
+        return _single("the bytes", source, max_bytes)
+    if not isinstance(source, str | os.PathLike):
+        where = printable(str(getattr(source, "name", "the open file")))
+        return _single(where, _read_open(source, where, max_bytes), max_bytes)
     if source == "-":
         return _single(STDIN, _read_stdin(max_bytes), max_bytes)
     if not os.fspath(source):
@@ -166,6 +177,18 @@ def _read_stdin(max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise too_large(STDIN, max_bytes)
     return data
+
+
+def _read_open(stream: IO[bytes] | IO[str], where: str, max_bytes: int) -> bytes:
+    """Read from where an open file stands, as bytes."""
+    try:
+        data = stream.read(min(max_bytes, sys.maxsize - 1) + 1)
+    except (OSError, ValueError) as error:  # a text may not be in its encoding
+        raise _unreadable(where, error) from None
+    raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    if len(raw) > max_bytes:
+        raise too_large(where, max_bytes)
+    return raw
 
 
 def _read_up_to(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:

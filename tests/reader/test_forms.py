@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from planner.errors import InputError
+from planner.reader import read as read_any
 from planner.state import State
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import (
@@ -162,3 +164,30 @@ def test_many_documents_of_growing_size_are_all_read(tmp_path: Path) -> None:
     text = " ".join(map(json.dumps, objects))
     state = read(write(tmp_path, "many.json", text), now=NOW)
     assert [each.metadata.name for each in state.workloads] == [f"w{n}" for n in range(len(sizes))]
+
+
+def test_what_a_file_holds_is_read_as_the_file(tmp_path: Path) -> None:
+    """Its bytes, an open file, and what ``json.load`` makes of it."""
+    dump = json.dumps(listed(*OBJECTS))
+    path = tmp_path / "dump.json"
+    path.write_text(dump, encoding="utf-8")
+    expected = read_any(path, now=NOW)
+    for given in (dump.encode(), gzip.compress(dump.encode()), json.loads(dump)):
+        state = read_any(given, now=NOW)
+        assert isinstance(state, State)
+        assert without_origin(state) == EXPECTED
+    with path.open("rb") as octets, path.open(encoding="utf-8") as text:
+        for stream in (octets, text):
+            assert read_any(stream, now=NOW) == expected
+
+
+def test_what_is_handed_over_is_bounded_and_may_be_wrong() -> None:
+    with pytest.raises(InputError, match="the bytes: has 5 bytes, more than the 4 bytes"):
+        read_any(b"[1,2]", max_bytes=4)
+    with pytest.raises(InputError, match="the open file: has more than the 4 bytes"):
+        read_any(io.StringIO("[1,2]"), max_bytes=4)
+    with pytest.raises(InputError, match="the value"):
+        read_any([{"kind": 3}])
+    latin = io.TextIOWrapper(io.BytesIO(b"\xff"), encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_any(latin)
