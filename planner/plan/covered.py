@@ -60,6 +60,12 @@ class Covered(Record):
         """What is claimed of the state as far as the planner models it."""
         return self.proved or self.status
 
+    def __repr__(self) -> str:
+        """Say in a line what it is: a plan of thousands of fields fills a screen otherwise."""
+        fields = type(self).model_fields.keys()
+        parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
+        return f"<{type(self).__name__} {': '.join(str(getattr(self, one)) for one in parts)}>"
+
     @model_validator(mode="after")
     def _says_what_it_leaves_out(self) -> Self:
         answer: Any = self

@@ -21,6 +21,12 @@ PLANS = [make_plan(), make_infeasible(), make_fair(), make_plan(status="unknown"
 ASKS = [make_yunikorn(), make_no_yunikorn(), make_core_plan()]
 
 
+@pytest.mark.parametrize("plan", [*PLANS, *ASKS])
+def test_a_plan_is_a_line_where_python_shows_it(plan: Plan | YuniKornPlan) -> None:
+    kind = type(plan).__name__
+    assert repr(plan) == f"<{kind} {plan.status}: {plan.preemptor}: {plan.explanation}>"
+
+
 @pytest.mark.parametrize("plan", PLANS)
 def test_nothing_is_lost(plan: Plan) -> None:
     assert Plan.model_validate_json(as_json.render(plan)) == plan
