@@ -16,7 +16,7 @@ from planner.quantity import to_units
 from planner.quota.request import Defaults, pod_request
 from planner.state import Node, Pod, ResourceFlavor, Topology
 from planner.state.pods import Container, PodSpec, Resources
-from planner.state.topology import HOST, PodContainer
+from planner.state.topology import HOST, ExistingPodSpec, PodContainer
 
 PODS: Final = "pods"
 """The resource of which every pod takes one on its node."""
@@ -83,17 +83,15 @@ class Machines:
         have = tuple(_once(shapes, node.status.allocatable) for node in usable)
         names = {node.metadata.name for node in usable}
         taken: dict[str, dict[str, int]] = {}
-        known: dict[tuple[int, int], Units] = {}
+        known: dict[object, Units] = {}
         for pod in pods:
-            spec = pod.spec
-            if spec.node_name not in names or not pod.holds_its_node:
+            if pod.spec.node_name not in names or not pod.holds_its_node:
                 continue
-            asked = known.get(key := (id(spec.containers), id(spec.init_containers)))
-            if asked is None or spec.overhead or spec.resources:
-                asked = _asked_by(pod)
-                if not spec.overhead and not spec.resources:
-                    known[key] = asked
-            row = taken.setdefault(spec.node_name, {})
+            shape = _shape(pod.spec)
+            asked = known.get(shape)
+            if asked is None:
+                asked = known[shape] = _asked_by(pod)
+            row = taken.setdefault(pod.spec.node_name, {})
             for name, amount in asked.items():
                 row[name] = row.get(name, 0) + amount
             row[PODS] = row.get(PODS, 0) + 1
@@ -111,6 +109,17 @@ def _once(known: dict[tuple[tuple[str, int], ...], Units], amounts: Mapping[str,
 def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
     """Return amounts in nano-units as Kueue's units, each rounded up; none is negative."""
     return {name: max(0, to_units(nano, name)) for name, nano in amounts.items()}
+
+
+def _shape(spec: ExistingPodSpec) -> object:
+    """Return what decides how much a pod takes: many thousand pods are of a few shapes."""
+    several = (spec.containers, spec.init_containers)
+    whole = spec.resources and tuple(spec.resources.requests.items())
+    containers = tuple(
+        tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
+        for some in several
+    )
+    return containers, whole, tuple(spec.overhead.items())
 
 
 def _asked_by(pod: Pod) -> Units:

@@ -219,6 +219,13 @@ class AssignmentSlice(Schema):
     values: tuple[LevelValues, ...] = Field(default=(), alias="valuesPerLevel")
     counts: PodCounts = Field(default=PodCounts(), alias="podCounts")
 
+    @property
+    def is_one_domain(self) -> bool:
+        """Whether all of its domains are one and the same, however many there are said to be."""
+        several = [one for one in self.values if one.universal is None and one.individual]
+        listed = self.counts.universal is None and self.counts.individual is not None
+        return not several and not listed
+
     @model_validator(mode="after")
     def _as_many_as_said(self) -> Self:
         columns: list[Sequence[object]] = [
@@ -246,6 +253,10 @@ class TopologyAssignment(Schema):
         for domain in self.domains:
             yield domain.values, domain.count
         for part in self.slices:
+            if part.is_one_domain:
+                values = tuple(column.universal or "" for column in part.values)
+                yield values, part.domain_count * (part.counts.universal or 0)
+                continue
             for position in range(part.domain_count):
                 values = tuple(column.at(position) for column in part.values)
                 yield values, part.counts.at(position)

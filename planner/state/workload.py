@@ -159,6 +159,7 @@ class PodSetAssignment(Schema):
     resource_usage: dict[str, Amount] = Field(default_factory=dict, alias="resourceUsage")
     count: Count | None = None
     topology: TopologyAssignment | None = Field(default=None, alias="topologyAssignment")
+    delayed: str = Field(default="", alias="delayedTopologyRequest")
 
 
 class Admission(Schema):
@@ -349,6 +350,18 @@ class Workload(KubernetesObject):
         # Most workloads run: what they reserved is told from one condition.
         holds = self.status.admission is not None and self.is_true("QuotaReserved")
         return not holds and not self.is_true("Finished")
+
+    @property
+    def needs_second_pass(self) -> bool:
+        """Whether Kueue places its pods anew or later, although it holds quota.
+
+        Source: docs/semantics/kueue-topology.md §9.
+        """
+        admission = self.status.admission
+        if admission is None or not self.holds_quota:
+            return False
+        delayed = any(one.delayed == "Pending" for one in admission.pod_set_assignments)
+        return delayed or bool(self.status.unhealthy_nodes)
 
     @property
     def reserved_at(self) -> datetime | None:

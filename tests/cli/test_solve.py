@@ -244,11 +244,11 @@ def test_size_limit(dump: Path) -> None:
 
 def test_verbose_counts_what_was_ignored(tmp_path: Path) -> None:
     dump = cluster()
-    dump["items"].append({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}})
+    dump["items"].append({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "p"}})
     dump["items"][-2]["spec"]["novel"] = 1
     path = write(tmp_path, dump)
     loud, quiet = call("solve", path, "-v"), call("solve", path)
-    assert "ignored: 1 x kind Pod" in loud.stderr
+    assert "ignored: 1 x kind Service" in loud.stderr
     assert "ignored: 1 x field Workload.spec.novel" in loud.stderr
     assert quiet.stderr == ""
     assert without_time(quiet.stdout) == without_time(loud.stdout)

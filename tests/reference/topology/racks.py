@@ -168,21 +168,3 @@ def placed(decision: Decision, name: str = "main") -> dict[str, int] | None:
     """Return the pods of a podset by leaf; ``None`` where it has no place."""
     placement = decision.assigned.placements.get(name)
     return None if placement is None else dict(placement.leaves)
-
-
-__all__ = [
-    "NOW",
-    "RACK",
-    "decided",
-    "flavor",
-    "node",
-    "placed",
-    "pod",
-    "pods",
-    "room",
-    "runs",
-    "state_of",
-    "topology",
-    "victims",
-    "waits",
-]

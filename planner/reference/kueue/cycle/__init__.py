@@ -12,7 +12,7 @@ requeue.py        who goes back to the queue, and who is parked
 turn.py           whether the scheduler ever comes to a pending workload, if nothing else changes
 run.py            all of it, from the heads to the queues that are left
 
-Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go and
-pkg/cache/queue. Topology, workload slices and concurrent admission are left out, and so is the
-second pass, which only topology needs.
+Source: docs/semantics/kueue.md §7 and docs/semantics/kueue-topology.md §6.2; kueue ff69552e
+pkg/scheduler/scheduler.go and pkg/cache/queue. The second pass, which only topology needs, is left
+out.
 """

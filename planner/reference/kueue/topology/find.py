@@ -7,7 +7,7 @@ tas_flavor_snapshot.go ``FindTopologyAssignmentsForFlavor``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.quota.topology import OVERLAPPING, Occupancy, Taken, Topologies
@@ -94,15 +94,17 @@ class Placer:
         """Say whether all podsets have a place.
 
         For one alone that is told without placing it: the procedure finds a place if there is
-        room at all (§7). Of several, the first takes its place without regard for the others.
+        room at all (§7). Of several, each needs that, but the first takes its place without regard
+        for the others.
         """
-        if len(asks) > 1 or self._scores or self._manners.balanced:
+        if self._scores or self._manners.balanced:
             return self.find(asks).fits
-        for ask in asks:
-            standing = self._standing(self.occupancy.trees[ask.flavor], ask, None, empty=False)
+        for flavor, group in _groups_by_flavor(asks):
+            workers, leader = _roles(group)
+            standing = self._standing(self.occupancy.trees[flavor], workers, leader, empty=False)
             if isinstance(standing, Misfit) or not standing.gauge.may_fit:
                 return False
-        return True
+        return len(asks) <= 1 or self.find(asks).fits
 
     def find(self, asks: Sequence[Ask], *, empty: bool = False, explain: bool = False) -> Found:
         """Place podsets in Kueue's order.
@@ -118,20 +120,25 @@ class Placer:
         """
         found = Found()
         shared: dict[str, dict[str, int]] = {}
-        for flavor in sorted({ask.flavor for ask in asks}):
+        own: dict[str, dict[str, dict[str, int]]] = {}
+        failed: set[str] = set()
+        for flavor, group in _groups_by_flavor(asks):
+            if flavor in failed:
+                continue
             tree = self.occupancy.trees[flavor]
-            assumed = shared if self._shares_nodes and tree.ends_in_host else {}
-            for group in _groups([ask for ask in asks if ask.flavor == flavor]):
-                workers, leader = _roles(group)
-                chosen = self._placed(tree, workers, leader, assumed, empty=empty, explain=explain)
-                if isinstance(chosen, Misfit):
-                    found.against |= {ask.name: chosen.text for ask in group}
-                    break
-                for ask in group:
-                    some = chosen.leaders if ask is leader else chosen.workers
-                    placement = _placement(tree, ask, some)
-                    found.placements[ask.name] = placement
-                    added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
+            with_others = self._shares_nodes and tree.ends_in_host
+            assumed = shared if with_others else own.setdefault(flavor, {})
+            workers, leader = _roles(group)
+            chosen = self._placed(tree, workers, leader, assumed, empty=empty, explain=explain)
+            if isinstance(chosen, Misfit):
+                found.against |= {ask.name: chosen.text for ask in group}
+                failed.add(flavor)
+                continue
+            for ask in group:
+                some = chosen.leaders if ask is leader else chosen.workers
+                placement = _placement(tree, ask, some)
+                found.placements[ask.name] = placement
+                added([(leaf, amounts) for _, leaf, amounts in placement.taken], assumed)
         return found
 
     def _placed(  # noqa: PLR0913 - what a placement depends on
@@ -222,12 +229,18 @@ def still_fits(occupancy: Occupancy, placement: Placement) -> bool:
     return True
 
 
-def _groups(asks: Sequence[Ask]) -> list[list[Ask]]:
-    """Join the podsets of a group, in order of first appearance; one without a group is alone."""
-    groups: dict[str, list[Ask]] = {}
-    for position, ask in enumerate(asks):
-        groups.setdefault(ask.group or f"/{position}", []).append(ask)
-    return list(groups.values())
+def _groups_by_flavor(asks: Sequence[Ask]) -> Iterator[tuple[str, list[Ask]]]:
+    """Yield the groups of podsets, flavor by flavor by name, in order of first appearance.
+
+    A podset without a group is alone.
+    """
+    for flavor in sorted({ask.flavor for ask in asks}):
+        groups: dict[str, list[Ask]] = {}
+        for position, ask in enumerate(asks):
+            if ask.flavor == flavor:
+                groups.setdefault(ask.group or f"/{position}", []).append(ask)
+        for group in groups.values():
+            yield flavor, group
 
 
 def _roles(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
