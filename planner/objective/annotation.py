@@ -33,7 +33,7 @@ from typing import Final, NamedTuple
 from planner.errors import SchemaError
 from planner.objective.milestone import milestone_cost, parse_milestones
 from planner.quota.holding import seconds_since
-from planner.state import Workload, parse_time
+from planner.state import parse_time
 from planner.state.workload import ANNOTATIONS, Remarks
 
 PREFIX: Final = ANNOTATIONS
@@ -111,7 +111,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     )
 
 
-def run_seconds(workload: Workload) -> int | None:
+def run_seconds(remarks: Remarks | None) -> int | None:
     """Return for how many seconds a workload says that it runs, at least 1; ``None`` without it.
 
     Raises
@@ -119,7 +119,6 @@ def run_seconds(workload: Workload) -> int | None:
     SchemaError
         If the annotation has an unusable value.
     """
-    remarks = workload.remarks
     said = None if remarks is None else _seconds(remarks, PREFIX + "run-seconds")
     return None if said is None else max(1, said)
 

@@ -7,6 +7,7 @@ Source: docs/semantics/kueue.md §6.1; kueue ff69552e pkg/cache/scheduler/fair_s
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from planner.quota.amount import add, subtract
@@ -57,26 +58,34 @@ class Shares:
 
     def of(self, usage: Usage, node: int) -> Share:
         """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
+        return self._share(node, usage.amount[node])
+
+    def without(self, usage: Usage, node: int, queue: int, held: Mapping[int, int]) -> Share:
+        """Return the share of a node at a usage less what is held in a ClusterQueue at or below."""
+        rest = list(usage.amount[node])
+        for fr, amount in held.items():
+            gone = usage.stored(queue, node, fr, amount)
+            rest[fr] = subtract(rest[fr], gone)
+        return self._share(node, rest)
+
+    def _share(self, node: int, used: Sequence[int]) -> Share:
         tree = self._tree
         parent, weight = tree.nodes[node].parent, tree.nodes[node].weight
         if parent == NO_PARENT:
             return Share(0.0, weight, borrowing=False)
-        used, quota = usage.amount[node], tree.subtree[node]
         excess: dict[str, int] = {}
-        for fr in tree.known[node]:
-            over = subtract(used[fr], quota[fr])
-            if over > 0:
-                resource = tree.frs[fr].resource
-                excess[resource] = add(excess.get(resource, 0), over)
+        for fr, quota, resource in tree.limited(node):
+            if used[fr] > quota:
+                over = subtract(used[fr], quota)
+                excess[resource] = add(excess[resource], over) if resource in excess else over
         if not excess:
             return Share(0.0, weight, borrowing=False)
         lendable = self.lendable(parent)
-        ratios = [
-            float(over) * 1000.0 / float(lendable[resource])
-            for resource, over in excess.items()
-            if lendable.get(resource, 0) > 0
-        ]
-        ratio = max(ratios, default=0.0)
+        ratio = 0.0
+        for resource, over in excess.items():
+            capacity = lendable.get(resource, 0)
+            if capacity > 0:
+                ratio = max(ratio, float(over) * 1000.0 / float(capacity))
         return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
 
     def told(self, node: int) -> frozenset[int]:

@@ -26,6 +26,7 @@ from planner.quota.holding import (
     progress_of,
     queue_order_time,
     seconds_since,
+    started_at,
 )
 from planner.quota.past_use import PastUse
 from planner.quota.request import PodSetRequest
@@ -80,6 +81,13 @@ class Admitted(NamedTuple):
     def workload(self) -> Workload:
         """The workload itself, made when it is asked for."""
         return self.workloads[self.place]
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When it last started running, if that is known."""
+        known = self.workloads.entries if isinstance(self.workloads, Workloads) else self.workloads
+        entry = known[self.place]
+        return entry.started_at if isinstance(entry, Facts) else started_at(entry)
 
     def changed(self, workload: Workload) -> Admitted:
         """Return the same with another object for it."""

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from planner.quantity import MAX_INT64
+from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.amount import add, subtract
 
 NO_PARENT = -1
+_LARGE = 2**61
+"""Sums and differences of a few amounts below this are what Python makes of them."""
 
 
 class FlavorResource(NamedTuple):
@@ -34,6 +36,15 @@ class Quota(NamedTuple):
     nominal: int
     borrowing_limit: int | None = None
     lending_limit: int | None = None
+
+
+class Step(NamedTuple):
+    """What limits an fr at a node: its quota, what it keeps of that, its borrowing limit."""
+
+    node: int
+    quota: int
+    kept: int
+    limit: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,10 @@ class QuotaTree:
     kept: Sequence[Sequence[int]] = field(init=False)
     known: Sequence[frozenset[int]] = field(init=False)
     top_down: Sequence[int] = field(init=False)
+    parents: Sequence[int] = field(init=False)
+    _paths: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _steps: dict[tuple[int, int], Sequence[Step]] = field(init=False, default_factory=dict)
+    _limited: dict[int, Sequence[tuple[int, int, str]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Compute what follows from the nodes; parents must not form a cycle."""
@@ -87,6 +102,7 @@ class QuotaTree:
             ("kept", kept),
             ("known", known),
             ("top_down", top_down),
+            ("parents", [node.parent for node in self.nodes]),
         ):
             object.__setattr__(self, name, value)
 
@@ -121,7 +137,10 @@ class QuotaTree:
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the node and the cohorts above it, the root last."""
-        return (node, *self.ancestors(node))
+        found = self._paths.get(node)
+        if found is None:
+            found = self._paths[node] = (node, *self.ancestors(node))
+        return found
 
     def borrowing_limit(self, node: int, fr: int) -> int | None:
         """Return how much of an fr the node may borrow, or ``None`` without a limit."""
@@ -132,6 +151,28 @@ class QuotaTree:
         """Return the node's own nominal quota."""
         quota = self.nodes[node].quotas.get(fr)
         return quota.nominal if quota else 0
+
+    def limited(self, node: int) -> Sequence[tuple[int, int, str]]:
+        """Return the fr whose quota a node may exceed, each with that and the resource."""
+        found = self._limited.get(node)
+        if found is None:
+            quotas = self.subtree[node]
+            found = self._limited[node] = [
+                (fr, quotas[fr], self.frs[fr].resource)
+                for fr in self.known[node]
+                if quotas[fr] < UNLIMITED
+            ]
+        return found
+
+    def steps_down(self, node: int, fr: int) -> Sequence[Step]:
+        """Return what limits an fr on the way from the root to a node."""
+        found = self._steps.get((node, fr))
+        if found is None:
+            found = self._steps[node, fr] = [
+                Step(at, self.subtree[at][fr], self.kept[at][fr], self.borrowing_limit(at, fr))
+                for at in reversed(self.path(node))
+            ]
+        return found
 
     def potential(self, node: int, fr: int) -> int:
         """Return what the node could use if nothing ran anywhere."""
@@ -197,45 +238,66 @@ class Usage:
 
     def add(self, node: int, amounts: Mapping[int, int]) -> None:
         """Add usage at a node and, beyond what it keeps, at the cohorts above."""
-        nodes = self.tree.nodes
+        parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
         for fr, amount in amounts.items():
             at, value = node, amount
             while True:
-                free = self.local_free(at, fr)
-                self.amount[at][fr] = add(self.amount[at][fr], value)
-                at = nodes[at].parent
+                row, own = rows[at], kept[at][fr]
+                used = row[fr]
+                total = used + value
+                if used < _LARGE and value < _LARGE and own < _LARGE and total > -_LARGE:
+                    row[fr] = total
+                    free = own - used if used < own else 0
+                else:  # saturates, or is Unlimited
+                    row[fr] = add(used, value)
+                    free = max(0, subtract(own, used))
+                at = parents[at]
                 if at == NO_PARENT or value <= free:
                     break
                 value = subtract(value, free)
 
     def remove(self, node: int, amounts: Mapping[int, int]) -> None:
         """Remove usage at a node and what it stored in the cohorts above."""
-        nodes, kept = self.tree.nodes, self.tree.kept
+        parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
         for fr, amount in amounts.items():
             at, value = node, amount
             while True:
-                stored = subtract(self.amount[at][fr], kept[at][fr])
-                self.amount[at][fr] = subtract(self.amount[at][fr], value)
-                at = nodes[at].parent
+                row, own = rows[at], kept[at][fr]
+                used = row[fr]
+                rest = used - value
+                if used < _LARGE and value < _LARGE and own < _LARGE and -_LARGE < rest < _LARGE:
+                    row[fr], stored = rest, used - own
+                else:
+                    row[fr], stored = subtract(used, value), subtract(used, own)
+                at = parents[at]
                 if at == NO_PARENT or stored <= 0:
                     break
                 value = min(value, stored)
 
+    def stored(self, node: int, above: int, fr: int, amount: int) -> int:
+        """Return how much less one above a node, or it itself, uses when an amount is removed."""
+        parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
+        at, value = node, amount
+        while at != above:
+            part = subtract(rows[at][fr], kept[at][fr])
+            if part <= 0:
+                return 0
+            at, value = parents[at], min(value, part)
+        return value
+
     def available(self, node: int, fr: int) -> int:
         """Return what the node can still use; negative when the tree is over-admitted."""
-        tree = self.tree
-        parent = tree.nodes[node].parent
-        used = self.amount[node][fr]
-        if parent == NO_PARENT:
-            return subtract(tree.subtree[node][fr], used)
-        from_parent = self.available(parent, fr)
-        limit = tree.borrowing_limit(node, fr)
-        if limit is not None:
-            kept = tree.kept[node][fr]
-            stored = subtract(tree.subtree[node][fr], kept)
-            taken = max(0, subtract(used, kept))
-            from_parent = min(add(subtract(stored, taken), limit), from_parent)
-        return add(self.local_free(node, fr), from_parent)
+        rows = self.amount
+        root, *below = self.tree.steps_down(node, fr)
+        found = subtract(root.quota, rows[root.node][fr])
+        for at, quota, kept, limit in below:
+            used = rows[at][fr]
+            if limit is not None:
+                stored, taken = subtract(quota, kept), max(0, subtract(used, kept))
+                found = min(add(subtract(stored, taken), limit), found)
+            if used < kept:  # it has something of its own left
+                found = add(subtract(kept, used), found)
+        return found
 
     def borrows_with(self, node: int, fr: int, amount: int) -> bool:
         """Say whether the node would use more than its subtree quota with this amount more."""

@@ -21,6 +21,7 @@ from planner.errors import InputError
 from planner.quota.snapshot import Admitted, build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
+from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import Changes, State, Workloads
 from planner.state.workloads import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
@@ -337,3 +338,11 @@ def test_one_is_edited_and_the_others_are_not_made() -> None:
     assert [isinstance(one, Facts) for one in found.entries] == [True, False]
     assert [one.spec.active for one in found] == [True, False]
     assert found.entries[0] is state.workloads.entries[0]
+
+
+def test_a_cycle_makes_no_object_of_who_runs() -> None:
+    state = read(listed(running("r", "a", 2)), explaining=False)
+    assert isinstance(state, State)
+    run_cycle(state)
+    made = [one.key for one in state.workloads._made.values()]  # noqa: SLF001 - what is asked
+    assert "ns/r" not in made

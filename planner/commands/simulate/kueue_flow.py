@@ -23,7 +23,7 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.objective.annotation import read_disruption
 from planner.objective.terms import unit_weight
 from planner.quantity import MAX_INT64
-from planner.quota.holding import seconds_since, started_at
+from planner.quota.holding import seconds_since
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.tree import QuotaTree, Usage
 from planner.reference.kueue.cycle.record import Entry
@@ -114,7 +114,7 @@ def lost_s(script: Script, one: Admitted, kept_s: int, ran_s: int, now: datetime
     """Return the seconds of a run that an eviction loses, by its script and annotations."""
     lost = lost_seconds(kept_s, ran_s, script.checkpoint_s(one.key))
     if one.remarks is not None:
-        running_s = seconds_since(started_at(one.workload), now)
+        running_s = seconds_since(one.started_at, now)
         lost = min(lost, read_disruption(one.remarks, now, running_s).lost_s)
     return lost
 

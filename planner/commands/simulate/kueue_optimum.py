@@ -8,7 +8,7 @@ from typing import Final
 from planner.assignment import Assignment
 from planner.commands.simulate.simulate import Unproved
 from planner.objective.profiles import Profile
-from planner.quota.holding import seconds_since, started_at
+from planner.quota.holding import seconds_since
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Tried
 from planner.reference.kueue.decision import Decision, decide
@@ -64,7 +64,7 @@ def _up_to_date(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which everybody has run for as long as its clock says."""
 
     def now(one: Admitted) -> Admitted:
-        return one._replace(running_s=seconds_since(started_at(one.workload), snapshot.now))
+        return one._replace(running_s=seconds_since(one.started_at, snapshot.now))
 
     admitted = {node: [now(one) for one in some] for node, some in snapshot.admitted.items()}
     return replace(snapshot, admitted=admitted)

@@ -39,6 +39,7 @@ from planner.commands.simulate.kueue_flow import (
     use,
     used,
 )
+from planner.commands.simulate.kueue_memory import Memory
 from planner.commands.simulate.record import Event, Kind, Use
 from planner.commands.simulate.script import Leaving, Script
 from planner.commands.simulate.simulate import Asked, Unproved
@@ -61,7 +62,7 @@ from planner.reference.kueue.cycle.waiting import (
 )
 from planner.reference.kueue.decision import decide
 from planner.solver.kueue.aftermath import evicted, evicting
-from planner.state import ClusterQueue, State, Workload
+from planner.state import ClusterQueue, State, Workload, workloads
 
 AT_ONCE: Final = Leaving()
 WAKE_S: Final = 1
@@ -102,7 +103,6 @@ class KueueWorld:
         self.start: Final[datetime] = state.now
         self.cycles = 0
         self._script = script
-        self._decider = decider
         self._leaving = leaving
         taken = build_snapshot(there, state.now)
         self._usage = taken.usage
@@ -114,6 +114,9 @@ class KueueWorld:
         self._doors = doors(there, taken)
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
+        self._memory = Memory(decider, self._roots)
+        # The optimum looks at the clock, so that it decides anew in every cycle.
+        self._decider = self._memory if decider is decide else decider
         self._root_of_name = {taken.queue_name(n): root for n, root in self._roots.items()}
         self._reconciled = reconciled_queues(there, taken)
         self._running: dict[str, _Running] = {}
@@ -141,8 +144,8 @@ class KueueWorld:
         node = self._node(workload)
         return -1 if node is None else self._roots[node]
 
-    def _node(self, workload: Workload) -> int | None:
-        return self._doors.get((workload.metadata.namespace, workload.spec.queue_name))
+    def _node(self, workload: workloads.Entry) -> int | None:
+        return self._doors.get((workload.namespace, workload.queue_name))
 
     def _set(self, at_s: int, due: Due, one: Admitted) -> None:
         self._agenda.set(at_s, due, one.key, self._roots[one.queue])
@@ -150,8 +153,7 @@ class KueueWorld:
     def _plan_end(self, key: str, at_s: int) -> None:
         """Plan the end of a run that began, if it has one; an end that is over comes at once."""
         running = self._running[key]
-        workload = running.admitted.workload
-        run_s = self._script.run_s(key, run_seconds(workload))
+        run_s = self._script.run_s(key, run_seconds(running.admitted.remarks))
         if run_s is not None:
             end_s = running.since_s + run_s - running.kept_s
             self._set(max(at_s + 1, end_s), Due.FINISH, running.admitted)
@@ -222,6 +224,7 @@ class KueueWorld:
         one = self._running.pop(key).admitted
         self._admitted[one.queue].remove(one)
         self._usage.remove(one.queue, one.usage)
+        self._memory.forget(self._roots[one.queue])
         self.queues[one.queue].generation += 1
         self._plan_wake(self._roots[one.queue], at_s)
         return one
@@ -272,7 +275,7 @@ class KueueWorld:
         queue = self._queue_name(coming.workload)
         return Event(at_s=at_s, cycle=self.cycles, kind="arrived", workload=coming.key, queue=queue)
 
-    def _queue_name(self, workload: Workload) -> str:
+    def _queue_name(self, workload: workloads.Entry) -> str:
         node = self._node(workload)
         return "" if node is None else self._snapshot.queue_name(node)
 
@@ -325,6 +328,7 @@ class KueueWorld:
         self._waiting.pop(one.key, None)
         self._admitted[one.queue].append(one)
         self._usage.add(one.queue, one.usage)
+        self._memory.forget(self._roots[one.queue])
         self.queues[one.queue].generation += 1
         self._running[one.key] = _Running(one, at_s, self._kept.get(one.key, 0))
         self._plan_end(one.key, at_s)
@@ -349,6 +353,7 @@ class KueueWorld:
         marked = evicting(one, reason, self._now(at_s))
         some = self._admitted[one.queue]
         some[some.index(one)] = marked
+        self._memory.forget(self._roots[one.queue])
         running.admitted = marked
         self.queues[one.queue].generation += 1
         ran_s, kept_s = at_s - running.since_s, running.kept_s
@@ -393,8 +398,10 @@ class KueueWorld:
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
-        for workload in self.state.workloads:
-            running, priority = self._running.get(workload.key), workload.spec.priority or 0
+        for workload in self.state.workloads.entries:
+            running = self._running.get(workload.key)
+            told = workload if isinstance(workload, workloads.Facts) else workload.spec
+            priority = told.priority or 0
             if running is not None:
                 one = running.admitted
                 name = self._snapshot.queue_name(one.queue)

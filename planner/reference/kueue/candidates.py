@@ -68,14 +68,24 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
 
 
 @keeps(FS_HOLDS_CONTESTED, KQ_HOLDS_CONTESTED)
-def permitted(context: Context, queue: int, policy: str) -> Iterator[Admitted]:
-    """Yield what holds quota in a queue, names contested quota, and is permitted by a policy."""
+def permitted(context: Context, queue: int, policy: str) -> list[Admitted]:
+    """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
     preemptor, contested = context.preemptor, context.contested
-    for workload in context.snapshot.admitted[queue]:
-        if not contested.isdisjoint(workload.names) and satisfies_policy(
-            preemptor, workload, policy
-        ):
-            yield workload
+    held, own = context.snapshot.admitted[queue], preemptor.priority
+    # Only among those of its own priority more than that decides.
+    other = {one.priority: one for one in held if one.priority != own}
+    wanted = {
+        priority for priority, one in other.items() if satisfies_policy(preemptor, one, policy)
+    }
+    return [
+        one
+        for one in held
+        if (
+            one.priority in wanted
+            or (one.priority == own and satisfies_policy(preemptor, one, policy))
+        )
+        and not contested.isdisjoint(one.names)
+    ]
 
 
 def collect_candidates(context: Context) -> CandidateList:
@@ -127,17 +137,18 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
             yield from _queues_over_nominal(context, child, visited)
 
 
-def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> Iterator[Candidate]:
-    highest = None if advantage else _highest_while_borrowing(context)
-    for workload in permitted(context, queue, context.policy.reclaim_within_cohort):
-        variant: Variant
-        if advantage:
-            variant = "HierarchicalReclaim"
-        elif highest is None or workload.priority > highest:
-            variant = "ReclaimWithoutBorrowing"
-        else:
-            variant = "ReclaimWhileBorrowing"
-        yield Candidate(workload, variant, lca)
+def _from_queue(context: Context, queue: int, lca: int, *, advantage: bool) -> list[Candidate]:
+    found = permitted(context, queue, context.policy.reclaim_within_cohort)
+    if advantage:
+        return [Candidate(one, "HierarchicalReclaim", lca) for one in found]
+    highest = _highest_while_borrowing(context)
+    if highest is None:
+        return [Candidate(one, "ReclaimWithoutBorrowing", lca) for one in found]
+    above: Variant = "ReclaimWithoutBorrowing"
+    return [
+        Candidate(one, above if one.priority > highest else "ReclaimWhileBorrowing", lca)
+        for one in found
+    ]
 
 
 @keeps(KQ_BORROW_WITHIN_COHORT)

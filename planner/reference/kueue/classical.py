@@ -7,6 +7,7 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 from __future__ import annotations
 
 from planner.laws import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA, ST_ATTEMPTS, ST_STOPS
+from planner.quota.amount import add, subtract
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.target import Search, Target, fill_back, restore
@@ -43,11 +44,19 @@ def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
 @keeps(ST_STOPS)
 def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) -> list[Target]:
     targets: list[Target] = []
+    if not borrowing and not _may_stay_within_nominal(context, candidates):
+        return targets
+    # Until one is removed, all of a queue with the same LCA and variant stand the same test.
+    valid: dict[tuple[int, int, str], bool] = {}
     for candidate in candidates.ordered:
-        if not _is_valid(context, candidate, borrowing=borrowing):
-            continue
         workload = candidate.workload
+        alike = workload.queue, candidate.lca, candidate.variant
+        if alike not in valid:
+            valid[alike] = _is_valid(context, candidate, borrowing=borrowing)
+        if not valid[alike]:
+            continue
         context.take_out(workload)
+        valid.clear()
         targets.append(Target(workload, REASON[candidate.variant]))
         if context.fits(borrowing=borrowing):
             fill_back(context, targets, borrowing=borrowing)
@@ -55,6 +64,19 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
             return targets
     restore(context, targets)
     return []
+
+
+def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> bool:
+    """Say whether the request could fit in nominal quota with all own candidates removed."""
+    queue = context.queue
+    own = [one.workload.usage for one in candidates.ordered if one.workload.queue == queue]
+    for fr, amount in context.request.items():
+        used = context.usage.amount[queue][fr]
+        for usage in own:
+            used = subtract(used, max(0, usage.get(fr, 0)))
+        if add(used, amount) > context.snapshot.tree.nominal(queue, fr):
+            return False
+    return True
 
 
 @keeps(KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA)

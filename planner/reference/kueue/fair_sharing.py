@@ -133,9 +133,15 @@ class _Passes:
     ) -> bool:
         mine, theirs = self._sides(queue)
         hopeless = mine.weighted == float("inf") and theirs.weighted != float("inf")
+        # Nothing is removed until one passes, and those that hold the same leave the same.
+        passes: dict[int, bool] = {}
+        _, node = self._almost_lca(queue)
         while order.has_candidate(queue):
             candidate = order.pop(queue)
-            if not hopeless and permits(mine, theirs, self._share_without(candidate)):
+            alike = id(candidate.usage)
+            if not hopeless and alike not in passes:
+                passes[alike] = permits(mine, theirs, self._share_without(candidate, node))
+            if not hopeless and passes[alike]:
                 return self._remove(candidate, FAIR)
             self.retry.append(candidate)
         return False
@@ -160,13 +166,15 @@ class _Passes:
         usage = self.context.usage
         return self.shares.of(usage, mine), self.shares.of(usage, theirs)
 
-    def _share_without(self, candidate: Admitted) -> Share:
+    def _share_without(self, candidate: Admitted, theirs: int) -> Share:
         """Return the share of the target's side after removing a candidate."""
-        usage = self.context.usage
-        _, theirs = self._almost_lca(candidate.queue)
-        usage.remove(candidate.queue, candidate.usage)
+        usage, queue, held = self.context.usage, candidate.queue, candidate.usage
+        if all(amount >= 0 for amount in held.values()):
+            return self.shares.without(usage, theirs, queue, held)
+        # Less than nothing, as older releases count it, is not put back to where it was.
+        usage.remove(queue, held)
         share = self.shares.of(usage, theirs)
-        usage.add(candidate.queue, candidate.usage)
+        usage.add(queue, held)
         return share
 
     def _almost_lca(self, queue: int) -> tuple[int, int]:

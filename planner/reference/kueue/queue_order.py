@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import groupby
+from operator import attrgetter
+from typing import Final
 
 from planner.laws import FS_BORROWING, ST_HIGHEST_SHARE
 from planner.quota.past_use import Contender, Contest
@@ -18,6 +20,13 @@ from planner.quota.tree import NO_PARENT
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.crash import ReleaseCrash
 from planner.reference.laws import keeps
+
+_BY_UID: Final = attrgetter("uid")
+_BY_RESERVATION: Final = attrgetter("reserved_s")
+_BY_PRIORITY: Final = attrgetter("priority")
+_BY_EVICTION: Final = attrgetter("evicted")
+_BY_QUEUE: Final = attrgetter("queue")
+_BY_PAST: Final = attrgetter("past")
 
 OrderKey = tuple[bool, bool, int, float, str]
 
@@ -47,8 +56,16 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
     among the others (docs/semantics/kueue-features.md §3.4).
     """
     key = candidate_order(context)
-    ordered = sorted(candidates, key=key)
-    if all(one.past is None for one in ordered):
+    ordered = list(candidates)
+    # The order of `key`, last part first: a sort keeps the order of equals.
+    ordered.sort(key=_BY_UID)
+    ordered.sort(key=_BY_RESERVATION, reverse=True)
+    ordered.sort(key=_BY_PRIORITY)
+    if {context.queue} < {*map(_BY_QUEUE, ordered)}:
+        own = context.queue
+        ordered.sort(key=lambda one: one.queue == own)
+    ordered.sort(key=_BY_EVICTION, reverse=True)
+    if {*map(_BY_PAST, ordered)} <= {None}:
         return ordered
     arranged: list[Admitted] = []
     for _, same in groupby(ordered, key=lambda one: key(one)[:2]):

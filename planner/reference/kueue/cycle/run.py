@@ -149,7 +149,7 @@ def _not_queued(state: State, snapshot: Snapshot) -> dict[str, str]:
     leading = leading_to(state)
     found = {
         workload.key: not_queued(workload, snapshot, leading)
-        for workload in state.workloads
+        for workload in snapshot.waiting.values()
         if workload.status.admission is None
     }
     return {key: message for key, message in found.items() if message not in {"", PARENT}}

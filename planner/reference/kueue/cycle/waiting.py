@@ -158,7 +158,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
         for node, queue in snapshot.queues.items()
     }
     door = doors(state, snapshot)
-    for workload in state.workloads:
+    for workload in state.workloads.pending():
         queue = door.get((workload.metadata.namespace, workload.spec.queue_name))
         if queue is not None and is_queued(workload, snapshot, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)

@@ -1,0 +1,54 @@
+"""What Kueue decided for a head: it decides the same until its cohort tree changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from planner.assignment import Assignment
+from planner.quota.snapshot import Preemptor, Snapshot
+from planner.reference.kueue.assigned import Tried
+from planner.reference.kueue.cycle.record import Decider
+from planner.reference.kueue.decision import Decision
+
+
+class _Known(NamedTuple):
+    preemptor: Preemptor
+    tried: Tried
+    decision: Decision
+
+
+class Memory:
+    """A decider that asks another one only for what may have changed since it was asked.
+
+    That one must not look at the clock. ``roots`` are the roots of the trees of ClusterQueues;
+    ``forget`` has to be told what changes in a tree.
+    """
+
+    def __init__(self, decider: Decider, roots: Mapping[int, int]) -> None:
+        self._decider: Final = decider
+        self._roots: Final = roots
+        self._known: Final[dict[int, dict[str, _Known]]] = {}
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        """Return the decision; among flavors of before it is made in the middle of a cycle."""
+        if nominated is not None:
+            return self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
+        known = self._known.setdefault(self._roots[preemptor.queue], {})
+        found = known.get(preemptor.key)
+        if found is not None and found.preemptor is preemptor and found.tried == tried:
+            return found.decision
+        decision = self._decider(snapshot, preemptor, tried=tried)
+        known[preemptor.key] = _Known(preemptor, tried, decision)
+        return decision
+
+    def forget(self, root: int) -> None:
+        """Ask anew for all of a tree, in which something was admitted, evicted or given back."""
+        self._known.pop(root, None)
