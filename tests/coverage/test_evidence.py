@@ -423,9 +423,8 @@ def test_words_of_another_release_are_no_evidence(text: str) -> None:
 def test_fair_sharing_that_nobody_publishes_a_share_of(*, published: bool) -> None:
     """E6: Kueue fills status.fairSharing wherever fair sharing is on."""
     objects = dump(configuration(fairSharing={}))
-    objects["ClusterQueue a"]["status"] = {"pendingWorkloads": 1}
-    if published:
-        objects["ClusterQueue a"]["status"]["fairSharing"] = {"weightedShare": 0}
+    share = {"fairSharing": {"weightedShare": 0}} if published else {}
+    objects["ClusterQueue a"]["status"] = {"pendingWorkloads": 1, **share}
     plan = solved(objects)
     told = any("no ClusterQueue publishes a share" in note for note in plan.notes)
     assert told != published
