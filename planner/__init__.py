@@ -51,7 +51,6 @@ __all__ = [
     "State",
     "Verification",
     "Victim",
-    "YuniKornPlan",
     "__version__",
     "audit",
     "check",
@@ -85,7 +84,6 @@ if TYPE_CHECKING:
         Plan,
         Verification,
         Victim,
-        YuniKornPlan,
     )
     from planner.reader import read
     from planner.state import Changes, State
@@ -106,7 +104,6 @@ else:
         "State": "planner.state",
         "Verification": "planner.plan",
         "Victim": "planner.plan",
-        "YuniKornPlan": "planner.plan",
         "audit": "planner.commands.audit",
         "check": "planner.commands.check.plan",
         "explain": "planner.api",

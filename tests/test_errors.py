@@ -13,7 +13,7 @@ import pytest
 import planner
 from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from planner.reader.release import GateRefused
-from planner.reference.kueue.crash import ReleaseCrash
+from planner.reference.kueue.crash import PlacementCrash, ReleaseCrash
 from planner.state.release import find_release
 from tests.cli.running import cluster, write
 
@@ -76,6 +76,8 @@ def made(kind: type[Exception]) -> Exception:
         error = kind.__new__(kind)
         InputError.__init__(error, "ns/w", "Kueue 0.15.8 crashes here", "Kueue 0.18.0")
         return error
+    if kind is PlacementCrash:
+        return PlacementCrash("ns/w", HOSTILE)
     if issubclass(kind, InputError):
         return kind("dump.json: items[3]", HOSTILE, "a number", "write one")
     return kind("first\nsecond")

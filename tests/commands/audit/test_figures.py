@@ -38,7 +38,7 @@ def case(victims: int, gaps: tuple[int, int], *findings: FindingCode, state: str
                 objective=name,
                 status="optimal",
                 victims=(),
-                terms={},
+                terms={"count": 0, "D2": 0},
                 gaps={"count": gap, "D2": gap},
                 best=None,
             )

@@ -43,7 +43,14 @@ def case(
         victims=tuple(map(str, range(victims))),
         terms={"D4": 2 * lost_s, "time": 7200 * victims} if victims else {},
         judgements=tuple(
-            Judgement(objective=name, status="optimal", victims=(), terms={}, gaps=gap, best=None)
+            Judgement(
+                objective=name,
+                status="optimal",
+                victims=(),
+                terms=dict.fromkeys(gap, 0),
+                gaps=gap,
+                best=None,
+            )
             for name, gap in gaps.items()
         ),
         findings=findings,
