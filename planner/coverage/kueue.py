@@ -12,9 +12,9 @@ from typing import Final
 
 from planner.coverage import evidence
 from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
-from planner.coverage.remarks import remarks
+from planner.coverage.kueue_remarks import remarks
 from planner.plan import Plan, Uncovered
-from planner.quota.activity import MULTIKUEUE, Activity
+from planner.quota.activity import MULTI_CLUSTER, Activity
 from planner.quota.devices import Devices
 from planner.quota.slices import names_replaced
 from planner.state import ClusterQueue, LocalQueue, State, Workload
@@ -143,7 +143,7 @@ class KueueCoverage:
     def _leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
         named = {rule.name for rule in queue.check_rules}
         there = (one for one in self.state.admission_checks if one.metadata.name in named)
-        return any(check.spec.controller == MULTIKUEUE for check in there)
+        return any(check.spec.controller == MULTI_CLUSTER for check in there)
 
     def _preemption_config(self) -> Iterator[Uncovered]:
         there = [

@@ -33,8 +33,8 @@ from planner.reader.parse import Document
 from planner.reader.show import shown
 from planner.reader.taken import TAKEN_AT, written
 from planner.reader.unknown import known_part
+from planner.state import PLACED
 from planner.state.base import Metadata
-from planner.state.topology import PLACED
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation in which kubectl apply keeps a copy of the whole object."""

@@ -17,7 +17,7 @@ from planner.state import AdmissionCheck, ClusterQueue, ResourceFlavor, State
 _DEEPEST = 200
 """Cohorts on one path; nobody nests them deeper, and a hostile dump could."""
 
-MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+MULTI_CLUSTER: Final = "kueue.x-k8s.io/multikueue"
 PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
 TERMINATING: Final = "Terminating"
 BOTH_KINDS: Final = "MultiKueueWithProvisioningRequest"
@@ -138,7 +138,7 @@ def _check_hindrances(
     if off:
         text = f"its admission check {_quoted(sorted(off))} is not active"
         yield Hindrance("AdmissionCheckInactive", text)
-    multi = sorted(name for name, one in there.items() if one.spec.controller == MULTIKUEUE)
+    multi = sorted(name for name, one in there.items() if one.spec.controller == MULTI_CLUSTER)
     if len(multi) > 1:
         text = f"it has more than one admission check of MultiKueue: {_quoted(multi)}"
         yield Hindrance("MultipleMultiKueueAdmissionChecks", text)
@@ -164,7 +164,7 @@ def _without_topology(
     """
     said = cq.status.condition("Active")
     named = (checks.get(rule.name) for rule in cq.check_rules)
-    workers_place = any(one is not None and one.spec.controller == MULTIKUEUE for one in named)
+    workers_place = any(one is not None and one.spec.controller == MULTI_CLUSTER for one in named)
     if workers_place or (said is not None and said.is_true):
         return
     for name in cq.flavor_names:
@@ -200,7 +200,7 @@ def _of_other_clusters(state: State) -> Iterator[str]:
     """Say that a dump is of one cluster, where MultiKueue has others."""
     asked = {rule.name for cq in state.cluster_queues for rule in cq.check_rules}
     for check in state.admission_checks:
-        if check.spec.controller == MULTIKUEUE and check.metadata.name in asked:
+        if check.spec.controller == MULTI_CLUSTER and check.metadata.name in asked:
             yield (
                 f"admission check {check.metadata.name} is of MultiKueue: victims in worker "
                 "clusters are out of reach, this is one cluster"

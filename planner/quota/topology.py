@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
-from planner.quota.activity import MULTIKUEUE, PROVISIONING
+from planner.quota.activity import MULTI_CLUSTER, PROVISIONING
 from planner.quota.request import Defaults, pod_request
 from planner.quota.topology_tree import PODS, FlavorTree, Machines, tree_of, units_of
 from planner.state import (
@@ -252,7 +252,7 @@ class Topologies:
 
     def leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
         """Say whether a queue hands workloads to other clusters, which place the pods (§9)."""
-        return MULTIKUEUE in self.controllers(queue)
+        return MULTI_CLUSTER in self.controllers(queue)
 
     def is_delayed(self, queue: ClusterQueue, flavor: str) -> bool:
         """Say whether pods of a workload without quota are placed later, in a second pass (§9)."""

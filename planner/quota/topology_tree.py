@@ -14,9 +14,8 @@ from typing import Final
 
 from planner.quantity import to_units
 from planner.quota.request import Defaults, pod_request
-from planner.state import Node, Pod, ResourceFlavor, Topology
+from planner.state import HOST, ExistingPodSpec, Node, Pod, PodContainer, ResourceFlavor, Topology
 from planner.state.pods import Container, PodSpec, Resources
-from planner.state.topology import HOST, ExistingPodSpec, PodContainer
 
 PODS: Final = "pods"
 """The resource of which every pod takes one on its node."""

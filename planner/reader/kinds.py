@@ -78,3 +78,4 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
 }
 
 WORKLOAD: Final = KINDS[KUEUE, "Workload"]
+API_OF_WORKLOADS: Final = tuple(f"{KUEUE}/{version}" for version in WORKLOAD.versions)

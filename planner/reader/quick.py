@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from planner.quantity import parse_quantity, to_units
 from planner.reader.bound import Budget
+from planner.reader.kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.structs import struct_of
 from planner.state.workload import BOOST_ANNOTATION, MAIN, Remarks, Workload, remarks_of
 from planner.state.workloads import Facts, Held, Layout, Text
@@ -128,8 +129,7 @@ def quick_facts(item: msgspec.Raw) -> Facts | None:
 @cache
 def _workload_decoder() -> msgspec.json.Decoder[Any]:
     text = struct_of(Workload)
-    version = Literal["kueue.x-k8s.io/v1beta1", "kueue.x-k8s.io/v1beta2"]
-    fields = [("kind", Literal["Workload"]), ("apiVersion", version)]
+    fields = [("kind", Literal[WORKLOAD.name]), ("apiVersion", Literal[API_OF_WORKLOADS])]
     whole = msgspec.defstruct("Read", fields, bases=(text,), kw_only=True)
     return msgspec.json.Decoder(whole)
 

@@ -17,7 +17,7 @@ configuration.py      Kueue's Configuration
 release.py            which rules a release of Kueue has
 manager.py            the Deployment of Kueue's manager
 sharing.py            equal values become one object
-topology.py           topologies, nodes, and the pods that hold them
+kueue_topology.py     topologies, nodes, and the pods that hold them
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn
 yunikorn_pods.py      what Kubernetes knows of its pods
@@ -38,6 +38,15 @@ from planner.state.configuration import Configuration
 from planner.state.devices import DeviceClass, ResourceClaimTemplate, ResourceSlice
 from planner.state.disruption import PodDisruptionBudget
 from planner.state.event import Event
+from planner.state.kueue_topology import (
+    HOST,
+    PLACED,
+    ExistingPodSpec,
+    Node,
+    Pod,
+    PodContainer,
+    Topology,
+)
 from planner.state.manager import Deployment
 from planner.state.queues import (
     AdmissionCheck,
@@ -51,12 +60,13 @@ from planner.state.queues import (
     RuntimeClass,
 )
 from planner.state.release import Release
-from planner.state.topology import Node, Pod, Topology
 from planner.state.workload import Workload
 from planner.state.workloads import Changes, Workloads
 from planner.state.yunikorn import YuniKornState
 
 __all__ = [
+    "HOST",
+    "PLACED",
     "TIMESTAMP",
     "AdmissionCheck",
     "AnyState",
@@ -67,11 +77,13 @@ __all__ = [
     "Deployment",
     "DeviceClass",
     "Event",
+    "ExistingPodSpec",
     "LimitRange",
     "LocalQueue",
     "Namespace",
     "Node",
     "Pod",
+    "PodContainer",
     "PodDisruptionBudget",
     "PriorityClass",
     "ResourceClaimTemplate",

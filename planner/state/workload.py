@@ -22,9 +22,9 @@ from planner.state.base import (
     Time,
     forget_what_was_said,
 )
+from planner.state.kueue_topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 from planner.state.pods import PodTemplate, ResourceList
 from planner.state.sharing import shared
-from planner.state.topology import PodSetUpdate, TopologyAssignment, UnhealthyNode
 
 MAIN: Final = "main"
 """The name of a podset without one."""

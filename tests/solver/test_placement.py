@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.state.topology import HOST
+from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object, configuration
 from tests.reference.topology.racks import flavor, node, pods, room, runs, state_of, topology, waits
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.errors import SchemaError
-from planner.state.topology import HOST, TopologyAssignment
+from planner.state.kueue_topology import HOST, TopologyAssignment
 from tests.reference.topology.racks import node, pod, runs, state_of, topology
 
 SLICES = [

@@ -12,7 +12,7 @@ from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.state import State
-from planner.state.topology import HOST
+from planner.state.kueue_topology import HOST
 from tests.cluster import FLAVOR, KUEUE, NOW, PENDING, Object, at, queue
 from tests.kueue_state import read_objects
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.reference.kueue.cycle.record import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.state.topology import HOST
+from planner.state.kueue_topology import HOST
 from tests.cluster import Object, configuration
 from tests.reference.topology.racks import (
     flavor,

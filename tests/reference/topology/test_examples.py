@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import UnsupportedError
-from planner.state.topology import HOST
+from planner.state.kueue_topology import HOST
 from tests.cluster import FLAVOR, Object, configuration, queue, running
 from tests.reference.topology.racks import (
     RACK,
