@@ -7,7 +7,7 @@ import pytest
 
 import planner
 from planner.commands.replay import replay
-from planner.quota.activity import MULTI_CLUSTER, PROVISIONING, Activity
+from planner.quota.activity import MULTIKUEUE, PROVISIONING, Activity
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
@@ -126,7 +126,7 @@ def test_a_gate_that_needs_another_is_noted_and_refuses_nothing() -> None:
 @pytest.mark.parametrize(("release", "active"), [("0.15.8", True), ("0.16.0", False)])
 def test_a_queue_with_both_kinds_of_admission_checks(release: str, *, active: bool) -> None:
     """Switch 29: 0.15 lets it be active."""
-    kinds = {"m": MULTI_CLUSTER, "p": PROVISIONING}
+    kinds = {"m": MULTIKUEUE, "p": PROVISIONING}
     checks = [
         {
             "apiVersion": "kueue.x-k8s.io/v1beta2",

@@ -14,7 +14,7 @@ from planner.coverage import evidence
 from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.coverage.kueue_remarks import remarks
 from planner.plan import Plan, Uncovered
-from planner.quota.activity import MULTI_CLUSTER, Activity
+from planner.quota.activity import Activity, leaves_it_to_workers
 from planner.quota.devices import Devices
 from planner.quota.slices import names_replaced
 from planner.state import ClusterQueue, LocalQueue, State, Workload
@@ -141,9 +141,8 @@ class KueueCoverage:
             yield TOPOLOGY.found([*asking, *flavors], ", ".join(said))
 
     def _leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
-        named = {rule.name for rule in queue.check_rules}
-        there = (one for one in self.state.admission_checks if one.metadata.name in named)
-        return any(check.spec.controller == MULTI_CLUSTER for check in there)
+        checks = {one.metadata.name: one for one in self.state.admission_checks}
+        return leaves_it_to_workers(queue, checks)
 
     def _preemption_config(self) -> Iterator[Uncovered]:
         there = [
@@ -169,5 +168,5 @@ def _asking_for_topology(workload: Workload) -> list[str]:
     return [
         f"podset {pods.name} of {workload.key}"
         for pods in workload.spec.pod_sets
-        if pods.topology_request is not None and pods.topology_request.is_explicit
+        if pods.asks_for_placement
     ]

@@ -17,10 +17,9 @@ from planner.state import AdmissionCheck, ClusterQueue, ResourceFlavor, State
 _DEEPEST = 200
 """Cohorts on one path; nobody nests them deeper, and a hostile dump could."""
 
-MULTI_CLUSTER: Final = "kueue.x-k8s.io/multikueue"
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
 TERMINATING: Final = "Terminating"
-BOTH_KINDS: Final = "MultiKueueWithProvisioningRequest"
 
 
 class Hindrance(NamedTuple):
@@ -60,19 +59,15 @@ class Activity:
         topologies = {topology.name for topology in state.topologies}
         placing = placing and state.configuration.gate("TopologyAwareScheduling")
         checks = {check.metadata.name: check for check in state.admission_checks}
+        one_kind = state.configuration.rules.takes_one_kind_of_check
         hindrances = {
             cq.name: (
                 *_in_cycle(cq, looping),
-                *_hindrances(cq, flavors, checks),
+                *_hindrances(cq, flavors, checks, one_kind=one_kind),
                 *(_without_topology(cq, flavors, checks, topologies) if placing else ()),
             )
             for cq in state.cluster_queues
         }
-        if not state.configuration.rules.takes_one_kind_of_check:
-            hindrances = {
-                name: tuple(one for one in some if one.code != BOTH_KINDS)
-                for name, some in hindrances.items()
-            }
         return cls(parents, looping, {name: some for name, some in hindrances.items() if some})
 
 
@@ -102,9 +97,16 @@ def _in_cycle(cq: ClusterQueue, looping: frozenset[str]) -> Iterator[Hindrance]:
 
 
 def _hindrances(
-    cq: ClusterQueue, flavors: Mapping[str, ResourceFlavor], checks: Mapping[str, AdmissionCheck]
+    cq: ClusterQueue,
+    flavors: Mapping[str, ResourceFlavor],
+    checks: Mapping[str, AdmissionCheck],
+    *,
+    one_kind: bool,
 ) -> Iterator[Hindrance]:
-    """Yield why a ClusterQueue is inactive, in the order in which Kueue says it."""
+    """Yield why a ClusterQueue is inactive, in the order in which Kueue says it.
+
+    ``one_kind`` says that checks of MultiKueue and of ProvisioningRequest exclude each other.
+    """
     said = cq.status.condition("Active")
     # A dump without the time of deletion may still have Kueue's word for it.
     terminates = said is not None and said.status == "False" and said.reason == TERMINATING
@@ -117,16 +119,17 @@ def _hindrances(
     if missing:
         text = "does not exist as a ResourceFlavor"
         yield Hindrance("FlavorNotFound", f"its flavor {_quoted(missing)} {text}")
-    yield from _check_hindrances(cq, checks, trusted=said is not None and said.is_true)
+    trusted = said is not None and said.is_true
+    yield from _check_hindrances(cq, checks, trusted=trusted, one_kind=one_kind)
 
 
 def _check_hindrances(
-    cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool
+    cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool, one_kind: bool
 ) -> Iterator[Hindrance]:
     """Yield what is wrong with the admission checks of a ClusterQueue.
 
     ``trusted`` says that Kueue calls the queue active: a check that is not there is then missing
-    from the dump only.
+    from the dump only. ``one_kind`` is as in `_hindrances`.
     """
     rules = {rule.name: rule for rule in cq.check_rules}
     there = {name: checks[name] for name in rules if name in checks}
@@ -138,7 +141,7 @@ def _check_hindrances(
     if off:
         text = f"its admission check {_quoted(sorted(off))} is not active"
         yield Hindrance("AdmissionCheckInactive", text)
-    multi = sorted(name for name, one in there.items() if one.spec.controller == MULTI_CLUSTER)
+    multi = sorted(name for name, one in there.items() if one.spec.controller == MULTIKUEUE)
     if len(multi) > 1:
         text = f"it has more than one admission check of MultiKueue: {_quoted(multi)}"
         yield Hindrance("MultipleMultiKueueAdmissionChecks", text)
@@ -147,9 +150,15 @@ def _check_hindrances(
     if some:
         text = f"its admission check of MultiKueue {_quoted(some)} is not for all of its flavors"
         yield Hindrance("MultiKueueAdmissionCheckAppliedPerFlavor", text)
-    if multi and any(one.spec.controller == PROVISIONING for one in there.values()):
+    if one_kind and multi and any(one.spec.controller == PROVISIONING for one in there.values()):
         text = "it has admission checks of both MultiKueue and ProvisioningRequest"
-        yield Hindrance(BOTH_KINDS, text)
+        yield Hindrance("MultiKueueWithProvisioningRequest", text)
+
+
+def leaves_it_to_workers(cq: ClusterQueue, checks: Mapping[str, AdmissionCheck]) -> bool:
+    """Say whether a ClusterQueue hands workloads to other clusters, which place the pods."""
+    named = (checks.get(rule.name) for rule in cq.check_rules)
+    return any(check is not None and check.spec.controller == MULTIKUEUE for check in named)
 
 
 def _without_topology(
@@ -163,9 +172,7 @@ def _without_topology(
     One that Kueue calls active has them: they are missing from the dump only.
     """
     said = cq.status.condition("Active")
-    named = (checks.get(rule.name) for rule in cq.check_rules)
-    workers_place = any(one is not None and one.spec.controller == MULTI_CLUSTER for one in named)
-    if workers_place or (said is not None and said.is_true):
+    if leaves_it_to_workers(cq, checks) or (said is not None and said.is_true):
         return
     for name in cq.flavor_names:
         wanted = flavors[name].spec.topology_name if name in flavors else ""
@@ -200,7 +207,7 @@ def _of_other_clusters(state: State) -> Iterator[str]:
     """Say that a dump is of one cluster, where MultiKueue has others."""
     asked = {rule.name for cq in state.cluster_queues for rule in cq.check_rules}
     for check in state.admission_checks:
-        if check.spec.controller == MULTI_CLUSTER and check.metadata.name in asked:
+        if check.spec.controller == MULTIKUEUE and check.metadata.name in asked:
             yield (
                 f"admission check {check.metadata.name} is of MultiKueue: victims in worker "
                 "clusters are out of reach, this is one cluster"

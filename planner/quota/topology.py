@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, Protocol
 
-from planner.quota.activity import MULTI_CLUSTER, PROVISIONING
+from planner.quota.activity import PROVISIONING, leaves_it_to_workers
 from planner.quota.request import Defaults, pod_request
 from planner.quota.topology_tree import PODS, FlavorTree, Machines, tree_of, units_of
 from planner.state import (
@@ -230,10 +230,14 @@ class Topologies:
             self._known_defaults[namespace] = found
         return self._known_defaults[namespace]
 
-    def are_known(self, queue: ClusterQueue) -> bool:
-        """Say whether the topologies of all flavors of a queue are there."""
-        flavors = (self.flavors[name] for name in queue.flavor_names if name in self.flavors)
-        return all(flavor.spec.topology_name in self.topologies for flavor in flavors)
+    def missing(self, queue: ClusterQueue) -> list[str]:
+        """Return the topologies of flavors of a queue that are not there, sorted by name."""
+        wanted = {
+            self.flavors[name].spec.topology_name
+            for name in queue.flavor_names
+            if name in self.flavors
+        }
+        return sorted(wanted - self.topologies.keys())
 
     def is_placing_only(self, queue: ClusterQueue) -> bool:
         """Say whether all flavors of a queue have a topology, so that all its pods are placed."""
@@ -241,7 +245,7 @@ class Topologies:
 
     def is_placed(self, pods: PodSet, queue: ClusterQueue) -> bool:
         """Say whether a podset is placed: it asks for that, or the queue has nothing else (§1)."""
-        return asks_for_placement(pods) or self.is_placing_only(queue)
+        return pods.asks_for_placement or self.is_placing_only(queue)
 
     def controllers(self, queue: ClusterQueue, flavor: str = "") -> Iterator[str]:
         """Yield who answers for the admission checks of a queue, all or those of a flavor."""
@@ -252,7 +256,7 @@ class Topologies:
 
     def leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
         """Say whether a queue hands workloads to other clusters, which place the pods (§9)."""
-        return MULTI_CLUSTER in self.controllers(queue)
+        return leaves_it_to_workers(queue, self.checks)
 
     def is_delayed(self, queue: ClusterQueue, flavor: str) -> bool:
         """Say whether pods of a workload without quota are placed later, in a second pass (§9)."""
@@ -268,8 +272,3 @@ def _times(one_pod: Mapping[str, int], count: int) -> Mapping[str, int]:
     amounts = {name: amount * count for name, amount in one_pod.items()}
     amounts[PODS] = amounts.get(PODS, 0) + count
     return amounts
-
-
-def asks_for_placement(pods: PodSet) -> bool:
-    """Say whether a podset asks for a placement itself (§1)."""
-    return pods.topology_request is not None and pods.topology_request.is_explicit

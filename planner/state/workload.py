@@ -114,6 +114,16 @@ class PodSet(Schema):
     template: Annotated[PodTemplate, shared()] = PodTemplate()
     topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
 
+    @property
+    def group(self) -> str:
+        """The group of podsets that get the same flavors and are placed together, if it has one."""
+        return self.topology_request.pod_set_group_name if self.topology_request else ""
+
+    @property
+    def asks_for_placement(self) -> bool:
+        """Whether it asks for a placement on nodes itself (docs/semantics/kueue-topology.md §1)."""
+        return self.topology_request is not None and self.topology_request.is_explicit
+
 
 class PriorityClassRef(Schema):
     """The priority class a workload names (v1beta2)."""

@@ -43,7 +43,6 @@ from planner.reference.kueue.search import search
 from planner.reference.kueue.target import Search
 from planner.reference.kueue.topology.assigning import Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
-from planner.state.workload import PodSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class FlavorAssigner:
                     name: result.choices[name] for name in request.totals if name in result.choices
                 }
                 own = tuple(choices.items())
-                if not request.totals and _group_of(request.pod_set):
+                if not request.totals and request.pod_set.group:
                     choices = self._of_its_group(result.choices)
                 for name, choice in own:
                     fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
@@ -159,7 +158,7 @@ class FlavorAssigner:
                 totals = {**request.totals, "pods": request.count}
                 request = PodSetRequest(request.pod_set, request.count, totals)
             # A podset without a group is a group of its own; names hold no slash.
-            key = _group_of(request.pod_set) or f"/{position}"
+            key = request.pod_set.group or f"/{position}"
             groups.setdefault(key, []).append(request)
         return list(groups.values())
 
@@ -513,10 +512,6 @@ class FlavorAssigner:
             self.usage.add(target.workload.queue, target.workload.usage)
         from_own = any(target.workload.queue == queue for target in found)
         return Offer(Possibility.PREEMPT if from_own else Possibility.RECLAIM, level)
-
-
-def _group_of(pods: PodSet) -> str:
-    return pods.topology_request.pod_set_group_name if pods.topology_request else ""
 
 
 def _said(messages: Mapping[str, str]) -> str:

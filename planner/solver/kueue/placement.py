@@ -10,6 +10,7 @@ from planner.quota.snapshot import build_snapshot
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.kueue.planning import Planning
+from planner.state import State
 from planner.state.release import NEWEST
 
 MOST_NAMED = 10
@@ -36,7 +37,7 @@ def _said(planning: Planning) -> str:
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
         return ""
-    unknown = _unknown(planning)
+    unknown = _unknown(state, topologies.missing(queue))
     if unknown:
         return f"what Kueue itself does with pods placed on nodes was not replayed: {unknown}"
     try:
@@ -46,21 +47,12 @@ def _said(planning: Planning) -> str:
     return f"with pods placed on nodes, Kueue itself {_in_words(preemptor.key, decision)}"
 
 
-def _unknown(planning: Planning) -> str:
-    """Say what is missing to place pods."""
-    state = planning.state
+def _unknown(state: State, missing: list[str]) -> str:
+    """Say what there is not to place pods with; ``missing`` are topologies."""
     if state.release is not NEWEST:
         return f"that is known of the newest rules only, not of Kueue {state.release.name}"
     if not state.nodes:
         return "the state has no nodes"
-    there = {topology.name for topology in state.topologies}
-    queue = planning.snapshot.queues[planning.preemptor.queue]
-    wanted = {
-        flavor.spec.topology_name
-        for flavor in state.resource_flavors
-        if flavor.name in queue.flavor_names and flavor.spec.topology_name
-    }
-    missing = sorted(wanted - there)
     return f"the state has no Topology {missing[0]}" if missing else ""
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from planner.assignment import Assignment, Mode, PodSetFlavors
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
-from planner.quota.topology import Occupancy, Taken, asks_for_placement
+from planner.quota.topology import Occupancy, Taken
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.ask import Ask, has_levels, pod_of
 from planner.reference.kueue.topology.find import Found, Placement, Placer
@@ -81,7 +81,7 @@ class Placing:
             return None
         if not any(topologies.is_placed(pods, queue) for pods in pod_sets):
             return None
-        if not topologies.are_known(queue) and not topologies.leaves_it_to_workers(queue):
+        if topologies.missing(queue) and not topologies.leaves_it_to_workers(queue):
             return None  # the cluster has them: Kueue calls the queue active
         return cls(snapshot, preemptor, chance)
 
@@ -130,7 +130,7 @@ class Placing:
 
     def _turn(self, settled: Settled, names: Iterable[str], mode: Mode) -> None:
         """Give all resources of podsets a mode; those of one group share what they have."""
-        group_of = {pods.name: _group(pods) for pods in self._preemptor.workload.spec.pod_sets}
+        group_of = {pods.name: pods.group for pods in self._preemptor.workload.spec.pod_sets}
         for name in names:
             own = next(pods for pods in settled.pod_sets if pods.name == name)
             group = group_of[name]
@@ -257,9 +257,9 @@ def why_unsuited(
     if not topologies.on or topologies.leaves_it_to_workers(queue):
         return ""
     request = pods.topology_request
-    if not topologies.are_known(queue):
+    if topologies.missing(queue):
         return ""  # the cluster has them: Kueue calls the queue active
-    if not asks_for_placement(pods) or request is None:
+    if request is None or not request.is_explicit:
         if flavor not in topologies.flavors or topologies.is_placing_only(queue):
             return ""
         return f'Flavor "{flavor}" supports only TopologyAwareScheduling'
@@ -270,10 +270,6 @@ def why_unsuited(
     named = topologies.per_pod(pods.template.spec, preemptor.workload.metadata.namespace)
     asked = not named.keys().isdisjoint(covering.covered_resources)
     return f'Flavor "{flavor}" does not support TopologyAwareScheduling' if asked else ""
-
-
-def _group(pods: PodSet) -> str:
-    return pods.topology_request.pod_set_group_name if pods.topology_request else ""
 
 
 def _with_mode(pods: PodSetFlavors, resources: Iterable[str], mode: Mode) -> PodSetFlavors:
