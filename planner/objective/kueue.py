@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime
 
 from planner.errors import LookupFailed
-from planner.objective.annotation import Disruption, read_disruption
+from planner.objective.annotation import read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.budget import pod_budgets
 from planner.objective.sharing import sharing
@@ -16,7 +15,7 @@ from planner.problem.array import BoolArray
 from planner.problem.holding import one_of_each_holding
 from planner.problem.kueue import Problem
 from planner.quota.activity import Activity
-from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.snapshot import Snapshot
 from planner.quota.tree import NO_PARENT
 from planner.state import State
 
@@ -56,7 +55,9 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     """
     if costs is not None:
         _refuse_unknown(costs, snapshot)
-    disruptions = [_disruption(workload, snapshot.now) for workload in problem.workloads]
+    disruptions = [
+        read_disruption(one.remarks, snapshot.now, one.running_s) for one in problem.workloads
+    ]
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = [workload.key for workload in problem.workloads]
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
@@ -104,10 +105,6 @@ def known_groups(state: State) -> KnownGroups:
         "cohort": Activity.of(state).parents.keys(),
         "namespace": namespaces,
     }
-
-
-def _disruption(held: Admitted, now: datetime) -> Disruption:
-    return read_disruption(held.remarks, now, held.running_s)
 
 
 def _groups(problem: Problem) -> list[tuple[str, ...]]:

@@ -19,8 +19,7 @@ from planner.quota.amount import add, multiply
 from planner.quota.request import counts_after_reclaim
 from planner.quota.tree import FlavorResource
 from planner.state import ClusterQueue, Configuration, Workload
-from planner.state.workload import BOOST_ANNOTATION
-from planner.state.workloads import Facts, Layout
+from planner.state.workloads import Entry, Facts, Layout
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 """Stands for a missing timestamp, which Kueue takes as the zero time."""
@@ -164,17 +163,12 @@ def is_concurrent(queue: ClusterQueue, configuration: Configuration) -> bool:
     return policy is not None and configuration.gate("ConcurrentAdmission")
 
 
-def effective_priority(workload: Workload, configuration: Configuration) -> int:
+def effective_priority(entry: Entry, configuration: Configuration) -> int:
     """Return the priority, plus the boost annotation where the gate PriorityBoost is on.
 
     A boost that is no 32-bit decimal integer counts as 0.
     """
-    text = workload.metadata.annotations.get(BOOST_ANNOTATION)
-    return boosted(workload.spec.priority or 0, text, configuration)
-
-
-def boosted(priority: int, text: str | None, configuration: Configuration) -> int:
-    """Return a priority with the boost of an annotation, as `effective_priority` does."""
+    priority, text = entry.priority, entry.boost
     if text is not None and configuration.gate("PriorityBoost"):
         boost = int(text) if _BOOST.fullmatch(text) else 0
         if -(2**31) <= boost < 2**31:
@@ -197,11 +191,13 @@ class Progress(NamedTuple):
     moved: bool
 
 
-def progress_of(workload: Workload) -> Progress:
+def progress_of(entry: Entry) -> Progress:
     """Read the conditions once: everybody that runs is asked, and a state can have 200,000."""
+    if isinstance(entry, Facts):  # of one that is not being evicted, and never moved
+        return Progress(entry.reserved, entry.reserved_at, entry.started_at, False, False)  # noqa: FBT003
     reserved = ready = None
     evicted = moved = False
-    for one in workload.status.conditions:
+    for one in entry.status.conditions:
         kind = one.type
         if kind == "QuotaReserved":
             reserved = reserved or one
@@ -216,9 +212,9 @@ def progress_of(workload: Workload) -> Progress:
     return Progress(has_quota, reserved_at, ready_at or reserved_at, evicted, moved)
 
 
-def started_at(workload: Workload) -> datetime | None:
+def started_at(entry: Entry) -> datetime | None:
     """Return when it last started running: pods ready, or else quota reserved."""
-    return progress_of(workload).started_at
+    return progress_of(entry).started_at
 
 
 def seconds_since(start: datetime | None, now: datetime) -> int:
@@ -226,16 +222,15 @@ def seconds_since(start: datetime | None, now: datetime) -> int:
     return max(0, int((now - start).total_seconds())) if start else 0
 
 
-def queue_order_time(
-    workload: Workload, configuration: Configuration, *, moved: bool = True
-) -> datetime:
+def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool = True) -> datetime:
     """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4).
 
     ``moved`` is as in `Progress`: without it the rest need not be looked at.
     """
-    if not moved:
-        return workload.metadata.creation_timestamp or NEVER
-    evicted = workload.condition("Evicted")
+    created = entry.created or NEVER
+    if not moved or isinstance(entry, Facts):
+        return created
+    evicted = entry.condition("Evicted")
     if evicted and evicted.is_true:
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
@@ -244,7 +239,7 @@ def queue_order_time(
         if evicted.reason == "AdmissionCheck":
             return evicted.last_transition_time or NEVER
     if not configuration.gate("PrioritySortingWithinCohort"):
-        preempted = workload.condition("Preempted")
+        preempted = entry.condition("Preempted")
         if preempted and preempted.is_true and preempted.reason == "InCohortReclaimWhileBorrowing":
             return (preempted.last_transition_time or NEVER) + timedelta(milliseconds=1)
-    return workload.metadata.creation_timestamp or NEVER
+    return created

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import floor
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
@@ -19,7 +18,6 @@ from planner.quota.activity import Activity, notes_on
 from planner.quota.devices import Devices
 from planner.quota.holding import (
     NEVER,
-    boosted,
     effective_priority,
     holding_of,
     is_concurrent,
@@ -43,7 +41,7 @@ from planner.state import (
 )
 from planner.state.queues import ResourceGroup
 from planner.state.workload import Remarks
-from planner.state.workloads import Facts, Workloads
+from planner.state.workloads import Entry, Workloads
 
 
 class Admitted(NamedTuple):
@@ -52,10 +50,11 @@ class Admitted(NamedTuple):
     ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
     integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
     both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
-    effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``running_s`` is
-    for how many whole seconds it has been running. ``remarks`` is what is noted on it that counts
-    in what its eviction costs; ``door`` is the name of its LocalQueue, and ``past`` what that used,
-    where its ClusterQueue orders by that. It stands at a ``place`` in ``workloads``.
+    effective priority; ``reserved_s`` is ``reserved_at`` in seconds since 1970; ``started_at``
+    is when it last started running, ``running_s`` how many whole seconds ago that was.
+    ``remarks`` is what is noted on it that counts in what its eviction costs; ``door`` is the name
+    of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by that. It
+    stands at a ``place`` in ``workloads``.
     """
 
     workloads: Sequence[Workload]
@@ -71,6 +70,7 @@ class Admitted(NamedTuple):
     queued_at: datetime
     reserved_at: datetime
     reserved_s: float
+    started_at: datetime | None
     running_s: int
     evicted: bool
     remarks: Remarks | None
@@ -82,20 +82,14 @@ class Admitted(NamedTuple):
         """The workload itself, made when it is asked for."""
         return self.workloads[self.place]
 
-    @property
-    def started_at(self) -> datetime | None:
-        """When it last started running, if that is known."""
-        known = self.workloads.entries if isinstance(self.workloads, Workloads) else self.workloads
-        entry = known[self.place]
-        return entry.started_at if isinstance(entry, Facts) else started_at(entry)
-
     def changed(self, workload: Workload) -> Admitted:
         """Return the same with another object for it."""
-        return self._replace(workloads=(workload,), place=0)
+        started = started_at(workload)
+        return self._replace(workloads=(workload,), place=0, started_at=started)
 
 
-class Waiting(Mapping[str, Workload]):
-    """Workloads that hold no quota, by their keys; each is made when it is asked for."""
+class _ByKey(Mapping[str, Workload]):
+    """Some workloads by their keys; each is made when it is asked for."""
 
     def __init__(self, workloads: Workloads, places: Mapping[str, int]) -> None:
         self._workloads: Final = workloads
@@ -298,11 +292,7 @@ def build_snapshot(
         node = node_of.get(entry.admitted_by)
         if node is not None:
             at = workloads, place, node
-            if isinstance(entry, Facts):
-                one = _by_facts(configuration, clock, at, entry, shape)
-            else:
-                one = _admitted(configuration, clock, at, entry, shape)
-            admitted[node].append(one)
+            admitted[node].append(_admitted(configuration, clock, at, entry, shape))
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
     _note_past_use(admitted, queues, past_use)
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
@@ -319,7 +309,7 @@ def build_snapshot(
         usage=usage,
         queues=queues,
         node_of=node_of,
-        waiting=Waiting(workloads, waiting),
+        waiting=_ByKey(workloads, waiting),
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
         admitted=admitted,
         fr_index=index,
@@ -380,62 +370,31 @@ _Place = tuple[Sequence[Workload], int, int]
 """Workloads, the place of one of them, and the node of its ClusterQueue."""
 
 
-def _by_facts(
-    configuration: Configuration, now: datetime, at: _Place, facts: Facts, shape: Shape
-) -> Admitted:
-    """Return what `_admitted` makes of the workload itself."""
-    workloads, place, node = at
-    reserved_at = facts.reserved_at or (NEVER if facts.reserved else now)
-    reserved_s = reserved_at.timestamp()
-    if facts.started_at is reserved_at:  # in whole seconds, as all times of facts
-        running_s = max(0, floor(now.timestamp()) - int(reserved_s))
-    else:
-        running_s = seconds_since(facts.started_at, now)
-    return Admitted(
-        workloads,
-        place,
-        facts.key,
-        facts.namespace,
-        facts.uid,
-        node,
-        shape.usage,
-        shape.names,
-        shape.pods,
-        boosted(facts.priority, facts.boost, configuration),
-        facts.created or NEVER,
-        reserved_at,
-        reserved_s,
-        running_s,
-        False,  # noqa: FBT003 - by position: names take as long as all the rest
-        facts.remarks,
-        facts.queue_name,
-    )
-
-
 def _admitted(
-    configuration: Configuration, now: datetime, at: _Place, workload: Workload, shape: Shape
+    configuration: Configuration, now: datetime, at: _Place, entry: Entry, shape: Shape
 ) -> Admitted:
-    metadata, progress = workload.metadata, progress_of(workload)
-    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
     workloads, place, node = at
-    return Admitted(
+    progress = progress_of(entry)
+    reserved_at = progress.reserved_at or (NEVER if progress.reserved else now)
+    return Admitted(  # by position: names take as long as all the rest
         workloads,
         place,
-        f"{metadata.namespace}/{metadata.name}",
-        metadata.namespace,
-        metadata.uid,
+        entry.key,
+        entry.namespace,
+        entry.uid,
         node,
         shape.usage,
         shape.names,
         shape.pods,
-        effective_priority(workload, configuration),
-        queue_order_time(workload, configuration, moved=progress.moved),
+        effective_priority(entry, configuration),
+        queue_order_time(entry, configuration, moved=progress.moved),
         reserved_at,
         reserved_at.timestamp(),
+        progress.started_at,
         seconds_since(progress.started_at, now),
         progress.evicted,
-        workload.remarks,
-        workload.spec.queue_name,
+        entry.remarks,
+        entry.queue_name,
     )
 
 

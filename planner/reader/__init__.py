@@ -95,8 +95,14 @@ def read(  # noqa: PLR0913 - what can be said of a state
         If the source cannot be read, or what it holds cannot be used.
     """
     if isinstance(source, Mapping | list):
-        given: dict[str, Any] = {"now": now, "ignored": ignored, "release": release}
-        return read_objects(source, where="the value", requests=requests, **given)
+        return read_objects(
+            source,
+            where="the value",
+            now=now,
+            ignored=ignored,
+            release=release,
+            requests=requests,
+        )
     loaded = load(source, max_bytes)
     return read_loaded(loaded, now=now, ignored=ignored, release=release, requests=requests)
 

@@ -11,8 +11,6 @@ import re
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from planner.errors import ParseError
 from planner.reader.source import MAX_BYTES, megabytes
 
@@ -104,6 +102,8 @@ def _values(data: bytes) -> int:
     """Return how many objects, lists and entries there are, at most."""
     if len(data) <= _PIECE:
         return sum(map(data.count, _MARKS))
+    import numpy as np  # noqa: PLC0415 - it takes as long to load as a small dump to be planned for
+
     octets = np.frombuffer(data, dtype=np.uint8)  # counts what is frequent faster than bytes do
     pieces = (octets[start : start + _PIECE] for start in range(0, len(data), _PIECE))
     return sum(int(np.count_nonzero(one == mark[0])) for one in pieces for mark in _MARKS)

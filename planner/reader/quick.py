@@ -119,11 +119,13 @@ def quick_facts(item: msgspec.Raw) -> Facts | None:
 
     It has nothing that a model would refuse.
     """
+    if memoryview(item).nbytes >= _LONGEST:
+        return None
     try:
         found: Any = _workload_decoder().decode(item)
     except msgspec.ValidationError:
         return None
-    return _facts(found, item) if memoryview(item).nbytes < _LONGEST else None
+    return _facts(found, item)
 
 
 @cache

@@ -261,9 +261,29 @@ class Workload(KubernetesObject):
         return self.metadata.namespace
 
     @property
+    def uid(self) -> str:
+        """Its UID."""
+        return self.metadata.uid
+
+    @property
+    def created(self) -> datetime | None:
+        """When it was created, if that is known."""
+        return self.metadata.creation_timestamp
+
+    @property
     def queue_name(self) -> str:
         """The name of the LocalQueue it was sent to."""
         return self.spec.queue_name
+
+    @property
+    def priority(self) -> int:
+        """Its own priority, 0 without one."""
+        return self.spec.priority or 0
+
+    @property
+    def boost(self) -> str | None:
+        """What is added to the priority where the gate PriorityBoost is on, as it is written."""
+        return self.metadata.annotations.get(BOOST_ANNOTATION)
 
     @property
     def remarks(self) -> Remarks | None:

@@ -49,12 +49,10 @@ class Facts(NamedTuple):
     """What decides about a workload that has nothing unusual to it.
 
     It was neither evicted nor preempted, or no longer is; it has no reclaimable pods and is no
-    variant of another. The first fields are those of `Workload`, its metadata and its spec.
-    ``boost`` is the text of its annotation, ``reserved`` that it has
-    a reservation, which may lack its time. ``started_at`` is when its pods were ready, or else when
-    it was reserved. ``remarks`` is what counts in what its eviction costs.
-    ``counts`` are the pods of each podset; ``text`` is what it was read from, and ``newest`` the
-    newest time in it.
+    variant of another. Fields that `Workload` has, too, mean the same. ``reserved`` says that it
+    has a reservation, which may lack its time; ``started_at`` is when its pods were ready, or else
+    when it was reserved. ``counts`` are the pods of each podset; ``text`` is what it was read
+    from, and ``newest`` the newest time in it.
     """
 
     key: str
@@ -75,7 +73,11 @@ class Facts(NamedTuple):
     held: tuple[Held, ...]
     text: Text
     newest: datetime | None
-    parent_uid: str = ""
+
+    @property
+    def parent_uid(self) -> str:
+        """Nothing: it is no variant of another."""
+        return ""
 
 
 Place = tuple[str, str]
@@ -147,11 +149,10 @@ class Workloads(Sequence[Workload]):
 
     def __eq__(self, other: object) -> bool:
         """Say whether another sequence has equal workloads."""
-        if self is other:
-            return True
-        if not isinstance(other, Sequence) or len(self) != len(other):
-            return NotImplemented if not isinstance(other, Sequence) else False
-        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        pairs = zip(self, other, strict=False)
+        return self is other or (len(self) == len(other) and all(a == b for a, b in pairs))
 
     __hash__ = None  # type: ignore[assignment] # as a list: its parts are compared one by one
 

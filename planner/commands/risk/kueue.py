@@ -40,10 +40,10 @@ def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
 
 def running(state: State) -> Iterator[Running]:
     """Yield every workload that holds quota, in the order of the dump."""
-    for workload in state.workloads:
-        if workload.holds_quota:
-            key, priority = workload.key, effective_priority(workload, state.configuration)
-            yield Running(key, key, workload.admitted_by, priority)
+    for one in state.workloads.entries:
+        if one.holds_quota:
+            priority = effective_priority(one, state.configuration)
+            yield Running(one.key, one.key, one.admitted_by, priority)
 
 
 def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:

@@ -399,9 +399,7 @@ class KueueWorld:
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all who are there, or will come."""
         for workload in self.state.workloads.entries:
-            running = self._running.get(workload.key)
-            told = workload if isinstance(workload, workloads.Facts) else workload.spec
-            priority = told.priority or 0
+            running, priority = self._running.get(workload.key), workload.priority
             if running is not None:
                 one = running.admitted
                 name = self._snapshot.queue_name(one.queue)

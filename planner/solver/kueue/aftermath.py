@@ -35,11 +35,16 @@ from planner.reference.kueue.decision import decide
 from planner.solver.deadline import OutOfTime, never
 from planner.state import State, Workload
 from planner.state.base import Condition
-from planner.state.workload import Admission, Eviction, PodSetAssignment, SchedulingStats
+from planner.state.workload import (
+    PREEMPTED,
+    Admission,
+    Eviction,
+    PodSetAssignment,
+    SchedulingStats,
+)
 
 _HELD = ("QuotaReserved", "Admitted")
 _EVICTION = ("Evicted", "Preempted")
-_PREEMPTED = "Preempted"
 
 
 def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Admitted]) -> Snapshot:
@@ -74,7 +79,7 @@ def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
     Its evictions are counted in its schedulingStats, as pkg/workload/evict/evict.go does.
     """
     workload = _with(victim.workload, _eviction(reason, now), victim.workload.status.admission)
-    counts = Counter({_PREEMPTED: 1})
+    counts = Counter({PREEMPTED: 1})
     for one in workload.status.scheduling_stats.evictions:
         counts[one.reason] += one.count
     evictions = tuple(Eviction(reason=name, count=count) for name, count in counts.items())
@@ -85,7 +90,7 @@ def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
 
 def _eviction(reason: str, now: datetime) -> dict[str, Condition]:
     return {
-        "Evicted": _condition("Evicted", "True", _PREEMPTED, now),
+        "Evicted": _condition("Evicted", "True", PREEMPTED, now),
         "Preempted": _condition("Preempted", "True", reason, now),
     }
 
