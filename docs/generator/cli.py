@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 
-from planner.cli.exit_code import INTERRUPTED, MEANINGS, PIPE_CLOSED, epilog
-from planner.cli.main import COMMANDS, main
+from planner.cli.exit_code import INTERRUPTED, MEANINGS, PIPE_CLOSED, POINTER
+from planner.cli.main import COMMANDS, SECTIONS, main
 
 HEAD = """# Command line
 
@@ -26,14 +26,18 @@ option. How a command ends is in [exit codes](exit-codes.md).
 def page() -> str:
     """Return the page of all commands."""
     group = click.Context(main, info_name="planner")
-    rows = [f"| [`{name}`](#planner-{name}) | {line} |" for name, line in COMMANDS.items()]
+    rows = [
+        f"| {title} | [`{name}`](#planner-{name}) | {line} |"
+        for title, commands in SECTIONS.items()
+        for name, line in commands.items()
+    ]
     known = ((name, main.get_command(group, name)) for name in COMMANDS)
     described = (
         "\n\n".join(_command(command, click.Context(command, group, name)))
         for name, command in known
         if command
     )
-    table = "\n".join(["| command | what |", "|---|---|", *rows])
+    table = "\n".join(["| | command | what |", "|---|---|---|", *rows])
     return "\n\n".join([HEAD, table, *described]) + "\n"
 
 
@@ -61,7 +65,7 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     rows = [row for parameter in command.params if (row := _row(parameter, context))]
     if rows:
         yield "\n".join(["| option | what | environment |", "|---|---|---|", *rows])
-    notes = (command.epilog or "").removesuffix(epilog()).strip("\n")
+    notes = (command.epilog or "").removesuffix(POINTER).strip("\n")
     if notes:
         yield from _notes(notes)
 

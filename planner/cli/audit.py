@@ -42,7 +42,7 @@ CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointles
 EPILOG: Final = """\b
 Examples:
   planner audit cluster.json
-  planner audit dumps/ --format html -o audit.html
+  planner audit dumps/ -o audit.html
   planner audit instances/recorded/*.jsonl.gz --jobs 2 --results audit.jsonl
   planner audit instances/recorded/*.jsonl.gz --results audit.jsonl --resume
   planner audit cluster.json --fail-on redundant --fail-on rules

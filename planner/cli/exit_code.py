@@ -71,6 +71,10 @@ def worst(codes: Iterable[int]) -> int:
     return max(codes, key=FROM_BEST_TO_WORST.index, default=OPTIMAL)
 
 
+POINTER: Final = "`planner --help` lists the exit codes."
+"""What the help of each command says of them."""
+
+
 def epilog() -> str:
     """Return the list of codes for --help, marked so that click keeps its lines."""
     lines = [f"  {code:<3} {meaning}" for code, meaning in MEANINGS.items()]

@@ -31,7 +31,7 @@ Examples:
   planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
   planner explain instances/yunikorn/quickstart --victim etl/sessions-hourly-exec-9
   planner explain cluster.json --objective min-cost --costs costs.json
-  planner explain cluster.json --limit 50 --format json -o explanation.json
+  planner explain cluster.json --limit 50 -o explanation.json
   kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
 
 With --message the exit code says only whether the text was understood; otherwise it is that of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli.exit_code import epilog as codes
+from planner.cli.exit_code import POINTER
 from planner.cli.output import Target
 from planner.errors import InputError, SchemaError
 
@@ -99,7 +99,7 @@ class Given:
 def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], click.Command]:
     """Make a command of what it does with what was given, and of its options in their order.
 
-    ``epilog`` stands below the options in its help, and the exit codes below that.
+    ``epilog`` stands below the options in its help, and where the exit codes are below that.
     """
 
     def made(run: Callable[[Given], int]) -> click.Command:
@@ -110,7 +110,7 @@ def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], 
         decorated: Any = callback
         for option in reversed(options):
             decorated = option(decorated)
-        return click.command(epilog=epilog + codes())(decorated)
+        return click.command(epilog=epilog + POINTER)(decorated)
 
     return made
 

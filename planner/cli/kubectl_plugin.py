@@ -34,7 +34,7 @@ Examples:
   kubectl preemption-plan
   kubectl preemption-plan --pending team-a/train-llm --objective min-lost-work
   kubectl preemption-plan -n team-a --pending train-llm
-  kubectl preemption-plan --context production --all --format json -o plans.json
+  kubectl preemption-plan --context production --all -o plans.json
 
 {snapshot.RIGHTS}
 `planner solve --help` and `planner snapshot --help` say more.

@@ -15,7 +15,7 @@ EPILOG: Final = """\b
 Examples:
   planner laws
   planner laws --format plain | grep KQ-07
-  planner laws --format json -o laws.json
+  planner laws -o laws.json
 
 """
 

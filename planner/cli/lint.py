@@ -29,7 +29,7 @@ EPILOG: Final = """\b
 Examples:
   planner lint cluster.json
   planner lint cluster.json --fail-on warning
-  planner lint cluster.json --format json -o findings.json
+  planner lint cluster.json -o findings.json
   planner lint cluster.json --examples examples/
 
 \b

@@ -20,25 +20,34 @@ from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, 
 from planner.cli.output import say, write
 from planner.errors import InternalError, PlannerError
 
-COMMANDS: Final = {
-    "solve": "Plan whom to evict for a pending workload, and prove it.",
-    "check": "Check a plan and its proofs, without a solver.",
-    "snapshot": "Write what kubectl can read of a cluster into one dump.",
-    "boost": "Find the priority boosts that make Kueue carry out a plan.",
-    "whatif": "Show what an edit of the state, or a new workload, changes.",
-    "risk": "Count how often everything that runs would be a victim.",
-    "explain": "Say why a workload must go, why another need not, or why nothing.",
-    "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
-    "simulate": "Simulate what happens next; find loops and storms.",
-    "audit": "Judge the scheduler's own answers, on one state or thousands.",
-    "compare": "Compare algorithms, on one state or thousands.",
-    "generate": "Make up clusters: seeded, consistent, of any size.",
-    "import": "Make states of Kueue from a public trace.",
-    "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
-    "laws": "List the rules, the disruption terms and the objectives.",
-    "schema": "Print the JSON Schemas of input and output.",
+SECTIONS: Final = {
+    "Plan": {
+        "solve": "Plan whom to evict for a pending workload, and prove it.",
+        "explain": "Say why a workload must go, why another need not, or why nothing.",
+        "check": "Check a plan and its proofs, without a solver.",
+        "boost": "Find the priority boosts that make Kueue carry out a plan.",
+    },
+    "Know your cluster": {
+        "snapshot": "Write what kubectl can read of a cluster into one dump.",
+        "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
+        "whatif": "Show what an edit of the state, or a new workload, changes.",
+        "risk": "Count how often everything that runs would be a victim.",
+        "simulate": "Simulate what happens next; find loops and storms.",
+    },
+    "Research": {
+        "audit": "Judge the scheduler's own answers, on one state or thousands.",
+        "compare": "Compare algorithms, on one state or thousands.",
+        "generate": "Make up clusters: seeded, consistent, of any size.",
+        "import": "Make states of Kueue from a public trace.",
+        "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
+    },
+    "Reference": {
+        "laws": "List the rules, the disruption terms and the objectives.",
+        "schema": "Print the JSON Schemas of input and output.",
+    },
 }
-"""The commands with their line of help, in the order of ``planner --help``."""
+"""The commands with their line of help, as ``planner --help`` lists them."""
+COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
 PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"
@@ -55,7 +64,7 @@ EPILOG: Final = """\b
 Examples:
   planner snapshot -o cluster.json
   planner solve cluster.json --pending team-a/train-llm
-  planner solve cluster.json --all --format json -o plans.json
+  planner solve cluster.json --all -o plans.json
 
 Every option is an environment variable too: --time-limit is PLANNER_TIME_LIMIT or, for solve
 alone, PLANNER_SOLVE_TIME_LIMIT.
@@ -144,10 +153,12 @@ class PlannerGroup(PlannerCommand, click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
+        """List the commands without importing them, one column for all sections."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self._lazy.items()))
+        width = max(map(len, self._lazy))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{width}}", line) for name, line in commands.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Print help when nothing is asked for: as a usage error, whatever click's version."""

@@ -25,10 +25,41 @@ TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
 
 
+SUFFIXES: Final = {
+    ".csv": "csv",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".md": "markdown",
+}
+"""The formats that names of files ask for."""
+
+
 def format_option(formats: Sequence[str], more: str = "") -> Option:
-    """Return the option ``--format``; ``more`` is the rest of its help."""
-    said = "How to print the result; by default a table on a terminal and plain text elsewhere."
-    return click.option("--format", "style", type=click.Choice(formats), help=said + more)
+    """Return the option ``--format``; ``more`` is the rest of its help.
+
+    Without it the name of the file that the result goes to decides, if it says a format.
+    """
+
+    def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+        path: Path | None = ctx.params.get("output")  # read before: that option is eager
+        wanted = SUFFIXES.get(path.suffix.lower()) if path is not None else None
+        if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
+            return value
+        if wanted is not None and wanted not in formats:
+            raise click.UsageError(
+                f"-o {path}: there is no {wanted} of this; --format says which of "
+                f"{', '.join(formats)} goes into it"
+            )
+        return wanted or value  # which an environment variable may have said for all files
+
+    said = (
+        "How to print the result; by default what the name of the file says, such as plan.html, a "
+        "table on a terminal, and plain text elsewhere."
+    )
+    return click.option(
+        "--format", "style", type=click.Choice(formats), callback=chosen, help=said + more
+    )
 
 
 page_format_option = format_option(
@@ -187,13 +218,20 @@ def time_limit_option(covers: str) -> Option:
     )
 
 
-def file_option(name: str, covers: str, *names: str) -> Option:
-    """Return an option that takes the name of a file; ``covers`` is its help."""
-    return click.option(name, *names, metavar="FILE", type=click.Path(path_type=Path), help=covers)
+def file_option(name: str, covers: str, *names: str, first: bool = False) -> Option:
+    """Return an option that takes the name of a file; ``covers`` is its help.
+
+    It is read before the others where it comes ``first``.
+    """
+    kind = click.Path(path_type=Path)
+    return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
 
 
 output_option = file_option(
-    "--output", "Write the result to a file, whole or not at all, instead of standard output.", "-o"
+    "--output",
+    "Write the result to a file, whole or not at all, instead of standard output.",
+    "-o",
+    first=True,
 )
 
 

@@ -39,7 +39,7 @@ Examples:
   planner simulate cluster.json
   planner simulate cluster.json --decider optimum
   planner simulate cluster.json --script week.toml --until 604800 --plot week.svg
-  planner simulate cluster.json --timeline events.jsonl --format json -o simulation.json
+  planner simulate cluster.json --timeline events.jsonl -o simulation.json
   planner simulate cluster.json --storm 10 --fail-on loop --fail-on storm
 
 \b

@@ -45,10 +45,10 @@ Examples:
   planner solve cluster.json --flavors optimal
   planner solve cluster.json --stability
   planner solve cluster.json --stable
-  planner solve dump/ --all --format json -o plans.json
+  planner solve dump/ --all -o plans.json
   planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
-  planner solve cluster.json --format html -o plan.html
-  planner solve cluster.json --format json -o plan.json --certify --proof trees.jsonl
+  planner solve cluster.json -o plan.html
+  planner solve cluster.json -o plan.json --certify --proof trees.jsonl
   planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
   planner solve cluster.json --rules strict
   planner solve instances/yunikorn/quickstart --laws code

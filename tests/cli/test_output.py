@@ -121,3 +121,33 @@ def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
     result = call("solve", write(tmp_path, cluster()), "--pending", "ns/nobody", "-o", file)
     assert result.exit_code == 2
     assert file.read_text("utf-8") == "old"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("plan.json", "{"),
+        ("plan.html", "<!DOCTYPE html>"),
+        ("PLAN.HTM", "<!DOCTYPE html>"),
+        ("plan.md", "## `ns/pending`"),
+        ("plan.txt", "preemptor "),
+        ("plan", "preemptor "),
+    ],
+)
+def test_the_name_of_the_file_says_the_format(tmp_path: Path, name: str, begins: str) -> None:
+    file = tmp_path / name
+    call("solve", write(tmp_path, cluster()), "-o", file, env={"PLANNER_FORMAT": "plain"})
+    assert file.read_text("utf-8").startswith(begins)
+
+
+def test_the_option_goes_before_the_name(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    call("solve", write(tmp_path, cluster()), "-o", file, "--format", "plain")
+    assert file.read_text("utf-8").startswith("preemptor ")
+
+
+def test_a_format_that_there_is_not(tmp_path: Path) -> None:
+    result = call("solve", write(tmp_path, cluster()), "-o", tmp_path / "plan.csv")
+    assert result.exit_code == 2
+    assert "there is no csv of this; --format says which of table, plain, json" in result.stderr
+    assert not (tmp_path / "plan.csv").exists()
