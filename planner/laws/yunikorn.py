@@ -108,7 +108,7 @@ YK_FENCE: Final = Law(
     "victims are inside the fence, and not in a queue with preemption disabled",
     "Victims are below the first queue on the ask's way up that is the root, has the policy "
     "fence, or cannot take the ask within its effective maximum. A queue with the policy "
-    "disabled gives none.",
+    "disabled gives none, and neither does a parent itself.",
     "docs/semantics/yunikorn.md §4; design document, law 7; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findPreemptionFenceRoot",
     rule_sets=_GENERIC,

@@ -128,8 +128,8 @@ def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
     [
         ("plan.json", "{"),
         ("plan.html", "<!DOCTYPE html>"),
-        ("PLAN.HTM", "<!DOCTYPE html>"),
-        ("plan.md", "## `ns/pending`"),
+        ("plan.htm", "<!DOCTYPE html>"),
+        ("PLAN.MD", "## `ns/pending`"),
         ("plan.txt", "preemptor "),
         ("plan", "preemptor "),
     ],

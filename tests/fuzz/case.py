@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import click
 
 from planner.cli.main import COMMANDS, main
+from planner.cli.option import SUFFIXES
 from tests.fuzz import kubectl
 from tests.fuzz.scene import FOCI, WEIGHTS, Focus, Scene
 from tests.fuzz.seeds import Seed, Stock
@@ -85,9 +86,10 @@ class Case(NamedTuple):
 
     @property
     def style(self) -> str:
-        """The format that is asked for; the last one counts."""
+        """The format that is asked for, or that the name of the file says; the last one counts."""
         found = [w.removeprefix("--format=") for w in self.words if w.startswith("--format=")]
-        return found[-1] if found else "plain"
+        by_name = SUFFIXES.get(Path(self.output).suffix) if self.output else None
+        return found[-1] if found else by_name or "plain"
 
     @property
     def output(self) -> str | None:

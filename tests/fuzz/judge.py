@@ -30,6 +30,7 @@ SCHEMA_OF: Final = {
     "audit": ("audit",),
     "compare": ("comparison",),
     "simulate": ("simulation",),
+    "replay": ("replay", "live"),
 }
 """Of which schemas the JSON of a command must follow one; others have one of their own name."""
 

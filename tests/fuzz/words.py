@@ -348,7 +348,7 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--nodes": _nodes,
     "--shapes": _shapes,
     "--results": _journal,
-    "--output": _output("out", "out.json"),
+    "--output": _output("out", "out.json", "out.html", "out.csv"),
     "--timeline": _output("events.jsonl"),
     "--plot": _output("plot.svg", "plot.png"),
     "--table": _output("table.csv", "table.parquet"),

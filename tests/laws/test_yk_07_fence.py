@@ -96,6 +96,13 @@ def test_a_policy_of_the_victims_queue(policy: str, *, forbidden: bool) -> None:
     assert one_victim(low).forbids("YK-07", "a") == forbidden
 
 
+def test_a_parent_itself_gives_nothing() -> None:
+    """Where queues.yaml was divided after the dump, applications run in what is a parent now."""
+    court = one_victim(queue("low", queue("new")))
+    assert court.forbids("YK-07", "a")
+    assert not one_victim(queue("low")).forbids("YK-07", "a")
+
+
 @pytest.mark.parametrize(("own", "forbidden"), [("", True), ("default", False), ("fence", False)])
 def test_disabled_reaches_down_until_a_queue_says_otherwise(own: str, *, forbidden: bool) -> None:
     low = queue("low", preemption_policy=own) if own else queue("low")

@@ -206,7 +206,7 @@ def priority(case: YuniKornCase) -> Verdict:
 
 @CHECKS.of(YK_FENCE)
 def fence(case: YuniKornCase) -> Verdict:
-    """YK-07: victims are inside the fence of the ask, and not in a disabled queue.
+    """YK-07: victims are inside the fence of the ask, in leaves, and not in a disabled queue.
 
     Source: docs/semantics/yunikorn.md §4.
     """
@@ -220,6 +220,11 @@ def fence(case: YuniKornCase) -> Verdict:
         if victim.queue.properties.disabled:
             findings.append(
                 f"{victim.key} is in {say_queue(victim.queue)}, whose preemption.policy is disabled"
+            )
+        if not victim.queue.is_leaf:  # as where queues.yaml was divided after the dump
+            findings.append(
+                f"{victim.key} is in {say_queue(victim.queue)}, which is a parent: the core takes "
+                "victims from leaves"
             )
     return judge(YK_FENCE, findings, f"the fence is {say_queue(found.queue)}: {found.reason}")
 
