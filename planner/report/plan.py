@@ -77,6 +77,9 @@ RARELY_SHOWN: Final = frozenset(
 )
 """Terms that a screen leaves out unless the objective minimises them."""
 
+COUNTING: Final = frozenset({"D2", "count", "cost"})
+"""Terms that are the same number where nobody is being evicted, and no cost is given."""
+
 SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
 DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
@@ -320,26 +323,53 @@ def _disruption(plan: AnyPlan) -> Iterator[Block]:
     others = [row for row in rows if row not in usual]
     itself = scheduler_name(plan)
     if usual:
-        yield terms_table(LEVELS_FIRST, usual, itself)
+        yield from terms_tables(LEVELS_FIRST, usual, itself)
         if any(row.unit == WORK_UNIT for row in usual):
             yield Only("page", (Paragraph(WORK_NOTE, "dim"),))
     if others:
         yield Fold("Other measures", (terms_table("Measures no level minimises", others, itself),))
 
 
-def terms_table(caption: str, rows: Sequence[TermRow], beside: str) -> Table:
-    """Return terms with their values, and those of another plan, which ``beside`` says whose."""
+def terms_tables(caption: str, rows: Sequence[TermRow], beside: str) -> Iterator[Block]:
+    """Yield the table of terms for a page, and the shorter one for a screen.
+
+    The shorter one has amounts in the unit that people think in alone, and no count that says what
+    one above it says.
+    """
+    shown: list[TermRow] = []
+    for row in rows:
+        counted = {(one.value, one.greedy) for one in shown if one.id in COUNTING}
+        if row.id not in COUNTING or (row.value, row.greedy) not in counted:
+            shown.append(row)
+    yield Only("screen", (terms_table(caption, shown, beside, exact=False),))
+    yield Only("page", (terms_table(caption, rows, beside),))
+
+
+def terms_table(caption: str, rows: Sequence[TermRow], beside: str, *, exact: bool = True) -> Table:
+    """Return terms with their values, and those of another plan, which ``beside`` says whose.
+
+    Unless the table is to be ``exact``, amounts are in units that people think in.
+    """
+
+    def amount(row: TermRow, value: int | None) -> Cell:
+        found = amount_of(row.unit, value)
+        return found if exact or not found.under else Cell(found.under)
+
+    def unit(row: TermRow) -> Cell:
+        found = unit_of(row.unit)
+        return found if exact or not found.under else Cell(found.under)
+
     columns: list[Column[TermRow]] = [
         Column("Level", lambda row: str(row.level or ""), number=True),
         Column("Term", lambda row: row.id),
         Column("Disruption", lambda row: row.title, folds=True),
-        Column("This plan", lambda row: amount_of(row.unit, row.value), number=True),
+        Column("This plan", lambda row: amount(row, row.value), number=True),
     ]
     if any(row.greedy is not None for row in rows):
-        columns.append(Column(beside, lambda row: amount_of(row.unit, row.greedy), number=True))
+        columns.append(Column(beside, lambda row: amount(row, row.greedy), number=True))
     if any(row.bound is not None for row in rows):
-        columns.append(Column("Bound", lambda row: amount_of(row.unit, row.bound), number=True))
-    columns.append(Column("Unit", lambda row: unit_of(row.unit)))
+        columns.append(Column("Bound", lambda row: amount(row, row.bound), number=True))
+    columns.append(Column("Unit", unit))
     return table(caption, columns, rows)
 
 

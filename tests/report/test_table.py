@@ -43,7 +43,6 @@ def test_every_fact_is_there_at_every_width(width: int) -> None:
         "Kueue itself would evict 3 workloads (without borrowing), this plan 2:",
         "spared team-b/sweep-12, team-b/sweep-13",
         "only in this plan team-a/notebook-3",
-        "114,930",
         "31.93",
         "value = bound on 7 of 7 levels",
         "laws 8/8 hold",
@@ -52,6 +51,17 @@ def test_every_fact_is_there_at_every_width(width: int) -> None:
         "5 nvidia.com/gpu in flavor h200 are needed",
     ):
         assert fact in screen
+    # Amounts stand in the unit that people think in, and no count stands twice.
+    assert "accelerator-seconds" not in screen
+    assert "1/32000" not in screen
+    assert "already being evicted included" not in screen
+
+
+def test_a_count_that_differs_is_shown() -> None:
+    plan = make_plan()
+    more = plan.model_copy(update={"terms": {**plan.terms, "cost": 17}})
+    assert "cost given by the user" in words(table.render(more, width=108))
+    assert "cost given by the user" not in words(table.render(plan, width=108))
 
 
 @pytest.mark.parametrize("width", [80, 108, 160])

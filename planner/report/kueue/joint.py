@@ -37,7 +37,7 @@ from planner.report.plan import (
     SPARED,
     closed_levels,
     term_lines,
-    terms_table,
+    terms_tables,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import age, hours, moment, plural, short
@@ -69,7 +69,7 @@ def document(answer: JointPlan) -> Document:
         Section("Who is admitted", (_pending_table(answer),)),
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
-        Section("Disruption", (terms_table(LEVELS_FIRST, rows, "One by one"),)),
+        Section("Disruption", tuple(terms_tables(LEVELS_FIRST, rows, "One by one"))),
         Section("Certificate", (Facts(tuple(_certificate(answer))),)),
     )
     return Document(JOINT, tuple(_head(answer)), sections)
