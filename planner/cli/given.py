@@ -45,6 +45,11 @@ class Given:
         return {parameter: getattr(self, option or parameter) for parameter, _, option in pairs}
 
     @property
+    def names_state(self) -> bool:
+        """Whether STATE can be read once more by its name."""
+        return str(self._values.get("state", "-")) != "-"
+
+    @property
     def limit_of_bytes(self) -> int:
         """How much of a state is read at most."""
         from planner.reader import MAX_BYTES as MOST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -174,11 +175,13 @@ def solve(given: Given) -> int:
     if not given.each:
         answer = answer_for(next(iter(given.pending), None))
         show(given, [answer], alone=True)
+        _point_on(given, [answer])
         return exit_code(answer)
     keys = api.pending_workloads(state)
     answers, codes = _answer_each(keys, answer_for)
     show(given, answers, alone=False)
     _summarise(keys, answers)
+    _point_on(given, answers)
     return worst(codes)
 
 
@@ -315,6 +318,16 @@ def _summarise(keys: Sequence[str], answers: Sequence[AnyPlan | Front]) -> None:
     if failed:
         parts.append(f"{failed} failed")
     write(f"{len(keys)} pending: {', '.join(parts) or 'nothing to plan for'}\n")
+
+
+def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
+    """Say how to ask why there is no plan, with the words to paste."""
+    from planner.cli.output import say
+
+    nobody = [one for one in answers if one.status == "infeasible"]
+    if nobody and given.names_state:
+        words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]
+        say("note", f"{shlex.join(words)} says what is in the way")
 
 
 def _printed_front(front: Front) -> Front:

@@ -6,6 +6,7 @@ What only the plans of one scheduler have it says itself, in `Particulars` and i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol
@@ -16,6 +17,7 @@ from planner.plan import AnyPlan, Certificate, Record, Verdict
 from planner.report.covered import answer_in_words, assumed, effects, uncovered_lines
 from planner.report.document import (
     NONE,
+    NOTHING,
     Block,
     Cell,
     Column,
@@ -148,8 +150,45 @@ def render(
     whole = plans[0] if alone else Plans(plans=tuple(plans))
     look: dict[str, Any] = {"width": width, "color": color, "noun": PREEMPTION.lower()}
     return rendered(
-        plans, style, lambda plan: LINES.of(plan).lines(plan), document, whole=whole, **look
+        plans,
+        style,
+        lambda plan: LINES.of(plan).lines(plan),
+        document,
+        whole=whole,
+        overview=overview,
+        **look,
     )
+
+
+def overview(plans: Sequence[AnyPlan]) -> Document:
+    """Return several plans, a line each: the answer, whom it takes and what these lose."""
+    itself, *others = {scheduler_name(plan) for plan in plans}
+    itself = "Scheduler" if others else itself
+
+    def lost(plan: AnyPlan | None) -> str:
+        return hours(sum(plan.terms.get(term, 0) for term in LOST)) if plan else NOTHING
+
+    def answer(plan: AnyPlan) -> Cell:
+        badge, tone = answer_in_words(plan.status, plan.claim, ANSWERS)
+        return Cell(badge, tone=tone)
+
+    columns: list[Column[AnyPlan]] = [
+        Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
+        Column("Answer", answer, folds=True),
+        Column("Victims", lambda plan: _number(plan if has_plan(plan) else None), number=True),
+        Column(itself, lambda plan: _number(plan.greedy), number=True),
+        Column("Lost acc-h", lambda plan: lost(plan if has_plan(plan) else None), number=True),
+        Column(f"{itself} acc-h", lambda plan: lost(plan.greedy), number=True),
+    ]
+    counts = Counter(answer_in_words(one.status, one.claim, ANSWERS)[0] for one in plans)
+    said = ", ".join(f"{count:,} {badge.lower()}" for badge, count in counts.items())
+    head = Fact("Overview", Cell(f"{len(plans):,} pending: {said}"), "title")
+    rows = table("Each plan starts from the same state", columns, plans)
+    return Document("Overview", (head,), (Section("", (rows,)),))
+
+
+def _number(plan: AnyPlan | None) -> str:
+    return f"{len(plan.victims):,}" if plan else NOTHING
 
 
 def document(plan: AnyPlan) -> Document:

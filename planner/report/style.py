@@ -138,10 +138,12 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
     width: int | None,
     color: bool,
     noun: str = "",
+    overview: Callable[[Sequence[Answer]], Document] | None = None,
 ) -> str:
     """Return answers in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``.
 
     ``whole`` is the record of them all, for JSON; ``noun`` is what a page calls one of several.
+    Several end with their ``overview``, which a page in a browser has as its contents.
     """
     if style == "json":
         return dump(whole)
@@ -152,6 +154,8 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
         from planner.report.html.page import page  # noqa: PLC0415 - loads a template engine
 
         return page(documents, noun)
+    if overview is not None and len(answers) > 1:
+        documents.append(overview(answers))
     if style == "markdown":
         return RULE.join(map(markdown, documents))
     return text_of(documents, width=width, color=color)

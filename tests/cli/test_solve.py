@@ -1,6 +1,7 @@
 """``planner solve`` on a small cluster: every option, every format, every exit code."""
 
 import json
+import shlex
 import re
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,34 @@ def test_infeasible_is_an_answer(tmp_path: Path) -> None:
     result = call("solve", write(tmp_path, cluster(asks=9)), "--format", "json")
     assert result.exit_code == 3
     assert json.loads(result.stdout)["status"] == "infeasible"
+
+
+def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None:
+    state = write(tmp_path, cluster(asks=9), "the cluster.json")
+    said = f"note: planner explain '{state}' --pending ns/pending says what is in the way\n"
+    assert said in call("solve", state).stderr
+    words = shlex.split(said.removeprefix("note: planner ").partition(" says")[0])
+    assert call(*words).exit_code == 3
+    # What came from standard input cannot be asked again, and a plan needs no way on.
+    assert "explain" not in call("solve", "-", stdin=json.dumps(cluster(asks=9))).stderr
+    assert "explain" not in call("solve", write(tmp_path, cluster())).stderr
+
+
+def test_all_ends_with_an_overview(crowd: Path) -> None:
+    screen = call("solve", crowd, "--all", "--format", "table").stdout
+    _, _, last = screen.rpartition("\n\n Overview  ")
+    assert last.startswith("3 pending: 2 proved optimal, 1 proved infeasible\n")
+    rows = [line.split() for line in last.splitlines() if line.startswith(" ns/")]
+    assert [(row[0], *row[1:-4]) for row in rows] == [
+        ("ns/pending", "Proved", "optimal"),
+        ("ns/second", "Proved", "optimal"),
+        ("ns/huge", "Proved", "infeasible"),
+    ]
+    plans = [solved(crowd, "--pending", row[0]) for row in rows]
+    ours = [str(len(one["victims"])) if one["status"] == "optimal" else "-" for one in plans]
+    theirs = [str(len(one["greedy"]["victims"])) for one in plans]
+    assert [row[-4:-2] for row in rows] == list(map(list, zip(ours, theirs, strict=True)))
+    assert "Overview" not in call("solve", crowd, "--pending", "ns/second").stdout
 
 
 def test_nothing_to_evict(tmp_path: Path) -> None:

@@ -155,6 +155,6 @@ def test_long_lists_are_cut_and_say_so() -> None:
 def test_several_plans_stand_apart() -> None:
     text = markdown.render_all([make_plan(), make_infeasible(), make_yunikorn()])
     read = read_back(text)
-    assert len(read.all("h2")) == 3
-    assert len(read.all("hr")) == 2
+    assert len(read.all("h2")) == 4  # the last is the overview of the three
+    assert len(read.all("hr")) == 3
     assert rows(read, "none") == []

@@ -249,7 +249,9 @@ def test_a_greedy_plan_by_itself() -> None:
 
 def test_several_plans_have_a_line_between_them() -> None:
     screen = table.render_all([make_plan(), make_infeasible()], width=80)
-    assert screen.count("Preemptor") == 2
+    plans, _, overview = screen.partition(" Overview ")
+    assert plans.count("Preemptor") == 2
+    assert "2 pending: 1 proved optimal, 1 proved infeasible" in overview
     assert "─" * 80 in screen.split("\n")
 
 
