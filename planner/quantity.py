@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from typing import Final
 
@@ -42,6 +43,8 @@ _MOST_DIGITS: Final = 18
 _MOST_BINARY_DIGITS: Final = 14
 _FINEST: Final = -9
 _LARGEST_EXPONENT: Final = 99
+_BRIEF_DIGITS: Final = 4
+_BRIEFLY: Final = Context(prec=_BRIEF_DIGITS, rounding=ROUND_HALF_UP)
 
 SUFFIXES: Final = "a number with an optional suffix n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
 
@@ -184,8 +187,32 @@ def format_units(units: int, resource: str) -> str:
         return "unlimited"
     if resource == "cpu":
         return str(units // 1000) if units % 1000 == 0 else f"{units}m"
-    if resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-"):
+    if _is_bytes(resource):
         for suffix, shift in reversed(_BINARY_SHIFT.items()):
             if units and units % (1 << shift) == 0:
                 return f"{units >> shift}{suffix}"
     return str(units)
+
+
+def format_briefly(units: int, resource: str) -> str:
+    """Write an amount of the scheduler's unit as a person says it: to four digits, if it is long.
+
+    Up to 99,999 whole units, and up to four digits with a suffix, it is exact: ``2500m``, ``40Gi``;
+    beyond that ``56.08k`` cores and ``303.5Gi``, where `format_units` has ``310804054Ki``.
+    """
+    exact = format_units(units, resource)
+    digits = sum(map(str.isdigit, exact))
+    if units == UNLIMITED or digits <= (_BRIEF_DIGITS + exact[-1].isdigit()):
+        return exact
+    value = Decimal(units) / 1000 if is_milli(resource) else Decimal(units)
+    if _is_bytes(resource):
+        steps = {suffix: 1 << shift for suffix, shift in _BINARY_SHIFT.items()}
+    else:
+        steps = {suffix: 10**exponent for suffix, exponent in _DECIMAL_EXPONENT.items() if exponent}
+    steps = {suffix: step for suffix, step in steps.items() if 1 < step <= abs(value)}
+    suffix, step = max(steps.items(), key=lambda one: one[1], default=("", 1))
+    return f"{_BRIEFLY.create_decimal(value / step).normalize():f}{suffix}"
+
+
+def _is_bytes(resource: str) -> bool:
+    return resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")

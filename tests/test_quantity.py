@@ -13,6 +13,7 @@ from planner.quantity import (
     NANO,
     UNLIMITED,
     QuantityError,
+    format_briefly,
     format_units,
     is_milli,
     parse_quantity,
@@ -246,3 +247,27 @@ def test_what_is_written_reads_back_as_the_same_amount(units: int, resource: str
 )
 def test_amounts_are_written_as_a_person_would(units: int, resource: str, text: str) -> None:
     assert format_units(units, resource) == text
+
+
+@pytest.mark.parametrize(
+    ("units", "resource", "text"),
+    [
+        (0, "cpu", "0"),
+        (2500, "cpu", "2500m"),
+        (12345, "cpu", "12.35"),
+        (-2500, "cpu", "-2500m"),
+        (1_100_000, "cpu", "1100"),
+        (56_083_500, "cpu", "56.08k"),
+        (40 << 30, "memory", "40Gi"),
+        (11584 << 30, "memory", "11.31Ti"),
+        (310_804_054 << 10, "memory", "296.4Gi"),
+        (-(310_804_054 << 10), "memory", "-296.4Gi"),
+        ((1 << 30) + 1, "memory", "1Gi"),
+        (1023, "memory", "1023"),
+        (99_999, "pods", "99999"),
+        (1_234_567, "pods", "1.235M"),
+        (UNLIMITED, "memory", "unlimited"),
+    ],
+)
+def test_an_amount_as_a_person_says_it(units: int, resource: str, text: str) -> None:
+    assert format_briefly(units, resource) == text

@@ -1,8 +1,8 @@
 """``planner solve`` on a small cluster: every option, every format, every exit code."""
 
 import json
-import shlex
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 

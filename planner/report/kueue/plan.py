@@ -18,7 +18,7 @@ from planner.plan import (
     QuotaUse,
     Victim,
 )
-from planner.quantity import UNLIMITED, format_units
+from planner.quantity import UNLIMITED, format_briefly, format_units
 from planner.report.document import (
     MAX_NAMES,
     NONE,
@@ -94,9 +94,9 @@ def _request(plan: Plan) -> Iterator[Block]:
         columns: list[Column[Demand]] = [
             Column("Resource", lambda item: name(item.resource), folds=True),
             Column("Flavor", lambda item: name(item.flavor), folds=True),
-            Column("Asked", lambda item: item.quantity, number=True),
+            Column("Asked", lambda one: format_briefly(one.requested, one.resource), number=True),
             Column(
-                "Available", lambda item: format_units(item.available, item.resource), number=True
+                "Available", lambda one: format_briefly(one.available, one.resource), number=True
             ),
             Column("Short", _shortfall, number=True),
             Column("Mode", lambda item: "Preempt" if item.contested else "Fit"),
@@ -110,7 +110,7 @@ def _request(plan: Plan) -> Iterator[Block]:
 def _shortfall(item: Demand) -> Cell:
     if not item.shortfall:
         return NONE
-    return Cell(format_units(item.shortfall, item.resource), tone="bad")
+    return Cell(format_briefly(item.shortfall, item.resource), tone="bad")
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
             return sum(one.units for one in victim.usage if (one.flavor, one.resource) == place)
 
         def show(units: int, resource: str = item.resource) -> str:
-            return format_units(units, resource)
+            return format_briefly(units, resource)
 
         title = f"{item.resource.rpartition('/')[2]}\n{item.flavor}"
         only = None if matters else "page"
@@ -320,7 +320,7 @@ def _chart(plan: Plan, item: Demand) -> Gauges:
         mark="quota",
         limit="borrowing limit",
         over="borrowed",
-        show=lambda units: format_units(units, item.resource),
+        show=lambda units: format_briefly(units, item.resource),
     )
 
 
