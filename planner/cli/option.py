@@ -307,15 +307,15 @@ pending_of_kueue_option = click.option(
 pending_option = click.option(
     "--pending",
     metavar="NAME",
-    help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
-    "allocation key or pod.",
+    help="The pending workload to plan for, as NAMESPACE/NAME, or its job; an ask of YuniKorn by "
+    "its allocation key or pod.",
 )
 several_pending_option = click.option(
     "--pending",
     metavar="NAME",
     multiple=True,
-    help="The pending workload to plan for, as NAMESPACE/NAME; an ask of YuniKorn by its "
-    "allocation key or pod. With --joint it may be repeated.",
+    help="The pending workload to plan for, as NAMESPACE/NAME, or its job; an ask of YuniKorn by "
+    "its allocation key or pod. With --joint it may be repeated.",
 )
 queue_option = click.option(
     "--queue",

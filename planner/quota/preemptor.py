@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.errors import InputError, LookupFailed
@@ -32,6 +34,33 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
         )
         raise InputError(state.source, f"workload {key} is not pending: it {reason}")
     return as_preemptor(state, snapshot, workload)
+
+
+def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
+    """Return the key of the pending workload that a person means, or the name as it is.
+
+    That is the workload itself, or else the only one that waits with this name, without its
+    namespace, or for the job of this name: Kueue calls the workload of a job KIND-JOB-HASH
+    (pkg/controller/jobframework/workload_names.go).
+
+    Raises
+    ------
+    LookupFailed
+        If several may be meant.
+    """
+    if state.workloads.find(name) is not None:
+        return name
+    namespace, _, own = name.rpartition("/")
+    of_job = re.compile(rf"[a-z0-9]+-{re.escape(own)}-[0-9a-f]{{5}}")
+    places = [(key, *key.split("/", 1)) for key in waiting]
+    there = [(key, called) for key, place, called in places if namespace in {"", place}]
+    found = [key for key, called in there if called == own] or [
+        key for key, called in there if of_job.fullmatch(called)
+    ]
+    if len(found) > 1:
+        some = ", ".join(found[:10])
+        raise LookupFailed(state.source, f"{name} may be any of {len(found)}", f"one of {some}")
+    return found[0] if found else name
 
 
 def find_workload(state: State, key: str) -> Workload:

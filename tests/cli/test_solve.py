@@ -147,6 +147,41 @@ def test_one_of_several(crowd: Path) -> None:
     assert "there is no workload ns/nobody" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("ns/job-train-0a1b2", "ns/job-train-0a1b2"),
+        ("job-train-0a1b2", "ns/job-train-0a1b2"),
+        ("ns/train", "ns/job-train-0a1b2"),
+        ("train", "ns/job-train-0a1b2"),
+        ("ns/eval-train", "ns/pytorchjob-eval-train-99999"),
+        ("pending", "ns/pending"),  # a name goes before a job's
+    ],
+)
+def test_a_workload_is_found_by_its_job(tmp_path: Path, name: str, found: str) -> None:
+    names = ("job-train-0a1b2", "pytorchjob-eval-train-99999", "job-pending-12345")
+    state = write(tmp_path, cluster(*(another_pending(one) for one in names)))
+    assert solved(state, "--pending", name)["preemptor"] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ns/twice", "ns/twice may be any of 2"),
+        ("twice", "one of ns/job-twice-12345, ns/rayjob-twice-0a1b2"),
+        ("other/pending", "there is no workload other/pending"),
+        ("ns/train-0a1b", "there is no workload ns/train-0a1b"),
+        ("ns/.*", "there is no workload ns/.*"),
+    ],
+)
+def test_a_job_that_is_not_found(tmp_path: Path, name: str, said: str) -> None:
+    names = ("job-twice-12345", "rayjob-twice-0a1b2", "job-train-0a1b2")
+    state = write(tmp_path, cluster(*(another_pending(one) for one in names)))
+    result = call("solve", state, "--pending", name)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
 def test_all_goes_on_after_an_error(crowd: Path) -> None:
     result = call("solve", crowd, "--all", "--format", "json")
     value = json.loads(result.stdout)

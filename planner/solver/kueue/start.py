@@ -10,7 +10,7 @@ from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
 from planner.plan import Plan
-from planner.quota.preemptor import find_preemptor
+from planner.quota.preemptor import find_preemptor, key_of
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
@@ -140,7 +140,9 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
     waiting = list(dict.fromkeys(pending(state)))
-    wanted = given.pending or only_pending(state, waiting)
+    wanted = (
+        key_of(state, given.pending, waiting) if given.pending else only_pending(state, waiting)
+    )
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
