@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from types import NoneType
@@ -31,6 +31,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from planner.state.base import Amount, Quantity, Time
+from planner.state.kueue_topology import AssignmentSlice, lacks_values
 from planner.state.workload import WorkloadSpec
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
@@ -67,6 +68,10 @@ _MORE: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     },
 }
 """Fields that a validator of a model takes, so that no field of its own shows them."""
+_AFTER: Final[Mapping[type[BaseModel], Callable[[Any], bool]]] = {AssignmentSlice: lacks_values}
+"""What a validator of a model refuses although every field by itself is right."""
+_KNOWN: Final = frozenset({"_null_means_absent"})
+"""Validators of models that the types of fields stand for."""
 _HARMLESS: Final = frozenset({"planner.state.base", "planner.state.sharing"})
 """Where validators stand that only leave out, or share, what the type refuses or takes."""
 
@@ -78,8 +83,11 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     Raises
     ------
     TypeError
-        If the model has a field of which nothing here says how to check it.
+        If the model has a field, or a validator, of which nothing here says how to check it.
     """
+    validators = model.__pydantic_decorators__.model_validators.keys() - _KNOWN
+    if validators and model not in {*_MORE, *_AFTER}:
+        raise TypeError(model)
     fields: list[tuple[str, Any, Any]] = []
     names: dict[str, str] = {}
     for name, info in model.model_fields.items():
@@ -95,7 +103,19 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
             fields.append((trap, _TRAP, ""))
             names[trap] = other
     fields += [(name, kind, "") for name, kind in _MORE.get(model, {}).items()]
-    return msgspec.defstruct(f"{model.__name__}Text", fields, rename=names, gc=False)
+    after = {"__post_init__": _refusing(_AFTER[model])} if model in _AFTER else {}
+    name = f"{model.__name__}Text"
+    return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
+
+
+def _refusing(wrong: Callable[[Any], bool]) -> Callable[[Any], None]:
+    """Return a method that refuses what is wrong, which the parser calls on each object."""
+
+    def check(self: Any) -> None:  # noqa: ANN401 - a generated type
+        if wrong(self):
+            raise ValueError
+
+    return check
 
 
 def _written(name: str, info: FieldInfo) -> list[str]:

@@ -10,21 +10,24 @@ import pickle
 import random
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import BaseModel, model_validator
 
 import planner
 from planner.errors import InputError
 from planner.quota.snapshot import Admitted, build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
+from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import Changes, State, Workloads
 from planner.state.workloads import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
+from tests.conftest import ROOT
 from tests.fuzz import octets, structure
 from tests.recorded import path_of
 
@@ -111,8 +114,9 @@ def facts_in(state: State | None) -> int:
 def recorded() -> list[list[Any]]:
     """Return the objects of a few instances of each recorded file."""
     found = []
-    for name in FILES:
-        path = path_of(name)
+    here = ROOT / "instances" / "recorded"
+    more = [*sorted((here / "topology").glob("*.gz")), *sorted((here / "features").glob("*.gz"))]
+    for path in [*map(path_of, FILES), *more]:
         if path is not None:
             with gzip.open(path, "rt", encoding="utf-8") as lines:
                 some = [json.loads(line) for _, line in zip(range(12), lines, strict=False)]
@@ -209,6 +213,41 @@ HOSTILE = (
 @pytest.mark.parametrize("data", HOSTILE)
 def test_hostile_texts_are_told_of_alike(data: bytes) -> None:
     agree(data)
+
+
+@pytest.mark.parametrize(
+    ("part", "right"),
+    [
+        ({"domainCount": 2, "podCounts": {"universal": 1}}, True),
+        ({"domainCount": 2, "podCounts": {"individual": [1, 1]}}, True),
+        ({"domainCount": 2, "podCounts": {"individual": [1]}}, False),
+        ({"domainCount": 1, "podCounts": {"individual": []}}, False),
+        ({"domainCount": 2, "valuesPerLevel": [{"individual": {"roots": ["a", "b"]}}]}, True),
+        ({"domainCount": 2, "valuesPerLevel": [{"individual": {"roots": ["a"]}}]}, False),
+        ({"domainCount": 2, "valuesPerLevel": [{"individual": {}}]}, False),
+        ({"domainCount": 2, "valuesPerLevel": [{"universal": "a", "individual": {}}]}, True),
+        ({"domainCount": 2, "valuesPerLevel": None, "podCounts": None}, True),
+    ],
+)
+def test_what_only_the_whole_shows_is_told_of_alike(part: Any, *, right: bool) -> None:
+    (workload,) = running("r", "a", 2)
+    (assigned,) = workload["status"]["admission"]["podSetAssignments"]
+    assigned["topologyAssignment"] = {"levels": ["rack"], "slices": [part]}
+    state = agree(listed(queue("a", 2), workload))
+    assert (state is not None) == right
+    assert not right or facts_in(state) == 1
+
+
+def test_a_validator_that_nobody_told_of_is_found() -> None:
+    class Half(BaseModel):
+        whole: int = 2
+
+        @model_validator(mode="after")
+        def _is_even(self) -> Self:
+            return self
+
+    with pytest.raises(TypeError):
+        struct_of(Half)
 
 
 def test_one_that_stands_twice_is_told_of_alike() -> None:
