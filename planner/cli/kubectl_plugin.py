@@ -7,6 +7,9 @@ kubectl with plugins, "Names with dashes and underscores").
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -16,6 +19,7 @@ from planner.cli.exit_code import epilog
 from planner.cli.given import Given
 from planner.cli.main import PlannerCommand
 from planner.cli.main import main as planner
+from planner.kubectl.resource import KUEUE
 
 if TYPE_CHECKING:
     from planner.state import AnyState
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
 PROGRAM: Final = "kubectl preemption-plan"
 SOURCE: Final = "snapshot"
 """What the state is called in messages."""
+
+AS_KUBECTL: Final = ("json", "yaml", "name", "wide")
+WIDE: Final = 240
+"""Columns of a table that is to have all there is room for, and more."""
 
 HELP: Final = """Plan whom Kueue must evict so that a pending workload can start.
 
@@ -34,7 +42,8 @@ Examples:
   kubectl preemption-plan
   kubectl preemption-plan --pending team-a/train-llm --objective min-lost-work
   kubectl preemption-plan -n team-a --pending train-llm
-  kubectl preemption-plan --context production --all -o plans.json
+  kubectl preemption-plan --context production -A -o yaml
+  kubectl preemption-plan --all -o plans.json
 
 {snapshot.RIGHTS}
 `planner solve --help` and `planner snapshot --help` say more.
@@ -56,6 +65,38 @@ class FromCluster(Given):
         said = {"now": self.now, "release": self.release}
         return read_objects(dump.value(), where=SOURCE, digest=digest, **{**said, **how})
 
+    def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
+        """Write an answer as kubectl would, or as planner does."""
+        target, kind = self.target, self.as_kubectl
+        if kind is None or kind == "json":
+            super().show(render, *answer, **more)
+        elif kind == "wide":
+            target.emit(render(*answer, "table", width=WIDE, color=target.color, **more))
+        else:
+            value = json.loads(render(*answer, "json", width=WIDE, color=False, **more))
+            target.emit(_names(value) if kind == "name" else _yaml(value))
+
+
+def _yaml(value: object) -> str:
+    import yaml
+
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+
+
+def _names(value: dict[str, Any]) -> str:
+    """Return the victims of plans as kubectl names them, each once.
+
+    Raises
+    ------
+    click.UsageError
+        If the answer is no plan, but a front of them.
+    """
+    plans = value.get("plans", [value])
+    if not all("victims" in plan for plan in plans):
+        raise click.UsageError("-o name lists victims of plans: there are none of a front")
+    keys = dict.fromkeys(one["workload"] for plan in plans for one in plan["victims"])
+    return "".join(f"workload.{KUEUE}/{key.partition('/')[2]}\n" for key in keys)
+
 
 def build() -> click.Command:
     """Make the command out of the options of the other two."""
@@ -63,10 +104,31 @@ def build() -> click.Command:
     of_snapshot = _options(context, "snapshot")
     of_solve = _options(context, "solve")
     debug = next(option for option in planner.params if option.name == "debug")
-    both = {**of_snapshot, **of_solve}
+    everywhere = click.Option(
+        ["-A", "--all-namespaces"], is_flag=True, help="Plan for what is pending in all of them."
+    )
+    output = click.Option(
+        ["-o", "--output"],
+        metavar="FORMAT|FILE",
+        is_eager=True,
+        type=click.Path(path_type=Path),
+        help=f"{', '.join(AS_KUBECTL)}, as kubectl has them (name: of the victims), or a file that "
+        "the result goes to, whole or not at all.",
+    )
+    both = {**of_snapshot, **of_solve, "output": output, "all_namespaces": everywhere}
 
     def run(**options: Any) -> int:  # noqa: ANN401
         namespace = options["namespace"]
+        if options.pop("all_namespaces"):
+            if namespace:
+                raise click.UsageError("-A goes not with -n")
+            options["each"] = True
+        options["as_kubectl"] = None
+        if str(options["output"]) in AS_KUBECTL:
+            if options["style"] is not None:
+                raise click.UsageError(f"--format goes not with -o {options['output']}")
+            options["as_kubectl"], options["output"] = str(options["output"]), None
+            options["style"] = "json" if options["as_kubectl"] == "json" else None
         if namespace:
             keys = options["pending"]
             named = (key if "/" in key else f"{namespace}/{key}" for key in keys)

@@ -33,9 +33,10 @@ Examples:
   planner snapshot --context production | planner solve - --pending team-a/train-llm
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
 
-kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, one
-kind of objects after the other, and Secrets are never asked for. Of all objects only the fields
-that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
+kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, for the
+workloads first and then for several kinds at once, and Secrets are never asked for. Of all objects
+only the fields that the planner reads are kept: no env, command or args of containers, no volumes,
+no copies.
 
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.
@@ -48,6 +49,10 @@ Exit code 0 means that the dump is written; nothing is written otherwise.
         "--context", metavar="NAME", help="The context of kubectl; by default its current."
     ),
     click.option("--kubeconfig", metavar="FILE", help="The configuration file of kubectl."),
+    click.option("--as", "impersonated", metavar="NAME", help="Whom kubectl is to ask as."),
+    click.option(
+        "--request-timeout", metavar="TIME", help="For one request of kubectl, such as 30s."
+    ),
     click.option(
         "-n",
         "--namespace",
@@ -100,7 +105,8 @@ def take(given: Given) -> Dump:
     from planner.kubectl.call import Kubectl
     from planner.kubectl.dump import take_dump
 
-    how = given.of("context kubeconfig timeout_s=timeout max_bytes=limit_of_bytes")
+    how = given.of("context kubeconfig request_timeout timeout_s=timeout max_bytes=limit_of_bytes")
+    how["as"] = given.impersonated
     with Progress() as progress:
         what = given.of("namespace configuration without")
         dump = take_dump(Kubectl(**how), **what, on_call=progress.update)

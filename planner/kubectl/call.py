@@ -9,7 +9,9 @@ import shutil
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
@@ -38,10 +40,13 @@ class Answer(NamedTuple):
 class Kubectl:
     """kubectl, found on PATH, with the cluster it asks and what all its calls may take together.
 
+    Calls may be made from several threads at once.
+
     Parameters
     ----------
-    context, kubeconfig
-        Handed on as ``--context`` and ``--kubeconfig``; without them kubectl decides.
+    **options
+        Handed on as options of kubectl, such as ``context`` and ``request_timeout``; without
+        them, or where they are ``None``, kubectl decides.
     timeout_s
         Seconds for all calls together, from now on; None for no limit.
     max_bytes
@@ -56,12 +61,12 @@ class Kubectl:
     def __init__(
         self,
         *,
-        context: str | None = None,
-        kubeconfig: str | None = None,
         timeout_s: float | None = TIMEOUT_S,
         max_bytes: int = MAX_BYTES,
+        **options: str | None,
     ) -> None:
-        self._options = [*option("context", context), *option("kubeconfig", kubeconfig)]
+        named = ((name.replace("_", "-"), value) for name, value in options.items())
+        self._options = [word for name, value in named for word in option(name, value)]
         found = shutil.which(PROGRAM)
         if found is None:
             raise InputError(
@@ -75,6 +80,9 @@ class Kubectl:
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self._max_bytes = max_bytes
         self._room = max_bytes
+        self._lock = Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
 
     def call(self, *words: str) -> Answer:
         """Run kubectl with these words and wait for it.
@@ -97,7 +105,7 @@ class Kubectl:
         except (OSError, ValueError) as error:
             raise InputError(where, f"cannot be started: {error}") from None
         output, stderr = bytearray(), bytearray()
-        with process:
+        with process, self._known(process):
             try:
                 self._read(process, output, stderr, where)
                 process.wait(self._left())
@@ -108,8 +116,31 @@ class Kubectl:
             except BaseException:
                 _kill(process)
                 raise
-        self._room -= len(output)
+        with self._lock:
+            self._room -= len(output)
+            if self._room < 0:
+                raise too_large(where, self._max_bytes)
         return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
+
+    def stop(self) -> None:
+        """Kill all calls that other threads wait for, and those that they begin from now on."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                _kill(process)
+
+    @contextmanager
+    def _known(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Let `stop` find a call while it runs."""
+        with self._lock:
+            self._running.add(process)
+            if self._stopped:
+                _kill(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
 
     def _read(
         self, process: subprocess.Popen[bytes], output: bytearray, stderr: bytearray, where: str

@@ -7,10 +7,12 @@ secret. A state read from trimmed objects is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, Self
 
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
@@ -21,7 +23,9 @@ from planner.kubectl.resource import (
     MANAGER,
     RESOURCES,
     Question,
+    Refused,
     Resource,
+    forbidden,
     is_forbidden,
     is_missing,
     refusal,
@@ -45,6 +49,8 @@ _TELLING: Final = {
 }
 """What is read of the metadata of some kinds: of a Deployment only the release."""
 _NAMED: Final = ("apiVersion", "kind", "metadata")
+AT_ONCE: Final = 6
+"""Calls of kubectl at the same time."""
 
 
 def trim(item: dict[str, Any]) -> dict[str, Any]:
@@ -144,34 +150,88 @@ def take_dump(
     without
         Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
     on_call
-        Told before each call: the share of calls that are done, and what is asked for next.
+        Told after each call: the share of calls that are done, and what was asked for.
 
     Raises
     ------
     InputError
-        If kubectl fails, for whatever reason, or prints something else than objects.
+        If kubectl fails, for whatever reason, or prints something else than objects. What may not
+        be read is named in one message, all of it.
     """
     option("namespace", namespace)  # before anything is asked for
     if not _NAMESPACE_AND_NAME.fullmatch(configuration):
         raise InputError("--configuration", f"{shown(configuration)} is not NAMESPACE/NAME")
     wanted = [each for each in RESOURCES if each.name not in without]
-    objects: list[dict[str, Any]] = []
-    counts: dict[str, int] = {}
-    notes = []
-    with without_garbage_collection():
-        for done, resource in enumerate(wanted):
-            if resource.needed_by and not counts.get(resource.needed_by):
-                continue
-            if on_call is not None:
-                on_call(done / len(wanted), resource.full_name)
-            question = _question(resource, namespace, configuration)
-            found = _ask(kubectl, question)
-            if isinstance(found, str):
-                notes.append(found)
-            else:
-                objects += found
-                counts[resource.name] = len(found)
-    return Dump(tuple(objects), counts, tuple(notes), present())
+    found: dict[Resource, Reply] = {}
+    with without_garbage_collection(), _Calls(kubectl) as calls:
+        for batch in _batches(wanted):
+            needed = [one for one in batch if not one.needed_by or _any(found, one.needed_by)]
+            questions = [_question(one, namespace, configuration) for one in needed]
+            for question, reply in calls.ask(questions):
+                found[question.resource] = reply
+                if on_call is not None:
+                    on_call(len(found) / len(wanted), question.resource.full_name)
+    replies = [found[one] for one in wanted if one in found]
+    refused = [one for one in replies if isinstance(one, Refused)]
+    if refused:
+        raise forbidden(refused)
+    lists = {one.name: it for one in wanted if isinstance(it := found.get(one), list)}
+    return Dump(
+        objects=tuple(chain.from_iterable(lists.values())),
+        counts={name: len(objects) for name, objects in lists.items()},
+        notes=tuple(one for one in replies if isinstance(one, str)),
+        taken_at=present(),
+    )
+
+
+Reply = list[dict[str, Any]] | str | Refused
+"""What came of a question: objects, a note why there are none, or that the cluster refuses."""
+
+
+def _batches(wanted: Sequence[Resource]) -> Iterator[list[Resource]]:
+    """Yield what may be asked for at once.
+
+    Workloads come first: what they refer to was there before them, and is read after them. What is
+    needed only by something else comes when that is known.
+    """
+    yield [one for one in wanted if one.name == "workloads"]
+    yield [one for one in wanted if one.name != "workloads" and not one.needed_by]
+    yield [one for one in wanted if one.needed_by]
+
+
+def _any(found: Mapping[Resource, Reply], name: str) -> bool:
+    """Say whether there are objects of a resource type."""
+    return any(one.name == name and isinstance(it, list) and it for one, it in found.items())
+
+
+class _Calls:
+    """Calls of kubectl, several at once; whatever ends them early leaves none running."""
+
+    def __init__(self, kubectl: Kubectl) -> None:
+        self._kubectl = kubectl
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="kubectl")
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Wait for the threads, after killing what they wait for if something went wrong."""
+        if kind is not None:
+            self._kubectl.stop()
+        self._threads.shutdown(cancel_futures=True)
+
+    def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
+        """Yield every question with what came of it, in the order of the answers.
+
+        Raises
+        ------
+        InputError
+            As soon as one fails.
+        """
+        asked = {self._threads.submit(_ask, self._kubectl, one): one for one in questions}
+        for future in as_completed(asked):
+            yield asked[future], future.result()
 
 
 def present() -> datetime:
@@ -201,7 +261,7 @@ def _note(question: Question, *, forbidden: bool = False) -> str:
     )
 
 
-def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str:
+def _ask(kubectl: Kubectl, question: Question) -> Reply:
     """Return the objects that are asked for; a note if there are none and it can do without."""
     where = " ".join((PROGRAM, *question.words))
     answer = kubectl.call(
@@ -213,8 +273,9 @@ def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str:
         return list(_objects(answer, where))
     if question.resource.missing and is_missing(answer):
         return _note(question)
-    if question.resource.forgone and is_forbidden(answer):
-        return _note(question, forbidden=True)
+    if is_forbidden(answer):
+        forgone = question.resource.forgone
+        return _note(question, forbidden=True) if forgone else Refused(question, where, answer)
     raise refusal(question, where, answer)
 
 

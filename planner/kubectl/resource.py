@@ -5,6 +5,7 @@ The texts are those of kubectl 1.32 and of the API server; what is none of them 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
@@ -178,22 +179,45 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
             f"the resource type {resource.full_name}",
             "--context and --kubeconfig choose another cluster",
         )
-    if is_forbidden(answer):
-        return _forbidden(question, words, message)
     return InputError(words, _found(answer, message), hint=_hint(message))
 
 
-def _forbidden(question: Question, words: str, message: str) -> InputError:
-    resource, namespace, name = question
-    role = configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
-    instead = f"; or do without them: --without {resource.name}" if resource.missing else ""
-    place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
+class Refused(NamedTuple):
+    """A question that the cluster refuses to answer; ``words`` is how a message names the call."""
+
+    question: Question
+    words: str
+    answer: Answer
+
+
+def forbidden(refused: Sequence[Refused]) -> InputError:
+    """Say in one message what may not be read, who grants it, and what could be done without."""
+    first = refused[0]
+    rights = [_right(one.question) for one in refused]
+    roles = [
+        configuration_role(f"{namespace}/{name}") if resource.single else cluster_role()
+        for (resource, namespace, name), *_ in refused
+    ]
+    optional = [f"--without {one.question.resource.name}" for one in refused if _optional(one)]
+    which = "them" if len(optional) == len(refused) else "some of them"
+    instead = f"; or do without {which}: {' '.join(optional)}" if optional else ""
     return InputError(
-        words,
-        f"is forbidden: {_short(message)}",
-        f"the right to {resource.verb} {resource.full_name} in {place}",
-        f"an administrator grants it: {role}{instead}",
+        first.words if len(refused) == 1 else "kubectl get",
+        f"is forbidden: {_short(last_words(first.answer.stderr))}"
+        + (f"; and {len(refused) - 1} more" if len(refused) > 1 else ""),
+        f"the right to {'; '.join(rights)}",
+        f"an administrator grants it: {'; '.join(dict.fromkeys(roles))}{instead}",
     )
+
+
+def _right(question: Question) -> str:
+    resource, namespace, _ = question
+    place = f"namespace {plain(namespace)}" if namespace else "all namespaces"
+    return f"{resource.verb} {resource.full_name} in {place}"
+
+
+def _optional(refused: Refused) -> bool:
+    return bool(refused.question.resource.missing)
 
 
 def _found(answer: Answer, message: str) -> str:

@@ -163,11 +163,11 @@ def test_options_reach_kubectl(
     monkeypatch.chdir(tmp_path)
     stand_in = serve(cluster()["items"])
     hostile = "$(touch x); y"
-    result = call("snapshot", "--context", hostile, "--kubeconfig", "a b", "--namespace", "ns")
+    given = ["--context", hostile, "--kubeconfig", "a b", "--as", "ada", "--request-timeout", "9s"]
+    result = call("snapshot", *given, "--namespace", "ns")
     assert result.exit_code == 0
-    assert all(
-        words[-2:] == [f"--context={hostile}", "--kubeconfig=a b"] for words in stand_in.calls()
-    )
+    handed = [f"--context={hostile}", "--kubeconfig=a b", "--request-timeout=9s", "--as=ada"]
+    assert all(words[-4:] == handed for words in stand_in.calls())
     assert ["--namespace=ns" in words for words in stand_in.calls()].count(True) == 2
     assert not (tmp_path / "x").exists()
 
@@ -253,6 +253,42 @@ def test_plugin_takes_the_options_of_both(serve: Serve, tmp_path: Path) -> None:
     written = tmp_path / "plan.json"
     assert plugin("--pending", "ns/other", "--format", "json", "-o", written).stdout == ""
     assert json.loads(written.read_text(encoding="utf-8"))["preemptor"] == "ns/other"
+
+
+def test_plugin_prints_as_kubectl_does(serve: Serve, tmp_path: Path) -> None:
+    serve(cluster(another_pending("other"))["items"])
+    whole = json.loads(plugin("-A", "-o", "json").stdout)
+    assert [plan["preemptor"] for plan in whole["plans"]] == ["ns/pending", "ns/other"]
+    again = yaml.safe_load(plugin("-A", "-o", "yaml").stdout)
+    assert [plan["preemptor"] for plan in again["plans"]] == ["ns/pending", "ns/other"]
+    assert again.keys() == whole.keys()
+    victims = [one["workload"] for plan in whole["plans"] for one in plan["victims"]]
+    names = [f"workload.kueue.x-k8s.io/{key.partition('/')[2]}" for key in dict.fromkeys(victims)]
+    assert names
+    assert plugin("-A", "-o", "name").stdout.splitlines() == names
+    wide = plugin("--pending", "ns/other", "-o", "wide").stdout
+    assert " PROVED OPTIMAL\n" in wide
+    file = tmp_path / "plan.html"
+    plugin("--pending", "ns/other", "-o", file)
+    assert file.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-A", "-n", "ns"), "-A goes not with -n"),
+        (("-o", "yaml", "--format", "json"), "--format goes not with -o yaml"),
+        (("-o", "name", "--objective", "pareto:D2,D4"), "-o name lists victims of plans"),
+    ],
+)
+def test_what_goes_not_together_as_kubectl_prints(
+    serve: Serve, words: tuple[str, ...], said: str
+) -> None:
+    serve(cluster()["items"])
+    result = plugin(*words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
 
 
 def test_pending_workload_in_the_namespace_that_was_given(serve: Serve) -> None:

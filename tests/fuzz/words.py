@@ -356,6 +356,8 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--examples": _output("examples"),
     "--proof": _output("trees.out"),
     "--context": _of(_one("here")),
+    "--as": _of(_one("ada")),
+    "--request-timeout": _of(_one("30s")),
     "--kubeconfig": _of(_one("kube.config")),
     "--namespace": _of(_one("team", "ns", "default")),
     "--configuration": _of(

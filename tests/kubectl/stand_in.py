@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.conftest import FOR_EVER_S
 
 Object = dict[str, Any]
 
@@ -28,6 +31,8 @@ def left(*pids):
 if "sleeps" in answer:
     child = subprocess.Popen([sys.executable, "-ES", "-c", "import time; time.sleep(3600)"])
     left(os.getpid(), child.pid)
+while "waits" in answer and not (folder / answer["waits"]).exists():
+    time.sleep(0.01)
 sys.stderr.write(answer.get("said", ""))
 sys.stderr.flush()
 if "sleeps" in answer:
@@ -178,3 +183,20 @@ REFUSED = (
     "The connection to the server localhost:8080 was refused - did you specify the right host or "
     "port?\n"
 )
+
+
+def is_running(pid: int) -> bool:
+    """Say whether a process is there and has not ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def dies(pid: int) -> bool:
+    """Wait a while for a process to end, and say whether it did."""
+    end = time.monotonic() + FOR_EVER_S
+    while is_running(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not is_running(pid)

@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from contextlib import suppress
 from functools import partial
 from itertools import chain, repeat
@@ -18,26 +17,9 @@ from planner.kubectl import call
 from planner.kubectl.call import Kubectl, last_words, option
 from tests.batch.runs import wait_for
 from tests.conftest import FOR_EVER_S
-from tests.kubectl.stand_in import REFUSED, StandIn
+from tests.kubectl.stand_in import REFUSED, StandIn, dies
 
 HOSTILE = "$(touch x); y | z > w"
-
-
-def is_running(pid: int) -> bool:
-    """Say whether a process is there and has not ended."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"
-
-
-def dies(pid: int) -> bool:
-    """Wait a while for a process to end, and say whether it did."""
-    end = time.monotonic() + FOR_EVER_S
-    while is_running(pid) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not is_running(pid)
 
 
 def test_words_arrive_as_they_are(

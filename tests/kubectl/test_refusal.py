@@ -17,7 +17,7 @@ def refused(kubectl: StandIn, resource: str, said: str, code: int = 1, **options
     with pytest.raises(InputError) as raised:
         take_dump(Kubectl(timeout_s=FOR_EVER_S), **options)  # type: ignore[arg-type]
     assert raised.value.exit_code == 2
-    assert kubectl.calls()[-1][1] == resource
+    assert resource in {call[1] for call in kubectl.calls()}
     return str(raised.value)
 
 
@@ -43,6 +43,22 @@ def test_forbidden_but_not_needed(kubectl: StandIn) -> None:
     text = refused(kubectl, "limitranges", said, namespace="team-a")
     assert "the right to list limitranges in namespace team-a" in text
     assert "--without limitranges" in text
+
+
+def test_all_that_is_forbidden_is_one_message(kubectl: StandIn) -> None:
+    for resource in (WORKLOADS, "limitranges"):
+        kubectl.answer(resource, code=1, said=forbidden(resource))
+    text = refused(kubectl, "configmaps", forbidden("configmaps"), namespace="team-a")
+    assert text.startswith("kubectl get: is forbidden: Error from server (Forbidden): workloads")
+    assert "; and 2 more\n" in text
+    assert (
+        f"the right to list {WORKLOADS} in all namespaces; list limitranges in namespace team-a; "
+        "get configmaps in namespace kueue-system"
+    ) in text
+    assert "create clusterrole preemption-planner --verb=list" in text
+    assert "create role preemption-planner -n kueue-system --verb=get" in text
+    assert text.count("create clusterrole ") == 1
+    assert text.endswith("; or do without some of them: --without limitranges --without configmaps")
 
 
 def test_forbidden_configuration(kubectl: StandIn) -> None:
