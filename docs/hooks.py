@@ -1,21 +1,16 @@
 """What MkDocs calls while it builds the site.
 
-It adds the pages that are made from the code, completes the navigation, and puts parts of the
-README where a page says ``<!-- README: TITLE OF THE PART -->``.
+It adds the pages that are made from the code, and completes the navigation.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 
 from generator import cli, laws, library, objectives, schemas
 
@@ -31,7 +26,6 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "reference/schemas.md": schemas.page,
 }
 ALL_OTHERS: Final = "*"
-PART: Final = re.compile(r"^<!-- README: (.+) -->$", re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -43,22 +37,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     nav: Nav = config.nav or []
     config.nav = _complete(nav, [*_named(nav)], known)
     return files
-
-
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
-    """Put in the parts of the README that a page asks for; their links lead on from the page."""
-    readme = Path(config.config_file_path).with_name("README.md")
-    top = posixpath.relpath(".", posixpath.dirname(page.file.src_uri))
-
-    def part(mark: re.Match[str]) -> str:
-        text = readme.read_text(encoding="utf-8")
-        _, _, rest = text.partition(f"\n## {mark[1]}\n")
-        if not rest:
-            message = f'README.md has no part "{mark[1]}"'
-            raise PluginError(message)
-        return rest.partition("\n## ")[0].strip().replace("](docs/", f"]({top}/")
-
-    return PART.sub(part, markdown)
 
 
 def _named(nav: Nav) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The README's figures about the scheduler's own answers are those that its commands print."""
+"""Figures about the scheduler's own answers are those that the commands beside them print."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.commands.audit import Question, audit_states
 from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 
 SCRIPT = ROOT / "instances" / "recorded" / "figures.py"
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs/explanation/how-often.md").read_text(encoding="utf-8")
 GENERATED = ("flat", "hierarchical", "fair", "fair-hierarchical")
 UNSELECTED = (
     *("classical-flat", "classical-nocohort", "classical-hier"),
