@@ -41,6 +41,7 @@ cli/           the command line
 from typing import TYPE_CHECKING
 
 __all__ = [
+    "AnyPlan",
     "Certificate",
     "Changes",
     "Front",
@@ -65,10 +66,11 @@ __all__ = [
     "solve",
     "solve_joint",
     "verify",
+    "whatif",
 ]
 
 if TYPE_CHECKING:
-    from planner.api import explain, front, greedy, solve, verify
+    from planner.api import explain, front, greedy, solve, verify, whatif
     from planner.commands.audit import audit
     from planner.commands.check.plan import check
     from planner.commands.generate import generate
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from planner.errors import InputError, PlannerError
     from planner.joint import solve_joint
     from planner.plan import (
+        AnyPlan,
         Certificate,
         Front,
         JointPlan,
@@ -94,6 +97,7 @@ else:
     # verbs (read, solve, verify): importing a room binds its name here, and a room called like
     # a function would take the function's place.
     _HOME = {
+        "AnyPlan": "planner.plan",
         "Certificate": "planner.plan",
         "Changes": "planner.state",
         "Front": "planner.plan",
@@ -117,6 +121,7 @@ else:
         "solve": "planner.api",
         "solve_joint": "planner.joint",
         "verify": "planner.api",
+        "whatif": "planner.api",
     }
 
     # Hidden from type checkers: to them, it would make every misspelt name a valid one.

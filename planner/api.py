@@ -1,8 +1,8 @@
-"""The library's verbs: ``planner.greedy``, ``solve``, ``front``, ``explain`` and ``verify``."""
+"""The library's verbs: ``greedy``, ``solve``, ``front``, ``explain``, ``verify``, ``whatif``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, get_args, overload
 
@@ -32,6 +32,7 @@ from planner.state import AnyState, State, YuniKornState
 if TYPE_CHECKING:
     from planner.commands.explain.kueue.record import Explanation
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
+    from planner.commands.whatif.comparison import WhatIf
 
 __all__ = [
     "AssignmentInput",
@@ -42,6 +43,7 @@ __all__ = [
     "pending_workloads",
     "solve",
     "verify",
+    "whatif",
 ]
 
 VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
@@ -381,3 +383,46 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     return VERIFIER.of(state)(state, plan)
+
+
+def whatif(  # noqa: PLR0913 - the public signature
+    state: AnyState,
+    edits: Sequence[str] = (),
+    pending: str | None = None,
+    objective: str | Profile = DEFAULT_PROFILE,
+    *,
+    time_limit: float | None = None,
+    rules: RulesInput | None = None,
+    added: Sequence[str] = (),
+) -> WhatIf:
+    """Plan before and after edits of a state, and return what they change.
+
+    Parameters
+    ----------
+    state
+        The state, with hypothetical workloads in it, if there are any.
+    edits
+        Texts such as ``clusterqueue/a.preemption.reclaimWithinCohort=Any``, as `planner whatif
+        --help` lists them.
+    pending, objective, time_limit, rules
+        As for ``planner.solve``; the time limit is for each of the plans.
+    added
+        The hypothetical workloads, as namespace/name. For one of them there is no plan before,
+        unless there are edits.
+
+    Raises
+    ------
+    InputError
+        If an edit cannot be made, or nothing can be planned for.
+    InternalError
+        If a plan fails its own verification; it is then never returned.
+    """
+    # Only this verb needs them.
+    from planner.commands.whatif.comparison import compare  # noqa: PLC0415
+    from planner.commands.whatif.edit import edit  # noqa: PLC0415
+
+    after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
+    before = None
+    if edits or after.preemptor not in added:
+        before = solve(state, pending, objective, time_limit=time_limit, rules=rules)
+    return compare(edits, before, after, added)

@@ -73,7 +73,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/lint commands/replay scheduler",
         "api": "coverage errors quantity laws commands/check state reader quota assignment"
         " reference problem objective models plan verifier solver commands/replay"
-        " commands/explain scheduler",
+        " commands/explain commands/whatif scheduler",
         "joint": "coverage errors objective plan quota solver state",
         "cli": "planner coverage dump errors term quantity laws state reader quota"
         " assignment reference problem objective models plan verifier solver"

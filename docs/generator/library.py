@@ -22,6 +22,7 @@ exception.
 def page() -> str:
     """Return a page that asks mkdocstrings for every public name."""
     known = {name: getattr(planner, name) for name in planner.__all__ if name != "__version__"}
+    del known["AnyPlan"]  # a plan of either scheduler: both stand by themselves
     functions = [thing for thing in known.values() if not isclass(thing)]
     classes = [thing for thing in known.values() if isclass(thing)]
     parts = [HEAD, "## Functions", *map(_entry, functions), "## Classes", *map(_entry, classes)]

@@ -237,7 +237,7 @@ def _only_our_words(address: str) -> Iterator[None]:
         raise InputError(
             f"--cluster {address}",
             f"{error.name} is not installed",
-            hint="pip install 'preemption-planner[cluster]'",
+            hint="pip install distributed",
         ) from None
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [logger.level for logger in loggers]

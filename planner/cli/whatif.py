@@ -114,10 +114,8 @@ def command(given: Given) -> int:
         raise click.UsageError("nothing to change: give --set, --workload or both")
     if given.queue is not None and given.workload is None:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
-    from planner import api
+    from planner.api import whatif
     from planner.cli.output import warn
-    from planner.commands.whatif.comparison import compare
-    from planner.commands.whatif.edit import edit
     from planner.report.whatif import render
 
     known: AnyState = given.read()
@@ -125,13 +123,11 @@ def command(given: Given) -> int:
     if given.workload is not None:
         known, added = _with_workload(known, given.workload, given.queue)
     wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
-    after = api.solve(edit(known, given.edits), wanted, given.profile, **how)
-    before = None
-    if given.edits or after.preemptor not in added:
-        before = api.solve(known, wanted, given.profile, **how)
-    warn(note for plan in (before, after) if plan is not None for note in plan.notes)
-    given.show(render, compare(given.edits, before, after, added))
-    return exit_code(after)
+    answer = whatif(known, given.edits, wanted, given.profile, added=added, **how)
+    plans = (one for one in (answer.before, answer.after) if one is not None)
+    warn(note for plan in plans for note in plan.notes)
+    given.show(render, answer)
+    return exit_code(answer.after)
 
 
 def _with_workload(

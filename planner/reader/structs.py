@@ -31,7 +31,6 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from planner.state.base import Amount, Quantity, Time
-from planner.state.kueue_topology import AssignmentSlice, lacks_values
 from planner.state.workload import WorkloadSpec
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
@@ -68,8 +67,6 @@ _MORE: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     },
 }
 """Fields that a validator of a model takes, so that no field of its own shows them."""
-_AFTER: Final[Mapping[type[BaseModel], Callable[[Any], bool]]] = {AssignmentSlice: lacks_values}
-"""What a validator of a model refuses although every field by itself is right."""
 _KNOWN: Final = frozenset({"_null_means_absent"})
 """Validators of models that the types of fields stand for."""
 _HARMLESS: Final = frozenset({"planner.state.base", "planner.state.sharing"})
@@ -86,7 +83,8 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
         If the model has a field, or a validator, of which nothing here says how to check it.
     """
     validators = model.__pydantic_decorators__.model_validators.keys() - _KNOWN
-    if validators and model not in {*_MORE, *_AFTER}:
+    wrong: Callable[[Any], bool] | None = getattr(model, "wrong_as_a_whole", None)
+    if validators and model not in _MORE and wrong is None:
         raise TypeError(model)
     fields: list[tuple[str, Any, Any]] = []
     names: dict[str, str] = {}
@@ -103,7 +101,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
             fields.append((trap, _TRAP, ""))
             names[trap] = other
     fields += [(name, kind, "") for name, kind in _MORE.get(model, {}).items()]
-    after = {"__post_init__": _refusing(_AFTER[model])} if model in _AFTER else {}
+    after = {"__post_init__": _refusing(wrong)} if wrong is not None else {}
     name = f"{model.__name__}Text"
     return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
 

@@ -5,8 +5,8 @@ Source: docs/semantics/kueue-topology.md §1 and §1.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Final, Self
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -212,12 +212,27 @@ class PodCounts(Schema):
 DomainCount = Annotated[int, Field(strict=True, ge=0, le=MOST_DOMAINS)]
 
 
+def lacks_values(part: Any) -> bool:  # noqa: ANN401 - a slice, or its form in the fast reader
+    """Say whether a slice lists fewer values, or counts, than it has domains."""
+    columns = [
+        one.individual.roots or ()
+        for one in part.values or ()
+        if one.universal is None and one.individual is not None
+    ]
+    counts = part.counts
+    if counts is not None and counts.universal is None and counts.individual is not None:
+        columns.append(counts.individual)
+    return any(len(column) < part.domain_count for column in columns)
+
+
 class AssignmentSlice(Schema):
     """Some domains with their pods, written column by column (v1beta2)."""
 
     domain_count: DomainCount = Field(alias="domainCount")
     values: tuple[LevelValues, ...] = Field(default=(), alias="valuesPerLevel")
     counts: PodCounts = Field(default=PodCounts(), alias="podCounts")
+
+    wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = staticmethod(lacks_values)
 
     @property
     def is_one_domain(self) -> bool:
@@ -232,19 +247,6 @@ class AssignmentSlice(Schema):
             message = "should have a value for each of its {count} domains"
             raise PydanticCustomError("domains", message, {"count": self.domain_count})
         return self
-
-
-def lacks_values(part: Any) -> bool:  # noqa: ANN401 - a slice, or its form in the fast reader
-    """Say whether a slice lists fewer values, or counts, than it has domains."""
-    columns = [
-        one.individual.roots or ()
-        for one in part.values or ()
-        if one.universal is None and one.individual is not None
-    ]
-    counts = part.counts
-    if counts is not None and counts.universal is None and counts.individual is not None:
-        columns.append(counts.individual)
-    return any(len(column) < part.domain_count for column in columns)
 
 
 class TopologyAssignment(Schema):

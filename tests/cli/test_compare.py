@@ -165,7 +165,7 @@ def test_a_missing_package_is_said_before_the_work(
     result = call("compare", dump, option, target)
     assert result.exit_code == 2
     assert f"{package} is not installed" in result.stderr
-    assert "pip install 'preemption-planner[study]'" in result.stderr
+    assert "pip install matplotlib pandas pyarrow" in result.stderr
     assert not target.exists()
 
 

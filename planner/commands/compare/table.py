@@ -11,7 +11,7 @@ from planner.commands.compare.record import Comparison, Row
 from planner.errors import InputError, UnsupportedError
 from planner.term import TERMS
 
-EXTRA: Final = "pip install 'preemption-planner[study]'"
+EXTRA: Final = "pip install matplotlib pandas pyarrow"
 
 
 def need(where: str, *packages: str) -> None:

@@ -98,7 +98,7 @@ def test_a_missing_package(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError, match=f"{package} is not installed") as caught:
         parquet(comparison)
-    assert caught.value.hint == "pip install 'preemption-planner[study]'"
+    assert caught.value.hint == "pip install matplotlib pandas pyarrow"
 
 
 def test_a_number_beyond_64_bits(comparison: Comparison) -> None:
