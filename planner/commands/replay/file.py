@@ -13,7 +13,7 @@ from typing import Any, Final
 from planner.errors import InputError, ParseError, SchemaError
 from planner.reader.bound import Budget
 
-MAX_LINE: Final = 256 * 2**20
+MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
