@@ -32,9 +32,8 @@ from planner.commands.replay.kueue_answer import (
 )
 from planner.coverage.features import TOPOLOGY
 from planner.coverage.kueue import KueueCoverage
-from planner.errors import LookupFailed, PlannerError, SchemaError
-from planner.quota.overflow import overflowing
-from planner.quota.preemptor import as_preemptor, find_preemptor
+from planner.errors import PlannerError, SchemaError
+from planner.quota.preemptor import find_preemptor
 from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import take_snapshot
 from planner.reader import GateRefused, read_kueue_objects
@@ -115,7 +114,7 @@ def _compared(
 def _uncovered(state: State, line: Mapping[str, Any]) -> str:
     """Name the features that a line is about and that are not modelled."""
     known, pending = KueueCoverage(state), line.get("pending")
-    keys = [pending] if isinstance(pending, str) else [one.key for one in state.workloads]
+    keys = [pending] if isinstance(pending, str) else state.workloads.keys
     found = {one.feature for key in keys for one in known.unmodelled(key)}
     # Plans leave topology out; the replay knows it, but for later passes and older releases.
     if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
@@ -210,19 +209,11 @@ def _decided(
 
 def _why_not_comparable(state: State) -> str:
     """Say why a release may answer otherwise than is known; nothing where it should not."""
-    snapshot = take_snapshot(state)
     for workload in state.workloads.pending():
         made = ambiguous_resources(workload, state.configuration)
         if made:
             name = ", ".join(sorted(made))
             return f"not comparable: this release counts {name} of {workload.key} at random"
-        try:
-            preemptor = as_preemptor(state, snapshot, workload)
-        except LookupFailed:  # it waits nowhere, and asks for nothing
-            continue
-        resource = overflowing(snapshot, preemptor)
-        if resource:
-            return f"not comparable: amounts of {resource} wrap around in this release"
     return ""
 
 
