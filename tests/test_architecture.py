@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "objective": "errors term problem quota state",
         "models": "errors term quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
-        "coverage": "errors quantity state quota plan scheduler",
+        "coverage": "errors quantity state quota assignment plan scheduler",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "errors term garbage quantity laws state quota assignment reference problem"
