@@ -19,6 +19,7 @@ from planner.cli.option import (
     max_size_option,
     output_option,
     release_option,
+    requests_option,
     states_argument,
     time_limit_option,
 )
@@ -84,6 +85,7 @@ one is not, and 2 if a state or an algorithm fails.
     laws_option(", for the optimum and for what is outside the rules; by default design."),
     *BATCH,
     release_option,
+    requests_option,
     max_size_option,
     file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     click.option(
@@ -114,7 +116,9 @@ def command(given: Given) -> int:
     from planner.report.compare import render
 
     algorithms = find_algorithms(given.algorithms)
-    question = Question(algorithms, **given.of("time_limit now rules=laws pending release"))
+    question = Question(
+        algorithms, **given.of("time_limit now rules=laws pending release requests")
+    )
     _check(given.table, given.plots)
     with settings_of(given) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)

@@ -11,7 +11,7 @@ from itertools import groupby
 from statistics import fmean, median
 from typing import Final
 
-from planner.commands.audit.instance import Instance
+from planner.commands.audit.instance import Instance, Reading
 from planner.commands.audit.record import Failure
 from planner.commands.audit.sweep import HERE, Settings, sweep
 from planner.commands.compare.measure import (
@@ -237,7 +237,7 @@ def compare_states(
         max_bytes,
         kind="comparison",
         now=question.now,
-        release=question.release,
+        reading=Reading(question.release, question.requests),
         algorithms=[repr(algorithm) for algorithm in question.algorithms],
         time_limit=question.time_limit,
         rules=question.rules,

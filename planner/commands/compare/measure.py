@@ -42,7 +42,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, solve, start
 from planner.state import AnyState, State, YuniKornState
-from planner.state.configuration import BOTH_STRATEGIES, FairSharing, Strategy
+from planner.state.configuration import BOTH_STRATEGIES, FairSharing, RequestsFrom, Strategy
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83, parse_rules
 from planner.state.release import AUTO
@@ -194,7 +194,7 @@ class Question:
 
     ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
     ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
-    whose rules hold; ``auto`` that of each state.
+    whose rules hold; ``auto`` that of each state. ``requests`` is as for ``planner.read``.
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -203,6 +203,7 @@ class Question:
     rules: str | None = None
     pending: str | None = None
     release: str = AUTO
+    requests: RequestsFrom = "template"
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:

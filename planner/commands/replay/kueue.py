@@ -42,6 +42,7 @@ from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
+from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO, MAIN, NEWEST
 
 _CYCLE: Final = "cycle"
@@ -122,10 +123,15 @@ def _uncovered(state: State, line: Mapping[str, Any]) -> str:
     return ", ".join(sorted(found))
 
 
-def state_of_kueue(line: Mapping[str, Any], where: str = "line", release: str = AUTO) -> State:
+def state_of_kueue(
+    line: Mapping[str, Any],
+    where: str = "line",
+    release: str = AUTO,
+    requests: RequestsFrom = "template",
+) -> State:
     """Read the state of a recorded line, by the rules of the release that decided it.
 
-    ``release`` takes the place of that.
+    ``release`` takes the place of that; ``requests`` is as for ``planner.read``.
 
     Raises
     ------
@@ -138,6 +144,7 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line", release: str = 
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
         release=_release(line, where) if release == AUTO else release,
+        requests=requests,
     )
     if state.configuration_given or not state.configuration.fair_sharing_on:
         return state
