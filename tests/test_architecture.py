@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",
-        "commands/compare": "errors term assignment commands/audit batch objective plan"
+        "commands/compare": "coverage errors term assignment commands/audit batch objective plan"
         " reader solver state verifier",
         "commands/explain": "coverage errors term quantity laws state quota assignment problem"
         " objective models plan solver commands/whatif scheduler",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.audit import BATCH, settings_of
-from planner.cli.exit_code import BAD_INPUT, NOT_PROVED, OPTIMAL
+from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
     PAGE_FORMATS,
+    assume_option,
     clock_option,
     file_option,
     format_option,
@@ -84,6 +85,7 @@ one is not, and 2 if a state or an algorithm fails.
     clock_option,
     laws_option(", for the optimum and for what is outside the rules; by default design."),
     *BATCH,
+    assume_option,
     release_option,
     requests_option,
     max_size_option,
@@ -117,7 +119,7 @@ def command(given: Given) -> int:
 
     algorithms = find_algorithms(given.algorithms)
     question = Question(
-        algorithms, **given.of("time_limit now rules=laws pending release requests")
+        algorithms, **given.of("time_limit now rules=laws pending release requests assume")
     )
     _check(given.table, given.plots)
     with settings_of(given) as settings:
@@ -184,4 +186,6 @@ def _code(comparison: Comparison) -> int:
     """Return the code for what matters most: failures, then what is not proved."""
     if comparison.failures or any(one.failed for one in comparison.summary.standings):
         return BAD_INPUT
-    return NOT_PROVED if any(row.proved is False for row in comparison.rows) else OPTIMAL
+    if any(row.proved is False for row in comparison.rows):
+        return NOT_PROVED
+    return CONDITIONAL if any(row.uncovered for row in comparison.rows) else OPTIMAL
