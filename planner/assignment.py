@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 from pydantic import AliasChoices, Field, ValidationError
 
 from planner.errors import SchemaError
-from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
 from planner.quota.slices import Replaced, replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -168,7 +167,7 @@ def total_request(
             choice = pods.flavors.get(resource)
             if choice is not None and (amount or not rules.drops_zero_requests):
                 fr = snapshot.fr(choice.flavor, resource)
-                total[fr] = add(total.get(fr, 0), amount)
+                total[fr] = snapshot.tree.arithmetic.add(total.get(fr, 0), amount)
     return total
 
 
@@ -192,7 +191,7 @@ def whole_request(
         count = request.count if pods.count is None else pods.count
         fr = None if choice is None else snapshot.fr_or_none(choice.flavor, PODS)
         if count and fr is not None:
-            total[fr] = add(total.get(fr, 0), count)
+            total[fr] = snapshot.tree.arithmetic.add(total.get(fr, 0), count)
     return total
 
 
@@ -213,7 +212,7 @@ def _with_totals(
             fr = snapshot.fr_or_none(choice.flavor, resource)
             if fr is not None:
                 amount = replaced.beyond([place], resource, totals.get(resource, 0))
-                tested[fr] = add(tested.get(fr, 0), amount)
+                tested[fr] = snapshot.tree.arithmetic.add(tested.get(fr, 0), amount)
     for fr, amount in tested.items():
         if amount > total.get(fr, 0):
             total[fr] = amount

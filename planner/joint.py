@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from planner.coverage.answer import covered_joint
-from planner.coverage.kueue import waiting_slices
+from planner.coverage.kueue import contradicted, waiting_slices
 from planner.errors import InputError, UnsupportedError
 from planner.objective.costs import checked_costs
 from planner.objective.profile_file import find_profile
@@ -76,8 +76,12 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     snapshot = take_snapshot(state, clock_of(now))
     known = checked_costs(costs)
     if pending is None:
-        plan = solve_together(ask_of_all(state, snapshot, known), profile, deadline)
+        question = ask_of_all(state, snapshot, known)
     else:
-        plan = solve_together(ask(state, snapshot, pending, known), profile, deadline)
-    skipped = waiting_slices(state, [one.workload for one in plan.skipped])
-    return covered_joint(state, plan, assume, skipped)
+        question = ask(state, snapshot, pending, known)
+    plan = solve_together(question, profile, deadline)
+    besides = [
+        *waiting_slices(state, [one.workload for one in plan.skipped]),
+        *contradicted(state, [one.workload for one in plan.pending], question.alone),
+    ]
+    return covered_joint(state, plan, assume, besides)

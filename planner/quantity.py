@@ -166,6 +166,34 @@ def to_units(nano: int, resource: str) -> int:
     return min(max(units, MIN_INT64), MAX_INT64)
 
 
+_SCALED_AT_ONCE: Final = frozenset({0, 3, 6, 9})
+"""Powers of ten by which Kubernetes multiplies in one step, whatever becomes of it."""
+
+
+def to_wrapped_units(nano: int, resource: str) -> int:
+    """Convert nano-units to the integer unit of a scheduler that does not look at the bounds.
+
+    What is more than 64 bits hold wraps around. But a quantity of at most 18 digits is 0 where
+    its suffix stands for more than a milliard units: Kubernetes gives up while it multiplies by
+    ten again and again. Taken is the form in which the API server writes a quantity: digits that
+    are no multiple of 1000, unless below the smallest suffix. Source:
+    docs/semantics/kueue-releases.md §2.1, 14; apimachinery pkg/api/resource/math.go
+    ``positiveScaleInt64``.
+    """
+    step = 10**6 if resource == "cpu" else NANO
+    units = -(-nano // step) if nano >= 0 else nano // step
+    if MIN_INT64 <= units <= MAX_INT64:
+        return units
+    digits, exponent = abs(nano), _FINEST
+    while digits % 1000 == 0:
+        digits //= 1000
+        exponent += 3
+    scale = exponent + (3 if resource == "cpu" else 0)
+    if len(str(digits)) <= _MOST_DIGITS and scale not in _SCALED_AT_ONCE:
+        return 0
+    return (units - MIN_INT64) % 2**64 + MIN_INT64
+
+
 def from_units(units: int, resource: str) -> int:
     """Convert the scheduler's integer unit to nano-units: the inverse of ``to_units``."""
     return units * (10**6 if resource == "cpu" else NANO)

@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "objective": "errors term problem quota state",
         "models": "errors term quantity laws problem quota objective state",
         "plan": "errors laws state assignment",
-        "coverage": "errors quantity state quota plan scheduler",
+        "coverage": "errors quantity state quota assignment plan scheduler",
         "verifier": "errors laws quantity state quota assignment plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "errors term garbage quantity laws state quota assignment reference problem"
@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",
-        "commands/compare": "errors term assignment commands/audit batch objective plan"
+        "commands/compare": "coverage errors term assignment commands/audit batch objective plan"
         " reader solver state verifier",
         "commands/explain": "coverage errors term quantity laws state quota assignment problem"
         " objective models plan solver commands/whatif scheduler",

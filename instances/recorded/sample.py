@@ -31,6 +31,20 @@ RELEASES: Final = "kueue-releases"
 OF_RELEASE: Final = 10
 TOPOLOGY: Final = "kueue-tas"
 PLACED: Final = 30
+OF_INT64: Final = "v0.17.8"
+WRAPPED: Final = {
+    "edge-0000045",
+    "edge-0000502",
+    "edge-0000578",
+    "edge-0001597",
+    "small-edge-0000036",
+    "small-edge-0001597",
+    "wide-9000310",
+    "wide-edge-9000167",
+    "wide-edge-9000177",
+    "wide-edge-9000511",
+}
+"""Decided with amounts that wrap around in this release: newer ones decide otherwise."""
 
 
 def main(folder: Path, target: Path = HERE) -> None:
@@ -80,6 +94,9 @@ def sample_releases(folder: Path, target: Path) -> None:
     for release in sorted(folder.iterdir()):
         lines = [line for path in sorted(release.glob("*.gz")) for line in read(path)]
         write(target / f"{release.name}.jsonl.gz", evenly(lines, OF_RELEASE))
+        if release.name == OF_INT64:
+            wrapped = [line for line in lines if json.loads(line)["id"] in WRAPPED]
+            write(target / "wrapped.jsonl.gz", wrapped)
 
 
 def sample_topology(folder: Path, target: Path) -> None:

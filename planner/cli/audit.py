@@ -27,6 +27,7 @@ from planner.cli.option import (
     objective,
     output_option,
     release_option,
+    requests_option,
     seconds,
     size,
     states_argument,
@@ -124,6 +125,7 @@ BATCH: Final[tuple[Option, ...]] = (
     *BATCH,
     assume_option,
     release_option,
+    requests_option,
     max_size_option,
     format_option(TABLE_FORMATS),
     output_option,
@@ -142,7 +144,7 @@ def command(given: Given) -> int:
     from planner.report.audit import render
 
     profiles = tuple(map(find_profile, dict.fromkeys(given.objectives)))
-    how = given.of("time_limit now rules=laws pending assume release")
+    how = given.of("time_limit now rules=laws pending assume release requests")
     question = Question(profiles, **how)
     with settings_of(given) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)

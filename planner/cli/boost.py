@@ -14,6 +14,7 @@ from planner.cli.option import (
     page_format_option,
     pending_of_kueue_option,
     release_option,
+    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -47,6 +48,7 @@ GATE: Final = "PriorityBoost"
     time_limit_option("For the plan, and once more for the boosts; none: as long as it takes."),
     now_option,
     release_option,
+    requests_option,
     max_size_option,
     page_format_option,
     output_option,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli.audit import BATCH, settings_of
-from planner.cli.exit_code import BAD_INPUT, NOT_PROVED, OPTIMAL
+from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.given import Given, define
 from planner.cli.option import (
     PAGE_FORMATS,
+    assume_option,
     clock_option,
     file_option,
     format_option,
@@ -19,6 +20,7 @@ from planner.cli.option import (
     max_size_option,
     output_option,
     release_option,
+    requests_option,
     states_argument,
     time_limit_option,
 )
@@ -83,7 +85,9 @@ one is not, and 2 if a state or an algorithm fails.
     clock_option,
     laws_option(", for the optimum and for what is outside the rules; by default design."),
     *BATCH,
+    assume_option,
     release_option,
+    requests_option,
     max_size_option,
     file_option("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
     click.option(
@@ -114,7 +118,9 @@ def command(given: Given) -> int:
     from planner.report.compare import render
 
     algorithms = find_algorithms(given.algorithms)
-    question = Question(algorithms, **given.of("time_limit now rules=laws pending release"))
+    question = Question(
+        algorithms, **given.of("time_limit now rules=laws pending release requests assume")
+    )
     _check(given.table, given.plots)
     with settings_of(given) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
@@ -180,4 +186,6 @@ def _code(comparison: Comparison) -> int:
     """Return the code for what matters most: failures, then what is not proved."""
     if comparison.failures or any(one.failed for one in comparison.summary.standings):
         return BAD_INPUT
-    return NOT_PROVED if any(row.proved is False for row in comparison.rows) else OPTIMAL
+    if any(row.proved is False for row in comparison.rows):
+        return NOT_PROVED
+    return CONDITIONAL if any(row.uncovered for row in comparison.rows) else OPTIMAL

@@ -294,8 +294,10 @@ release_option = click.option(
 requests_option = click.option(
     "--requests",
     type=click.Choice(["template", "recorded"]),
+    default="template",
+    show_default=True,
     help="Kueue: what pending workloads ask for: what their pods and the Configuration make "
-    "(template, the default), or what Kueue itself wrote into their status.resourceRequests "
+    "(template), or what Kueue itself wrote into their status.resourceRequests "
     "(recorded).",
 )
 max_size_option = click.option(

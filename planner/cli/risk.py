@@ -17,6 +17,7 @@ from planner.cli.option import (
     page_format_option,
     queue_option,
     release_option,
+    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -79,6 +80,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
     alone_laws_option,
     now_option,
     release_option,
+    requests_option,
     max_size_option,
     page_format_option,
     output_option,

@@ -19,6 +19,7 @@ from planner.cli.option import (
     output_option,
     page_format_option,
     release_option,
+    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -152,6 +153,7 @@ decision of the optimum was not proved best in time; 0 else.
     alone_laws_option,
     now_option,
     release_option,
+    requests_option,
     max_size_option,
     page_format_option,
     output_option,

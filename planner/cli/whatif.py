@@ -18,6 +18,7 @@ from planner.cli.option import (
     pending_option,
     queue_option,
     release_option,
+    requests_option,
     state_argument,
     time_limit_option,
 )
@@ -98,6 +99,7 @@ The exit code is that of the plan after the edits.
     alone_laws_option,
     now_option,
     release_option,
+    requests_option,
     max_size_option,
     page_format_option,
     output_option,

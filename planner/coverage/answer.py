@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from itertools import chain
+from typing import Final, Protocol, TypeVar
 
-from planner.plan import AnyPlan, Assume, Front, JointPlan, Uncovered, qualified
+from planner.plan import AnyPlan, Assume, Front, FrontPoint, JointPlan, Uncovered, qualified
 from planner.scheduler import Part
 from planner.state import AnyState
 
@@ -37,6 +38,8 @@ class Coverer(Protocol):
         """Look at a state."""
         ...
 
+
+PointT = TypeVar("PointT", bound=FrontPoint)
 
 COVERAGE: Final = Part[Coverer]("coverage")
 
@@ -85,16 +88,24 @@ def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> Any
 
 
 def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -> Front:
-    """Return a front with what it leaves out; each of its plans leaves out the same."""
+    """Return a front with what it leaves out: all that any of its plans does, which they share."""
     known = covering(state)
-    missing = known.unmodelled(front.preemptor)
+    shown: list[FrontPoint] = [*front.points, front.greedy]
+    shown += [front.unproved] if front.unproved else []
+    told = (known.contradicted(one.plan) for one in shown)
+    missing = tuple(_once(chain(known.unmodelled(front.preemptor), *told)))
     if not missing:
         return front
-    points = tuple(
-        one.model_copy(update={"plan": qualified(one.plan, missing, assume)})
-        for one in front.points
-    )
-    return qualified(front.model_copy(update={"points": points}), missing, assume)
+
+    def told_of(point: PointT) -> PointT:
+        return point.model_copy(update={"plan": qualified(point.plan, missing, assume)})
+
+    update = {
+        "points": tuple(map(told_of, front.points)),
+        "greedy": told_of(front.greedy),
+        "unproved": told_of(front.unproved) if front.unproved else None,
+    }
+    return qualified(front.model_copy(update=update), missing, assume)
 
 
 def covered_joint(

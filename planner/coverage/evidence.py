@@ -10,10 +10,11 @@ Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E31.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
+from planner.assignment import Mode
 from planner.coverage.features import (
     ADMISSION_FAIR_SHARING,
     CONFIGURATION,
@@ -25,12 +26,13 @@ from planner.coverage.features import (
     SLICES,
     TOPOLOGY,
 )
-from planner.plan import Plan, Uncovered
+from planner.plan import Demand, Uncovered
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
 from planner.quota.devices import Charges
 from planner.quota.request import Defaults, pod_set_requests
 from planner.quota.slices import names_replaced
 from planner.state import ClusterQueue, LocalQueue, State, Workload
+from planner.state.base import Condition
 
 SHORTAGE: Final = re.compile(
     r"insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>\S+), "
@@ -126,19 +128,38 @@ def _amounts(units: Mapping[str, int]) -> str:
     return ", ".join(said) or "nothing"
 
 
-def activity(queue: ClusterQueue, why: str | None) -> Iterator[Uncovered]:
+def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> Iterator[Uncovered]:
     """Yield E2 and E3: whether a queue takes part, by its condition and by the objects there are.
 
-    ``why`` says why it does not by the objects; ``None`` if it does.
+    ``why`` says why it does not by the objects; ``None`` if it does. What takes part by its
+    condition is taken to do so where a flavor is not among the ``flavors`` of the state.
     """
     said = queue.status.condition("Active")
-    if said is None or said.is_true == (why is None):
+    if said is None:
         return
-    found = f"its condition Active is True, and by the objects in the state {why}"
-    if why is None:
-        reason = said.reason or said.message or "no reason given"
-        found = f"its condition Active is {said.status} ({reason}), and no object makes it so"
-    yield QUEUES.found([f"ClusterQueue {queue.name}"], found, "contradiction")
+    named = [f"ClusterQueue {queue.name}"]
+    missing = [name for name in queue.flavor_names if name not in flavors]
+    if said.is_true and why is not None:
+        found = f"its condition Active is True, and by the objects in the state {why}"
+        yield QUEUES.found(named, found, "contradiction")
+    elif said.is_true and missing:
+        found = (
+            f"its condition Active is True, and the state has no ResourceFlavor "
+            f"{', '.join(missing)}: it is taken for active, and nobody is put there"
+        )
+        yield QUEUES.found(named, found, "assumed")
+    elif not said.is_true and why is None:
+        found = (
+            f"its condition Active is {said.status} ({_reason(said)}), and no object makes it so: "
+            "were it inactive, nobody could be admitted in it, and its workloads would be no "
+            "candidates"
+        )
+        yield QUEUES.found(named, found, "contradiction")
+
+
+def _reason(said: Condition) -> str:
+    """Return the reason and the message of a condition, as far as it has them."""
+    return ": ".join(filter(None, (said.reason, said.message))) or "no reason given"
 
 
 def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iterator[Uncovered]:
@@ -152,11 +173,11 @@ def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iter
     inactive = why is not None or (own is not None and not own.is_true)
     if said is None or said.status != "False" or local.spec.stop_policy != "None" or inactive:
         return
-    reason = said.reason or said.message or "no reason given"
     yield QUEUES.found(
         [f"LocalQueue {local.metadata.namespace}/{local.metadata.name}"],
-        f"its condition Active is False ({reason}), so that Kueue queues none of its workloads, "
-        f"and by the state it is open and leads to ClusterQueue {queue.name}, which is active",
+        f"its condition Active is False ({_reason(said)}), so that Kueue queues none of its "
+        f"workloads, and by the state it is open and leads to ClusterQueue {queue.name}, which is "
+        "active",
         "contradiction",
     )
 
@@ -238,14 +259,20 @@ def why_not(workload: Workload) -> str:
     return said.message if said is not None and said.status == "False" else ""
 
 
-def shortage(workload: Workload, plan: Plan) -> Iterator[Uncovered]:
-    """Yield E19 and E21: Kueue says that another amount is missing than a plan works out.
+def tells_shortage(workload: Workload) -> bool:
+    """Say whether Kueue told of a workload what is missing for it."""
+    text = why_not(workload)
+    return BEYOND in text or SHORTAGE.search(text) is not None
 
-    Only flavor-resources of the plan are compared. Kueue names the amount for one podset, with
-    those before it: what it says last of a flavor-resource is what is missing for all.
+
+def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Iterator[Uncovered]:
+    """Yield E19 and E21: Kueue says that another amount is missing than is worked out.
+
+    Only flavor-resources that are asked for are compared. Kueue names the amount for one podset,
+    with those before it: what it says last of a flavor-resource is what is missing for all.
     """
     text = why_not(workload)
-    if BEYOND in text and plan.assignment.mode != "NoFit":
+    if BEYOND in text and mode != "NoFit":
         yield QUOTA.found(
             [f"Workload {workload.key}"],
             f'Kueue said that it can never fit ("{text}"), by this state it can: quotas or cohorts '
@@ -255,7 +282,7 @@ def shortage(workload: Workload, plan: Plan) -> Iterator[Uncovered]:
     said: dict[tuple[str, str], str] = {}
     for found in SHORTAGE.finditer(text):
         said[found["flavor"], found["resource"]] = found["amount"]
-    for demand in plan.demand:
+    for demand in demands:
         amount = said.get((demand.flavor, demand.resource))
         if amount is None:
             continue

@@ -6,14 +6,15 @@ topology, say, is asked of flavors that it could get, not of all there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
+from planner.assignment import Mode
 from planner.coverage import evidence
 from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.coverage.kueue_remarks import remarks
-from planner.plan import Plan, Uncovered
+from planner.plan import Demand, Plan, Uncovered
 from planner.quota.activity import Activity, leaves_it_to_workers
 from planner.quota.devices import Devices
 from planner.quota.slices import names_replaced
@@ -63,14 +64,33 @@ class KueueCoverage:
         found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
         return None if found is None else found[1]
 
+    def _tree_of(self, queue: ClusterQueue) -> Sequence[ClusterQueue]:
+        return self._activity.tree_of(queue, self.state.cluster_queues)
+
+    @cached_property
+    def _disputed(self) -> dict[str, tuple[Uncovered, ...]]:
+        """What queues say of themselves that their objects do not, by their names."""
+        flavors = {one.name for one in self.state.resource_flavors}
+        inactive = self._activity.inactive
+        found = {
+            one.name: tuple(evidence.activity(one, inactive.get(one.name), flavors))
+            for one in self.state.cluster_queues
+        }
+        return {name: some for name, some in found.items() if some}
+
     def _open_or_not(self, workload: Workload) -> Iterator[Uncovered]:
-        """Yield where the queues that a workload waits in say otherwise than their objects."""
+        """Yield where the queues that a workload waits in say otherwise than their objects.
+
+        Those of its tree, too: it depends on them who may be a victim.
+        """
         found = self._queues.get((workload.metadata.namespace, workload.spec.queue_name))
-        if found is not None:
-            local, queue = found
-            why = self._activity.inactive.get(queue.name)
-            yield from evidence.activity(queue, why)
-            yield from evidence.local_queue(local, queue, why)
+        if found is None:
+            return
+        local, queue = found
+        for one in self._tree_of(queue) if self._disputed else ():
+            yield from self._disputed.get(one.name, ())
+        why = self._activity.inactive.get(queue.name)
+        yield from evidence.local_queue(local, queue, why)
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload ``namespace/name``, not modelled."""
@@ -107,7 +127,9 @@ class KueueCoverage:
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
         """Return where Kueue says that another amount is missing than a finished plan."""
         workload = self._pending(plan.preemptor)
-        return () if workload is None else tuple(evidence.shortage(workload, plan))
+        if workload is None:
+            return ()
+        return tuple(evidence.shortage(workload, plan.assignment.mode, plan.demand))
 
     def remarks(self, pending: str) -> tuple[str, ...]:
         """Return what else a reader should know: what the state seems to lack."""
@@ -115,7 +137,7 @@ class KueueCoverage:
         queue = None if workload is None else self._queue_of(workload)
         if workload is None or queue is None:
             return ()
-        found = list(remarks(self.state, workload, queue))
+        found = list(remarks(self.state, workload, queue, self._tree_of(queue)))
         if self._leaves_it_to_workers(queue):
             found.append("MultiKueue: victims in the clusters of workers are out of reach here")
         return tuple(found)
@@ -162,6 +184,18 @@ def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:
     if found:
         said = f"{found[0]} waits and replaces a slice: joint plans leave that out"
         yield SLICES.found(found, said)
+
+
+def contradicted(
+    state: State, keys: Iterable[str], alone: Callable[[str], tuple[Mode, Sequence[Demand]]]
+) -> Iterator[Uncovered]:
+    """Yield where Kueue says that another amount is missing for one of some pending workloads.
+
+    It looked at each by itself, as ``alone`` does: the mode of its flavors, and what it lacks.
+    """
+    for workload in filter(None, map(state.workloads.find, keys)):
+        if evidence.tells_shortage(workload):
+            yield from evidence.shortage(workload, *alone(workload.key))
 
 
 def _asking_for_topology(workload: Workload) -> list[str]:

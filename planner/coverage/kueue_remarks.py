@@ -8,10 +8,11 @@ Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E31.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from planner.coverage.evidence import why_not
+from planner.plan.naming import name_some
 from planner.quantity import format_units, to_units
 from planner.state import ClusterQueue, State, Workload
 from planner.state.workload import PREEMPTED
@@ -23,10 +24,16 @@ OVERLAPPING: Final = "overlapping preemption targets"
 MOST_NAMED: Final = 3
 
 
-def remarks(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
-    """Yield what Kueue said, and what a state seems to lack, for a pending workload of a queue."""
+def remarks(
+    state: State, workload: Workload, queue: ClusterQueue, tree: Sequence[ClusterQueue]
+) -> Iterator[str]:
+    """Yield what Kueue said, and what a state seems to lack, for a pending workload of a queue.
+
+    ``tree`` are the ClusterQueues that share a root cohort with it, itself among them.
+    """
     yield from _of_its_cycle(state, workload, queue)
-    yield from _of_those_who_hold(state, queue)
+    yield from _of_those_who_hold(state, {one.name: one for one in tree})
+    yield from _unknown_checks(state, tree)
     yield from _lacking(state, workload, queue)
 
 
@@ -55,9 +62,8 @@ def _of_its_cycle(state: State, workload: Workload, queue: ClusterQueue) -> Iter
         )
 
 
-def _of_those_who_hold(state: State, queue: ClusterQueue) -> Iterator[str]:
+def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterator[str]:
     """Yield E27 and E28, of the workloads that hold quota in the tree of a queue."""
-    tree = {one.name: one for one in _tree_of(state, queue)}
     quotas = {
         name: {
             (flavor.name, quota.name)
@@ -76,13 +82,14 @@ def _of_those_who_hold(state: State, queue: ClusterQueue) -> Iterator[str]:
             gone[name, *place] = [*names, key], held + units
     if leaving:
         yield (
-            f"{_named(leaving)} {'is' if len(leaving) == 1 else 'are'} being preempted already and "
-            "hold quota until the pods are gone: Kueue takes them for victims first, at no further "
-            "cost, and issues no eviction anew"
+            f"{name_some(leaving, MOST_NAMED)} {'is' if len(leaving) == 1 else 'are'} being "
+            "preempted already and hold quota until the pods are gone: Kueue takes them for "
+            "victims first, at no further cost, and issues no eviction anew"
         )
     for (name, flavor, resource), (names, held) in gone.items():
+        who = name_some(dict.fromkeys(names), MOST_NAMED)
         yield (
-            f"{_named(dict.fromkeys(names))} {'holds' if len(names) == 1 else 'hold'} "
+            f"{who} {'holds' if len(names) == 1 else 'hold'} "
             f"{format_units(held, resource)} {resource} of flavor {flavor}, for which ClusterQueue "
             f"{name} has no quota any more: it counts, and nothing asks for it back"
         )
@@ -95,29 +102,17 @@ def _is_preempted(workload: Workload) -> bool:
     return preempted and workload.holds_quota
 
 
-def _named(keys: Collection[str]) -> str:
-    """Name some workloads, and count the others."""
-    named = list(keys)[:MOST_NAMED]
-    more = len(keys) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
-
-
-def _tree_of(state: State, queue: ClusterQueue) -> Iterator[ClusterQueue]:
-    """Yield the ClusterQueues that share a root cohort with a queue, itself among them."""
-    parents = {one.name: one.spec.parent_name for one in state.cohorts}
-    root = _root(queue.spec.cohort_name, parents)
-    for one in state.cluster_queues:
-        if one.name == queue.name or (root and _root(one.spec.cohort_name, parents) == root):
-            yield one
-
-
-def _root(cohort: str, parents: dict[str, str]) -> str:
-    """Return the root above a cohort; of cohorts in a circle the one where it closes."""
-    seen = set[str]()
-    while parents.get(cohort) and cohort not in seen:
-        seen.add(cohort)
-        cohort = parents[cohort]
-    return cohort
+def _unknown_checks(state: State, tree: Sequence[ClusterQueue]) -> Iterator[str]:
+    """Yield E3 of admission checks that the state lacks: Kueue has them, the queue is active."""
+    there = {one.metadata.name for one in state.admission_checks}
+    for queue in tree:
+        said = queue.status.condition("Active")
+        missing = [rule.name for rule in queue.check_rules if rule.name not in there]
+        if missing and said is not None and said.is_true:
+            yield (
+                f"ClusterQueue {queue.name} is active by its condition, and the state lacks its "
+                f"admission check {name_some(missing, MOST_NAMED)}: it is taken for active"
+            )
 
 
 def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:

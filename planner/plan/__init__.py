@@ -1,6 +1,7 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
 base.py      what every piece of output is made of
+naming.py    many names in a sentence
 covered.py   what an answer leaves out of a state, and what that makes of its status
 record.py    what the plans of every scheduler have in common
 proof.py     proof trees: the steps that show that no plan is better

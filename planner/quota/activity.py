@@ -7,7 +7,7 @@ pkg/cache/hierarchy/cycle.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -49,6 +49,24 @@ class Activity:
     def inactive(self) -> Mapping[str, str]:
         """The inactive ClusterQueues, and why in words."""
         return {name: "; ".join(one.text for one in some) for name, some in self.hindrances.items()}
+
+    def root_of(self, queue: ClusterQueue) -> str:
+        """Return the root above a ClusterQueue; nothing where it stands alone."""
+        name = queue.spec.cohort_name
+        if not name or name in self.looping:
+            return ""
+        while self.parents[name]:
+            name = self.parents[name]
+        return name
+
+    def tree_of(
+        self, queue: ClusterQueue, queues: Iterable[ClusterQueue]
+    ) -> Sequence[ClusterQueue]:
+        """Return the ClusterQueues that share a root with one, itself among them."""
+        root = self.root_of(queue)
+        return [
+            one for one in queues if one.name == queue.name or (root and self.root_of(one) == root)
+        ]
 
     @classmethod
     def of(cls, state: State, *, placing: bool = False) -> Activity:
@@ -105,6 +123,7 @@ def _hindrances(
 ) -> Iterator[Hindrance]:
     """Yield why a ClusterQueue is inactive, in the order in which Kueue says it.
 
+    A flavor or check of one that Kueue calls active is there, and missing from the dump only.
     ``one_kind`` says that checks of MultiKueue and of ProvisioningRequest exclude each other.
     """
     said = cq.status.condition("Active")
@@ -115,11 +134,11 @@ def _hindrances(
         return  # a deletion beats all else
     if cq.spec.stop_policy != "None":
         yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
+    trusted = said is not None and said.is_true
     missing = [name for name in cq.flavor_names if name not in flavors]
-    if missing:
+    if missing and not trusted:
         text = "does not exist as a ResourceFlavor"
         yield Hindrance("FlavorNotFound", f"its flavor {_quoted(missing)} {text}")
-    trusted = said is not None and said.is_true
     yield from _check_hindrances(cq, checks, trusted=trusted, one_kind=one_kind)
 
 
@@ -128,8 +147,7 @@ def _check_hindrances(
 ) -> Iterator[Hindrance]:
     """Yield what is wrong with the admission checks of a ClusterQueue.
 
-    ``trusted`` says that Kueue calls the queue active: a check that is not there is then missing
-    from the dump only. ``one_kind`` is as in `_hindrances`.
+    ``trusted`` says that Kueue calls the queue active. ``one_kind`` is as in `_hindrances`.
     """
     rules = {rule.name: rule for rule in cq.check_rules}
     there = {name: checks[name] for name in rules if name in checks}

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from planner.quantity import MAX_INT64, MIN_INT64, to_units
-from planner.quota.amount import add, multiply
+from planner.quantity import MAX_INT64, MIN_INT64
+from planner.quota.amount import Arithmetic, arithmetic_of, divide
 from planner.quota.request import counts_after_reclaim
 from planner.quota.tree import FlavorResource
 from planner.state import ClusterQueue, Configuration, Workload
@@ -68,21 +68,21 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
     admitted count, truncating, and multiplied by what is left. The pods that run are those
     admitted, without what is reclaimable.
     """
-    admission = workload.status.admission
+    admission, exact = workload.status.admission, arithmetic_of(configuration.rules)
     held = []
     for one in admission.pod_set_assignments if admission else ():
         frs, named = _named(tuple(one.flavors.items()))
         units = [
-            (frs[resource], to_units(nano, resource))
+            (frs[resource], exact.units(nano, resource))
             for resource, nano in one.resource_usage.items()
             if resource in frs
         ]
         held.append((one.name, one.count, named, units))
     spec = {one.name: one.count for one in workload.spec.pod_sets}
-    return _holding(held, counts_after_reclaim(workload, configuration), spec)
+    return _holding(held, counts_after_reclaim(workload, configuration), spec, exact)
 
 
-def holding_by_facts(facts: Facts) -> Holding:
+def holding_by_facts(facts: Facts, configuration: Configuration) -> Holding:
     """Return what a workload holds of which there are facts: none of its pods is reclaimable."""
     counts = dict(facts.counts)
     held = []
@@ -90,7 +90,7 @@ def holding_by_facts(facts: Facts) -> Holding:
         frs, named, _ = of_layout(layout)
         units = zip(frs, amounts, strict=True)
         held.append((layout.name, count, named, [one for one in units if one[0] in named]))
-    return _holding(held, counts, counts)
+    return _holding(held, counts, counts, arithmetic_of(configuration.rules))
 
 
 @lru_cache(maxsize=4096)
@@ -103,7 +103,9 @@ def of_layout(
     return frs, named, named >= set(frs)
 
 
-def _holding(held: Iterable[_Held], left: Mapping[str, int], spec: Mapping[str, int]) -> Holding:
+def _holding(
+    held: Iterable[_Held], left: Mapping[str, int], spec: Mapping[str, int], exact: Arithmetic
+) -> Holding:
     """Add up what podsets hold; ``left`` and ``spec`` are the pods of each, now and at first."""
     pods = dict(left)
     amounts: dict[FlavorResource, int] = {}
@@ -116,8 +118,8 @@ def _holding(held: Iterable[_Held], left: Mapping[str, int], spec: Mapping[str, 
             pods[name] = min(after, count)
         named = named | all_named if named else all_named
         for fr, units in usage:
-            amount = multiply(units // count, after) if after < count else units
-            amounts[fr] = add(amounts[fr], amount) if fr in amounts else amount
+            amount = exact.multiply(divide(units, count), after) if after < count else units
+            amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
     return Holding(amounts, named, pods)
 
 
@@ -126,7 +128,7 @@ def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[
 
     Amounts are those of ``holding_of``, and those of resources without a flavor.
     """
-    admission = workload.status.admission
+    admission, exact = workload.status.admission, arithmetic_of(configuration.rules)
     left = counts_after_reclaim(workload, configuration)
     spec = {one.name: one.count for one in workload.spec.pod_sets}
     held = []
@@ -135,10 +137,13 @@ def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[
         if count is None:
             count = spec.get(assigned.name, 0)
         amounts = {
-            resource: to_units(nano, resource) for resource, nano in assigned.resource_usage.items()
+            resource: exact.units(nano, resource)
+            for resource, nano in assigned.resource_usage.items()
         }
         if after < count:
-            amounts = {name: multiply(each // count, after) for name, each in amounts.items()}
+            amounts = {
+                name: exact.multiply(divide(each, count), after) for name, each in amounts.items()
+            }
             count = after
         held.append(PodSetHolding(assigned.name, count, assigned.flavors, amounts))
     return tuple(held)

@@ -7,11 +7,11 @@ Source: docs/semantics/kueue.md §2.2; kueue ff69552e pkg/workload/workload.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from planner.quantity import NANO, to_units
-from planner.quota.amount import multiply
+from planner.quantity import MIN_INT64, NANO
+from planner.quota.amount import SATURATING, Arithmetic, arithmetic_of, divide
 from planner.state import Configuration, LimitRange, RuntimeClass, Workload
 from planner.state.configuration import Transformation
 from planner.state.pods import Container, PodSpec, Resources
@@ -31,6 +31,7 @@ class PodSetRequest:
     pod_set: PodSet
     count: int
     totals: Mapping[str, int]
+    arithmetic: Arithmetic = SATURATING
 
     @property
     def name(self) -> str:
@@ -46,8 +47,11 @@ class PodSetRequest:
         """Return the request at another pod count: integer division first, as Kueue does."""
         if self.count in {0, count}:
             return self
-        totals = {name: multiply(total // self.count, count) for name, total in self.totals.items()}
-        return PodSetRequest(self.pod_set, count, totals)
+        multiply = self.arithmetic.multiply
+        totals = {
+            name: multiply(divide(total, self.count), count) for name, total in self.totals.items()
+        }
+        return replace(self, count=count, totals=totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,8 @@ def pod_set_requests(
     see it.
     """
     counts = counts_after_reclaim(workload, configuration)
-    settings = configuration.resources
+    settings, rules = configuration.resources, configuration.rules
+    arithmetic, floor = arithmetic_of(rules), 0 if rules.floors_requests else MIN_INT64
     requests = []
     for pods in workload.spec.pod_sets:
         exact = pod_request(pods.template.spec, defaults)
@@ -140,17 +145,17 @@ def pod_set_requests(
             for name, amount in exact.items()
             if not name.startswith(settings.exclude_prefixes)
         }
-        per_pod = dict(_transform(kept, settings.transformations, configuration.rules))
+        per_pod = dict(_transform(kept, settings.transformations, rules))
         charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
         for name in charge.replaced & per_pod.keys():
             del per_pod[name]
         _add_to(per_pod, charge.amounts)
         count = counts[pods.name]
         totals = {
-            name: multiply(max(0, to_units(amount, name)), count)
+            name: arithmetic.multiply(max(floor, arithmetic.units(amount, name)), count)
             for name, amount in per_pod.items()
         }
-        requests.append(PodSetRequest(pods, count, totals))
+        requests.append(PodSetRequest(pods, count, totals, arithmetic))
     return tuple(requests)
 
 

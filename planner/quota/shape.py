@@ -105,7 +105,7 @@ class Shapes:
         key = facts.counts, facts.held
         shape = self._known.get(key)
         if shape is None:
-            shape = self._known[key] = self._shape(holding_by_facts(facts))
+            shape = self._known[key] = self._shape(holding_by_facts(facts, self._configuration))
         return shape
 
     def _form(self, layout: Layout) -> _Form | None:

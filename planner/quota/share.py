@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from planner.quota.amount import add, subtract
 from planner.quota.tree import NO_PARENT, QuotaTree, Usage
 from planner.state.release import NEWEST, Rules
 
@@ -65,7 +64,7 @@ class Shares:
         rest = list(usage.amount[node])
         for fr, amount in held.items():
             gone = usage.stored(queue, node, fr, amount)
-            rest[fr] = subtract(rest[fr], gone)
+            rest[fr] = self._tree.arithmetic.subtract(rest[fr], gone)
         return self._share(node, rest)
 
     def _share(self, node: int, used: Sequence[int]) -> Share:
@@ -74,10 +73,12 @@ class Shares:
         if parent == NO_PARENT:
             return Share(0.0, weight, borrowing=False)
         excess: dict[str, int] = {}
+        exact = tree.arithmetic
         for fr, quota, resource in tree.limited(node):
-            if used[fr] > quota:
-                over = subtract(used[fr], quota)
-                excess[resource] = add(excess[resource], over) if resource in excess else over
+            if used[fr] > quota or exact.wraps:
+                over = exact.subtract(used[fr], quota)
+                if over > 0:
+                    excess[resource] = exact.add(excess.get(resource, 0), over)
         if not excess:
             return Share(0.0, weight, borrowing=False)
         lendable = self.lendable(parent)
@@ -105,6 +106,7 @@ class Shares:
             known = {}
             for fr in sorted(tree.known[tree.path(cohort)[-1]]):
                 resource = tree.frs[fr].resource
-                known[resource] = add(known.get(resource, 0), tree.potential(cohort, fr))
+                potential = tree.potential(cohort, fr)
+                known[resource] = tree.arithmetic.add(known.get(resource, 0), potential)
             self._lendable[cohort] = known
         return known

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner.errors import UnsupportedError
-from planner.quota.amount import subtract
+from planner.quota.amount import Arithmetic
 from planner.quota.holding import PodSetHolding, pod_set_holdings
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
@@ -44,6 +44,7 @@ class Replaced:
     slice: Admitted
     replacement: str
     pod_sets: Sequence[PodSetHolding]
+    arithmetic: Arithmetic
 
     def at(self, place: int) -> PodSetHolding:
         """Return what the podset at a place of the spec holds: podsets go by place, not by name.
@@ -75,7 +76,8 @@ class Replaced:
     def beyond(self, places: Sequence[int], resource: str, amount: int) -> int:
         """Return an amount asked for by podsets without what they hold; it may be negative."""
         for place in places:
-            amount = subtract(amount, self.at(place).amounts.get(resource, 0))
+            held = self.at(place).amounts.get(resource, 0)
+            amount = self.arithmetic.subtract(amount, held)
         return amount
 
     def more_pods(self, place: int, request: PodSetRequest) -> PodSetRequest:
@@ -93,7 +95,7 @@ def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
     if old is None:
         return None
     holdings = pod_set_holdings(old.workload, snapshot.configuration)
-    return Replaced(old, preemptor.key, holdings)
+    return Replaced(old, preemptor.key, holdings, snapshot.tree.arithmetic)
 
 
 def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitted | None:

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
 
 from planner.errors import LookupFailed
-from planner.quantity import to_quota
 from planner.quota.activity import Activity, notes_on
+from planner.quota.amount import Arithmetic, arithmetic_of
 from planner.quota.devices import Devices
 from planner.quota.holding import (
     NEVER,
@@ -274,8 +274,8 @@ def build_snapshot(
 ) -> Snapshot:
     """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
     activity, configuration = Activity.of(state, placing=placing), state.configuration
-    index = _index_quotas(state)
-    nodes = _nodes(state, activity, index)
+    index, arithmetic = _index_quotas(state), arithmetic_of(configuration.rules)
+    nodes = _nodes(state, activity, index, arithmetic)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     admitted: dict[int, list[Admitted]] = {node: [] for node in node_of.values()}
     shapes, past_use = Shapes(configuration, index), PastUse(state)
@@ -298,7 +298,7 @@ def build_snapshot(
     if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
-    usage = Usage(tree := QuotaTree(nodes, tuple(index)))
+    usage = Usage(tree := QuotaTree(nodes, tuple(index), arithmetic))
     for shape in shapes:
         shape.settle(index)
     _add_up(usage, state, shapes, admitted)
@@ -326,13 +326,14 @@ def _add_up(
     usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Sequence[Admitted]]
 ) -> None:
     """Add up what everybody holds: queue by queue, or one by one where the order matters."""
-    if state.configuration.rules.clamps_reclaimable:
+    if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
         for node, some in admitted.items():
             usage.add_locally(node, [one.usage for one in some])
         usage.settle()
         return
     node_of = {usage.tree.nodes[node].name: node for node in admitted}
-    # In older releases usage may be negative, and what cohorts see depends on the order.
+    # In older releases usage may be negative or wrap around: what cohorts see then depends on the
+    # order.
     for entry in state.workloads.entries:
         if entry.holds_quota and entry.admitted_by in node_of:
             usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
@@ -419,7 +420,12 @@ def _index_more(
             index.setdefault(fr, len(index))
 
 
-def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]) -> list[Node]:
+def _nodes(
+    state: State,
+    activity: Activity,
+    index: Mapping[FlavorResource, int],
+    arithmetic: Arithmetic,
+) -> list[Node]:
     """Lay out the nodes: cohorts first, then ClusterQueues.
 
     Cohorts in a cycle are left out; their queues stand alone, and are inactive.
@@ -434,7 +440,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(activity.parents[name], NO_PARENT),
             is_queue=False,
             active=True,
-            quotas=_quotas(specs[name].resource_groups, index, lends=lends)
+            quotas=_quotas(specs[name].resource_groups, index, arithmetic, lends=lends)
             if name in specs
             else {},
             weight_nano=specs[name].fair_sharing.weight if name in specs else 10**9,
@@ -447,7 +453,7 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
             parent=position.get(cq.spec.cohort_name, NO_PARENT),
             is_queue=True,
             active=cq.name not in activity.inactive,
-            quotas=_quotas(cq.spec.resource_groups, index, lends=lends),
+            quotas=_quotas(cq.spec.resource_groups, index, arithmetic, lends=lends),
             weight_nano=cq.spec.fair_sharing.weight,
         )
         for cq in state.cluster_queues
@@ -456,16 +462,21 @@ def _nodes(state: State, activity: Activity, index: Mapping[FlavorResource, int]
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup], index: Mapping[FlavorResource, int], *, lends: bool
+    groups: Iterable[ResourceGroup],
+    index: Mapping[FlavorResource, int],
+    arithmetic: Arithmetic,
+    *,
+    lends: bool,
 ) -> dict[int, Quota]:
     """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
+    units = arithmetic.quota
 
     def limit(nano: int | None, resource: str) -> int | None:
-        return None if nano is None else to_quota(nano, resource)
+        return None if nano is None else units(nano, resource)
 
     return {
         index[FlavorResource(flavor.name, quota.name)]: Quota(
-            to_quota(quota.nominal_quota, quota.name),
+            units(quota.nominal_quota, quota.name),
             limit(quota.borrowing_limit, quota.name),
             limit(quota.lending_limit, quota.name) if lends else None,
         )

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from planner.quantity import MAX_INT64, UNLIMITED
-from planner.quota.amount import add, subtract
+from planner.quota.amount import SATURATING, Arithmetic
 
 NO_PARENT = -1
 _LARGE = 2**61
-"""Sums and differences of a few amounts below this are what Python makes of them."""
+"""Sums and differences of a few amounts nearer to 0 than this are what Python makes of them."""
 
 
 class FlavorResource(NamedTuple):
@@ -71,11 +71,13 @@ class QuotaTree:
     ``subtree[n][fr]`` is the quota of everything below and at n that n may use or lend;
     ``kept[n][fr]`` the part of it that n never lends to its parent. ``known[n]`` are the fr
     that have a quota entry at n or below: an fr without one has quota 0 and no limits.
-    Inactive queues are leaves that count in totals but not as children.
+    Inactive queues are leaves that count in totals but not as children. ``arithmetic`` is how all
+    amounts in it are calculated.
     """
 
     nodes: Sequence[Node]
     frs: Sequence[FlavorResource]
+    arithmetic: Arithmetic = SATURATING
     children: Sequence[Sequence[int]] = field(init=False)
     subtree: Sequence[Sequence[int]] = field(init=False)
     kept: Sequence[Sequence[int]] = field(init=False)
@@ -109,7 +111,7 @@ class QuotaTree:
     def _accumulate(
         self, top_down: Sequence[int]
     ) -> tuple[list[list[int]], list[list[int]], list[frozenset[int]]]:
-        width = len(self.frs)
+        width, add, subtract = len(self.frs), self.arithmetic.add, self.arithmetic.subtract
         subtree = [[0] * width for _ in self.nodes]
         kept = [[0] * width for _ in self.nodes]
         known: list[set[int]] = [set(node.quotas) for node in self.nodes]
@@ -160,7 +162,7 @@ class QuotaTree:
             found = self._limited[node] = [
                 (fr, quotas[fr], self.frs[fr].resource)
                 for fr in self.known[node]
-                if quotas[fr] < UNLIMITED
+                if quotas[fr] < UNLIMITED or self.arithmetic.wraps
             ]
         return found
 
@@ -179,6 +181,7 @@ class QuotaTree:
         parent = self.nodes[node].parent
         if parent == NO_PARENT:
             return self.subtree[node][fr]
+        add = self.arithmetic.add
         capacity = add(self.kept[node][fr], self.potential(parent, fr))
         limit = self.borrowing_limit(node, fr)
         if limit is None:
@@ -199,10 +202,11 @@ class Usage:
     use beyond what they keep for themselves.
     """
 
-    __slots__ = ("amount", "tree")
+    __slots__ = ("_add", "_subtract", "amount", "tree")
 
     def __init__(self, tree: QuotaTree, amount: list[list[int]] | None = None) -> None:
         self.tree = tree
+        self._add, self._subtract = tree.arithmetic.add, tree.arithmetic.subtract
         self.amount = amount or [[0] * len(tree.frs) for _ in tree.nodes]
 
     def copy(self) -> Usage:
@@ -212,7 +216,7 @@ class Usage:
     def add_locally(self, node: int, holdings: Iterable[Mapping[int, int]]) -> None:
         """Add holdings at a ClusterQueue only; ``settle`` carries it up afterwards.
 
-        Amounts are never negative, so the sum saturates where adding one by one would.
+        Amounts must not be negative: then the sum saturates where adding one by one would.
         """
         row = self.amount[node]
         for held in holdings:
@@ -230,11 +234,11 @@ class Usage:
             above, kept = self.amount[parent], tree.kept[node]
             for fr, used in enumerate(self.amount[node]):
                 if used:
-                    above[fr] = add(above[fr], max(0, subtract(used, kept[fr])))
+                    above[fr] = self._add(above[fr], max(0, self._subtract(used, kept[fr])))
 
     def local_free(self, node: int, fr: int) -> int:
         """Return the unused part of what the node never lends."""
-        return max(0, subtract(self.tree.kept[node][fr], self.amount[node][fr]))
+        return max(0, self._subtract(self.tree.kept[node][fr], self.amount[node][fr]))
 
     def add(self, node: int, amounts: Mapping[int, int]) -> None:
         """Add usage at a node and, beyond what it keeps, at the cohorts above."""
@@ -248,13 +252,13 @@ class Usage:
                 if used < _LARGE and value < _LARGE and own < _LARGE and total > -_LARGE:
                     row[fr] = total
                     free = own - used if used < own else 0
-                else:  # saturates, or is Unlimited
-                    row[fr] = add(used, value)
-                    free = max(0, subtract(own, used))
+                else:  # saturates, or is Unlimited, or wraps around
+                    row[fr] = self._add(used, value)
+                    free = max(0, self._subtract(own, used))
                 at = parents[at]
                 if at == NO_PARENT or value <= free:
                     break
-                value = subtract(value, free)
+                value = self._subtract(value, free)
 
     def remove(self, node: int, amounts: Mapping[int, int]) -> None:
         """Remove usage at a node and what it stored in the cohorts above."""
@@ -264,11 +268,10 @@ class Usage:
             while True:
                 row, own = rows[at], kept[at][fr]
                 used = row[fr]
-                rest = used - value
-                if used < _LARGE and value < _LARGE and own < _LARGE and -_LARGE < rest < _LARGE:
-                    row[fr], stored = rest, used - own
+                if -_LARGE < used < _LARGE and -_LARGE < value < _LARGE and own < _LARGE:
+                    row[fr], stored = used - value, used - own
                 else:
-                    row[fr], stored = subtract(used, value), subtract(used, own)
+                    row[fr], stored = self._subtract(used, value), self._subtract(used, own)
                 at = parents[at]
                 if at == NO_PARENT or stored <= 0:
                     break
@@ -279,7 +282,7 @@ class Usage:
         parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
         at, value = node, amount
         while at != above:
-            part = subtract(rows[at][fr], kept[at][fr])
+            part = self._subtract(rows[at][fr], kept[at][fr])
             if part <= 0:
                 return 0
             at, value = parents[at], min(value, part)
@@ -289,19 +292,19 @@ class Usage:
         """Return what the node can still use; negative when the tree is over-admitted."""
         rows = self.amount
         root, *below = self.tree.steps_down(node, fr)
-        found = subtract(root.quota, rows[root.node][fr])
+        found = self._subtract(root.quota, rows[root.node][fr])
         for at, quota, kept, limit in below:
             used = rows[at][fr]
             if limit is not None:
-                stored, taken = subtract(quota, kept), max(0, subtract(used, kept))
-                found = min(add(subtract(stored, taken), limit), found)
+                stored, taken = self._subtract(quota, kept), max(0, self._subtract(used, kept))
+                found = min(self._add(self._subtract(stored, taken), limit), found)
             if used < kept:  # it has something of its own left
-                found = add(subtract(kept, used), found)
+                found = self._add(max(0, self._subtract(kept, used)), found)
         return found
 
     def borrows_with(self, node: int, fr: int, amount: int) -> bool:
         """Say whether the node would use more than its subtree quota with this amount more."""
-        return self.tree.subtree[node][fr] < add(self.amount[node][fr], amount)
+        return self.tree.subtree[node][fr] < self._add(self.amount[node][fr], amount)
 
     def within_nominal(self, node: int, frs: Iterable[int]) -> bool:
         """Say whether the node uses no more than its subtree quota in every fr given."""
@@ -312,7 +315,7 @@ class Usage:
         """Return whether requests fit in the node's quota, and what remains for its parent."""
         fits = not any(self.borrows_with(node, fr, amount) for fr, amount in requests.items())
         remaining = {
-            fr: max(0, subtract(amount, self.local_free(node, fr)))
+            fr: max(0, self._subtract(amount, self.local_free(node, fr)))
             for fr, amount in requests.items()
         }
         return fits, remaining

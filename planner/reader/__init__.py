@@ -166,13 +166,14 @@ def read_objects(  # noqa: PLR0913 - what can be said of a state
         return _state([Document(where, value)], settings, ignored)
 
 
-def read_kueue_objects(
+def read_kueue_objects(  # noqa: PLR0913 - what can be said of a state
     value: object,
     *,
     where: str,
     digest: str | None = None,
     now: datetime | str | None = None,
     release: str = AUTO,
+    requests: RequestsFrom = "template",
 ) -> State:
     """Read a JSON value that is known to be of Kueue, as a recorded instance of it is.
 
@@ -180,7 +181,7 @@ def read_kueue_objects(
     """
     with without_garbage_collection():
         known = canonical_digest(value, where) if digest is None else digest
-        settings = Settings(where, known, now, release)
+        settings = Settings(where, known, now, release, requests)
         return assemble([Document(where, value)], settings, None)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 from pydantic_core import from_json
 
-from planner.quantity import parse_quantity, to_units
+from planner.quantity import MAX_INT64, MIN_INT64, parse_quantity, to_units
 from planner.reader.bound import Budget
 from planner.reader.kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.structs import struct_of
@@ -177,14 +177,17 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         return None
     if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):
         return None
-    if status and status.reclaimable_pods:
-        return None
     admission = status.admission if status else None
     active = spec.active is not False
     pod_sets, annotations = spec.pod_sets or (), metadata.annotations
     stats = status.scheduling_stats if status else None
     key = f"{namespace}/{metadata.name}"
     holds = run.reserved and admission is not None
+    held = tuple([_held(one) for one in admission.pod_set_assignments or ()]) if admission else ()
+    # What is cut off at 64 bits counts as much as the release says.
+    cut = any(MAX_INT64 in amounts or MIN_INT64 in amounts for _, _, amounts in held)
+    if cut or (status and status.reclaimable_pods):
+        return None
     return Facts(
         key,
         namespace,
@@ -201,7 +204,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         run.ready_at or run.reserved_at,
         _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
         _counts(pod_sets),
-        tuple([_held(one) for one in admission.pod_set_assignments or ()]) if admission else (),
+        held,
         item,
         created if run.newest is None else max(created or run.newest, run.newest),
     )

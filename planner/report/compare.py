@@ -45,6 +45,7 @@ TITLES: Final[dict[Measure, str]] = {
 
 COUNTS: Final = {
     "plans": "Plans",
+    "conditional": "Conditional",
     "proved": "Proved",
     "infeasible": "Infeasible",
     "unknown": "Unknown",
@@ -214,6 +215,7 @@ def _row_line(row: Row) -> str:
     facts = fields(row, "status proved")
     outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
     facts["outside_rules"] = outside or None
+    facts["uncovered"] = ",".join(row.uncovered) or None
     facts["own_flavors"] = False if row.own_flavors is False else None
     if row.has_plan:
         facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}

@@ -12,6 +12,7 @@ from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
+from planner.plan.naming import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
@@ -101,12 +102,10 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
         return waiting[0]
     if not waiting:
         raise InputError(state.source, "nothing is pending: there is nothing to plan for")
-    more = len(waiting) - _SHOWN
-    shown = ", ".join(waiting[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
     raise InputError(
         state.source,
         f"{len(waiting)} are pending",
-        f"one of them to be named: {shown}",
+        f"one of them to be named: {name_some(waiting, _SHOWN)}",
         "--pending NAME plans for one, planner solve --all for each",
     )
 

@@ -119,6 +119,13 @@ SWITCHES: Final = (
         "a quota can be Unlimited, and sums stop at the largest number instead of wrapping around",
     ),
     Switch(
+        "saturates_wanted",
+        "14",
+        "- 8 3 0 0 0",
+        "#11137",
+        "what podsets ask for together stops at the largest number where it is tested",
+    ),
+    Switch(
         "clamps_reclaimable",
         "27a",
         "- - 7 3 0 0",
@@ -138,6 +145,13 @@ SWITCHES: Final = (
         "- - 7 3 0 0",
         "#12334",
         "requests for a whole pod are read as Kubernetes means them",
+    ),
+    Switch(
+        "floors_requests",
+        "27b",
+        "- - - 5 1 0",
+        "#12838",
+        "a request of less than nothing counts as 0",
     ),
     Switch(
         "multiplies_transformed",
@@ -223,9 +237,11 @@ class Rules:
     drops_zero_requests: bool = True
     pods_outside_search: bool = True
     saturates: bool = True
+    saturates_wanted: bool = True
     clamps_reclaimable: bool = True
     frees_finished: bool = True
     reads_pod_level: bool = True
+    floors_requests: bool = True
     multiplies_transformed: bool = True
     transforms_exactly: bool = True
     transforms_apart: bool = True

@@ -1,7 +1,10 @@
 """``--requests recorded``: what Kueue wrote down of pending workloads counts."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from tests.cli.running import call, write
 from tests.cluster import configuration, dump_of, pending, queue, running
@@ -47,3 +50,47 @@ def test_states_of_yunikorn_have_none() -> None:
     result = call("solve", folder, "--requests", "recorded")
     assert result.exit_code == 2
     assert "Kueue recorded no requests" in result.stderr
+
+
+def victims_of(command: str, source: str, *more: str) -> int:
+    """Return how many victims a command sees for ns/pending."""
+    value = json.loads(call(command, source, *more, "--format", "json").stdout)
+    counted: dict[str, Callable[[], int]] = {
+        "audit": lambda: max(len(one["victims"]) for one in value["cases"][0]["judgements"]),
+        "boost": lambda: len(value["plan"]["victims"]),
+        "compare": lambda: max(len(one["victims"]) for one in value["rows"]),
+        "risk": lambda: max(len(one["optimum"]) for one in value["preemptors"]),
+        "simulate": lambda: int(value["totals"]["evictions"]),
+        "whatif": lambda: next(
+            int(one["after"]) for one in value["greedy"]["terms"] if one["term"] == "D2"
+        ),
+    }
+    return counted[command]()
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("audit", ["--fail-on", "never"]),
+        ("boost", []),
+        ("compare", []),
+        ("risk", []),
+        ("simulate", []),
+        ("whatif", ["--set", "workload/ns/pending.priority=50"]),
+    ],
+)
+def test_every_command_that_plans_can_count_them(
+    tmp_path: Path, command: str, more: list[str]
+) -> None:
+    source = state(tmp_path, "4")
+    assert victims_of(command, source, *more) == 1
+    assert victims_of(command, source, *more, "--requests", "recorded") == 2
+
+
+def test_a_results_file_is_of_the_requests_that_it_counts(tmp_path: Path) -> None:
+    source, rows = state(tmp_path, "4"), str(tmp_path / "rows.jsonl")
+    said = ["--fail-on", "never", "--results", rows]
+    call("audit", source, *said)
+    again = call("audit", source, *said, "--resume", "--requests", "recorded")
+    assert again.exit_code == 2
+    assert "requests" in again.stderr

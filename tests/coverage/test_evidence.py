@@ -146,13 +146,57 @@ def test_another_request_than_the_template_makes() -> None:
 
 @pytest.mark.parametrize("status", ["True", "False"])
 def test_a_queue_that_is_active_or_not_against_its_objects(status: str) -> None:
-    """E2 and E3: with the flavor missing the queue cannot be active, with it nothing stops it."""
+    """E2 and E3: a stopped queue cannot be active, and nothing stops another."""
     objects = dump(configuration())
-    objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", status)]}
+    said = condition("Active", status, "Can't admit", "FlavorNotFound")
+    objects["ClusterQueue a"]["status"] = {"conditions": [said]}
     if status == "True":
-        del objects["ResourceFlavor default"]
+        objects["ClusterQueue a"]["spec"]["stopPolicy"] = "Hold"
     plan = solved(objects)
-    assert ("queues", "contradiction") in found(plan)
+    assert found(plan) == [("queues", "contradiction")]
+    if status == "False":
+        assert "(FlavorNotFound: Can't admit)" in plan.coverage[0].evidence
+
+
+@pytest.mark.parametrize("in_tree", [True, False])
+def test_another_queue_of_the_tree_that_is_inactive_by_its_condition(*, in_tree: bool) -> None:
+    """E2: if it is, its workloads are no candidates."""
+    objects = dump(configuration(), queue("b", 0, "team"), running("three", "b", 2))
+    objects["ClusterQueue a"]["spec"]["cohortName"] = "team" if in_tree else ""
+    objects["ClusterQueue b"]["status"] = {"conditions": [condition("Active", "False")]}
+    plan = solved(objects)
+    assert found(plan) == ([("queues", "contradiction")] if in_tree else [])
+    if in_tree:
+        assert plan.coverage[0].objects == ("ClusterQueue b",)
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_a_flavor_that_only_the_dump_lacks(*, said: bool) -> None:
+    """E3: the queue is taken for active where Kueue says so, and what is missing is named."""
+    objects = dump(configuration())
+    group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
+    gone = {"name": "gone", "resources": [{"name": "gpu", "nominalQuota": "1"}]}
+    group["flavors"] = [gone, *group["flavors"]]
+    if said:
+        objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
+    plan = solved(objects)
+    if said:
+        assert (plan.proved, len(plan.victims)) == ("optimal", 1)
+        assert found(plan) == [("queues", "assumed")]
+        assert "no ResourceFlavor gone" in plan.coverage[0].evidence
+    else:
+        assert (plan.status, plan.coverage) == ("infeasible", ())
+
+
+def test_an_admission_check_that_only_the_dump_lacks() -> None:
+    """E3: Kueue has it, for it calls the queue active; who goes does not depend on it."""
+    objects = dump(configuration())
+    checks = {"admissionChecks": [{"name": "budget"}]}
+    objects["ClusterQueue a"]["spec"]["admissionChecksStrategy"] = checks
+    objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
+    plan = solved(objects)
+    assert plan.status == "optimal"
+    assert any("lacks its admission check budget" in note for note in plan.notes)
 
 
 def test_fair_sharing_in_use_without_a_configuration() -> None:
@@ -175,6 +219,47 @@ def test_another_shortage_than_kueue_says() -> None:
     assert found(plan) == [("quota", "contradiction")]
     assert "5 more gpu" in plan.coverage[0].evidence
     assert "it is 2" in plan.coverage[0].evidence
+
+
+MORE = "insufficient unused quota for gpu in flavor default, {} more needed"
+NEVER = (
+    "insufficient quota for gpu in flavor default, previously considered podsets requests (0) + "
+    "current podset request (2) > maximum capacity (1)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "contradicts"), [(MORE.format(5), True), (MORE.format(2), False), (NEVER, True)]
+)
+def test_fronts_and_joint_plans_ask_it_too(text: str, *, contradicts: bool) -> None:
+    """E19 and E21: Kueue looked at each workload by itself."""
+    objects = dump(configuration())
+    said = {"conditions": [condition("QuotaReserved", "False", text)]}
+    objects["Workload pending"]["status"] = said
+    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
+    state = read_objects(value, where="test", now=NOW)
+    expected = [("quota", "contradiction")] if contradicts else []
+    status = "conditional" if contradicts else "optimal"
+    front, joint = planner.front(state, PENDING), planner.solve_joint(state)
+    for answer in (front, joint, *(point.plan for point in front.points)):
+        assert [(one.feature, one.kind) for one in answer.coverage] == expected
+        assert answer.status == status
+    assert [(one.feature, one.kind) for one in front.greedy.plan.coverage] == expected
+    assert planner.solve_joint(state, assume="quota").status == "optimal"
+
+
+def test_a_joint_plan_asks_of_each_by_itself() -> None:
+    """E19: the other workload's shortage is told before any of the steps is served."""
+    objects = dump(configuration())
+    urgent = pending("a", 2, priority=30)[0]
+    urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
+    objects["Workload urgent"] = urgent
+    for key in ("Workload pending", "Workload urgent"):
+        said = {"conditions": [condition("QuotaReserved", "False", MORE.format(2))]}
+        objects[key]["status"] = said
+    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
+    joint = planner.solve_joint(read_objects(value, where="test", now=NOW))
+    assert (joint.status, joint.coverage) == ("optimal", ())
 
 
 def test_nodes_that_kueue_speaks_of() -> None:

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 import planner
+from planner.commands.compare import compare
 from planner.plan import Plan, qualified
 from planner.report.plan import render
 from planner.state import State
@@ -173,6 +174,22 @@ def test_audits_count_conditional_cases_apart() -> None:
     assert [one.proved for one in summary.verdicts] == [0] * len(summary.verdicts)
     counted = planner.audit(with_topology(flavor=True), assume="quota").summary
     assert (counted.cases, counted.conditional, counted.unproved) == (1, 0, 0)
+
+
+def test_comparisons_count_conditional_cases_apart() -> None:
+    state = with_topology(flavor=True)
+    found = compare(state)
+    assert {row.status for row in found.rows} == {"conditional"}
+    assert {row.uncovered for row in found.rows} == {("topology",)}
+    assert not any(row.proved for row in found.rows)
+    assert [(one.conditional, one.plans, one.proved) for one in found.summary.standings] == [
+        (1, 0, 0)
+    ] * len(found.algorithms)
+    assert {one.measure for one in found.summary.distributions} == {"seconds"}
+    assert all(one.both == 0 for one in found.summary.duels)
+    vouched = compare(state, assume="quota")
+    assert [row.status for row in vouched.rows] == ["feasible", "optimal"]
+    assert all(one.conditional == 0 for one in vouched.summary.standings)
 
 
 def test_answers_about_a_whole_state_say_it_too() -> None:

@@ -1,4 +1,7 @@
-"""Saturating amounts with the sentinel Unlimited: docs/semantics/kueue.md §1."""
+"""Saturating amounts with the sentinel Unlimited: docs/semantics/kueue.md §1.
+
+And amounts that wrap around, of older releases: docs/semantics/kueue-releases.md §2.1, 14.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED
-from planner.quota.amount import add, multiply, subtract
+from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED, parse_quantity, to_wrapped_units
+from planner.quota.amount import (
+    SATURATING,
+    WRAPPING,
+    WRAPPING_BUT_WANTED,
+    Arithmetic,
+    add,
+    arithmetic_of,
+    divide,
+    multiply,
+    subtract,
+)
+from planner.state.release import find_release
 
 AMOUNTS = st.one_of(
     st.integers(-10, 10),
@@ -89,3 +103,82 @@ def test_zero_changes_nothing_and_everything_minus_itself_is_zero(a: int) -> Non
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
 def test_sums_never_fall_when_an_amount_grows(a: int, b: int, more: int) -> None:
     assert add(a, max(b, more)) >= add(a, min(b, more))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "total", "difference"),
+    [
+        (2, 3, 5, -1),
+        (MAX_INT64, 1, MIN_INT64, MAX_INT64 - 1),
+        (MAX_INT64, MAX_INT64, -2, 0),
+        (MIN_INT64, 1, MIN_INT64 + 1, MAX_INT64),
+        (0, MIN_INT64, MIN_INT64, MIN_INT64),  # 0 less the least is the least again
+        (5, MAX_INT64, MIN_INT64 + 4, 6 - 2**63),
+    ],
+)
+def test_amounts_of_older_releases_wrap_around(a: int, b: int, total: int, difference: int) -> None:
+    assert (WRAPPING.add(a, b), WRAPPING.subtract(a, b)) == (total, difference)
+
+
+@given(AMOUNTS, AMOUNTS)
+def test_what_wrapped_around_is_undone_by_the_opposite(a: int, b: int) -> None:
+    assert WRAPPING.subtract(WRAPPING.add(a, b), b) == a
+    assert MIN_INT64 <= WRAPPING.multiply(a, b) <= MAX_INT64
+    assert (WRAPPING.multiply(a, b) - a * b) % 2**64 == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "arithmetic"),
+    [
+        ("0.15.8", WRAPPING),
+        ("0.16.7", WRAPPING),
+        ("0.16.8", WRAPPING_BUT_WANTED),
+        ("0.17.2", WRAPPING),
+        ("0.17.3", WRAPPING_BUT_WANTED),
+        ("0.17.8", WRAPPING_BUT_WANTED),
+        ("0.18.0", SATURATING),
+        ("main", SATURATING),
+    ],
+)
+def test_each_release_has_its_arithmetic(release: str, arithmetic: Arithmetic) -> None:
+    assert arithmetic_of(find_release(release).rules) is arithmetic
+
+
+def test_what_podsets_want_together_may_saturate_while_the_rest_wraps() -> None:
+    assert WRAPPING.add_wanted(MAX_INT64, 2) == MIN_INT64 + 1
+    assert WRAPPING_BUT_WANTED.add_wanted(MAX_INT64, 2) == MAX_INT64
+    assert WRAPPING_BUT_WANTED.add_wanted(MAX_INT64, -2) == MAX_INT64 - 2  # it is not Unlimited
+    assert WRAPPING_BUT_WANTED.add(MAX_INT64, 2) == MIN_INT64 + 1
+    assert SATURATING.add_wanted(MAX_INT64, -2) == UNLIMITED
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "units"),
+    [
+        ("1E", "cpu", 0),
+        ("10P", "cpu", 0),
+        ("9P", "cpu", 9 * 10**18),
+        ("9223372036854775", "cpu", 9223372036854775000),
+        ("12345678901234567", "cpu", -6101065172474984616),
+        ("14636698788954115200m", "cpu", -3810045284755436416),  # 20 digits
+        ("8Ei", "cpu", -1000),  # capped at 2^63 - 1 cores first
+        ("10E", "nvidia.com/gpu", 0),
+        ("16E", "memory", 0),
+        ("9E", "memory", 9 * 10**18),
+        ("8Ei", "memory", MAX_INT64),
+        ("9223372036854775807", "nvidia.com/gpu", MAX_INT64),
+        ("9223372036854775808", "nvidia.com/gpu", MIN_INT64),  # 19 digits
+        ("12345678901234567k", "memory", -6101065172474984616),
+        ("1500m", "memory", 2),
+        ("-1E", "cpu", 0),
+    ],
+)
+def test_quantities_as_older_releases_read_them(text: str, resource: str, units: int) -> None:
+    assert to_wrapped_units(parse_quantity(text), resource) == units
+
+
+@pytest.mark.parametrize(
+    ("a", "count", "quotient"), [(7, 2, 3), (-7, 2, -3), (7, -2, -3), (-7, -2, 3), (0, 5, 0)]
+)
+def test_quotients_go_towards_zero(a: int, count: int, quotient: int) -> None:
+    assert divide(a, count) == quotient

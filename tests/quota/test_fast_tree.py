@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from planner.quantity import MAX_INT64
-from planner.quota.amount import add, subtract
+from planner.quota.amount import SATURATING, WRAPPING, Arithmetic
 from planner.quota.share import Shares
 from planner.quota.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 
@@ -15,7 +15,7 @@ _FRS = (FlavorResource("a", "cpu"), FlavorResource("b", "cpu"), FlavorResource("
 _AMOUNTS = (0, 1, 3, 10, 50, 2**61, 2**62, MAX_INT64 - 1, MAX_INT64)
 
 
-def _tree(chance: Random) -> QuotaTree:
+def _tree(chance: Random, arithmetic: Arithmetic) -> QuotaTree:
     def quota() -> Quota:
         limits = [chance.choice((None, None, 0, 2, 20)) for _ in range(2)]
         return Quota(chance.choice((0, 5, 20, 2**61, MAX_INT64)), *limits)
@@ -27,12 +27,14 @@ def _tree(chance: Random) -> QuotaTree:
             for n, parent in enumerate(parents)
         ],
         _FRS,
+        arithmetic,
     )
 
 
 def _available(usage: Usage, node: int, fr: int) -> int:
     """docs/semantics/kueue.md §3, word by word."""
     tree, used = usage.tree, usage.amount[node][fr]
+    add, subtract = tree.arithmetic.add, tree.arithmetic.subtract
     parent, quota, kept = tree.nodes[node].parent, tree.subtree[node][fr], tree.kept[node][fr]
     if parent == NO_PARENT:
         return subtract(quota, used)
@@ -46,6 +48,7 @@ def _available(usage: Usage, node: int, fr: int) -> int:
 
 def _changed(usage: Usage, node: int, fr: int, amount: int, *, gone: bool) -> None:
     tree, row = usage.tree, usage.amount[node]
+    add, subtract = tree.arithmetic.add, tree.arithmetic.subtract
     own, used, parent = tree.kept[node][fr], row[fr], tree.nodes[node].parent
     if gone:
         stored = subtract(used, own)
@@ -59,20 +62,24 @@ def _changed(usage: Usage, node: int, fr: int, amount: int, *, gone: bool) -> No
         _changed(usage, parent, fr, subtract(amount, free), gone=False)
 
 
+@pytest.mark.parametrize("arithmetic", [SATURATING, WRAPPING], ids=["saturating", "wrapping"])
 @pytest.mark.parametrize("seed", range(40))
-def test_usage_changes_as_the_formulas_say(seed: int) -> None:
+def test_usage_changes_as_the_formulas_say(seed: int, arithmetic: Arithmetic) -> None:
     chance = Random(seed)  # noqa: S311 - trees, not secrets
-    tree = _tree(chance)
+    tree = _tree(chance, arithmetic)
     usage, plain, shares = Usage(tree), Usage(tree), Shares(tree)
+    amounts = (*_AMOUNTS, -3, -(2**61), -(2**62)) if arithmetic.wraps else _AMOUNTS
     for _ in range(60):
         node, fr = chance.randrange(3, 7), chance.randrange(3)
-        amount = chance.choice(_AMOUNTS if seed % 2 else _AMOUNTS[:5])
+        amount = chance.choice(amounts if seed % 2 else amounts[:5])
         gone = chance.random() < 0.4
-        if gone:
+        if gone and not arithmetic.wraps:  # there nobody may take the short way
             root = tree.path(node)[-2]
             share = shares.without(usage, root, node, {fr: amount})
             usage.remove(node, {fr: amount})
             assert share == shares.of(usage, root)
+        elif gone:
+            usage.remove(node, {fr: amount})
         else:
             usage.add(node, {fr: amount})
         _changed(plain, node, fr, amount, gone=gone)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from planner.commands.replay import is_yunikorn_line, state_of_kueue, state_of_yunikorn
 from planner.commands.replay.file import parse_line, read_lines
@@ -16,6 +16,7 @@ from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.source import EXTENSIONS, Source
 from planner.solver.start import pending_workloads
 from planner.state import AnyState
+from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO
 
 LINES: Final = (".jsonl", ".jsonl.gz")
@@ -95,8 +96,23 @@ def count_states(paths: Iterable[str]) -> int | None:
     return total
 
 
-def open_packed(packed: Packed, release: str = AUTO) -> Instance:
-    """Read a packed state, by the rules of a release of Kueue or of the one that it tells.
+class Reading(NamedTuple):
+    """How states of Kueue are read.
+
+    ``release`` is the one whose rules hold, or ``auto`` for the one that each tells; ``requests``
+    says where those of pending workloads are taken from.
+    """
+
+    release: str = AUTO
+    requests: RequestsFrom = "template"
+
+
+AS_THEY_ARE: Final = Reading()
+"""Each by the rules that it tells, and by its pods."""
+
+
+def open_packed(packed: Packed, reading: Reading = AS_THEY_ARE) -> Instance:
+    """Read a packed state.
 
     Raises
     ------
@@ -104,8 +120,8 @@ def open_packed(packed: Packed, release: str = AUTO) -> Instance:
         If it cannot be used.
     """
     if isinstance(packed.content, bytes):
-        return _recorded(packed.name, parse_line(packed.content, packed.name), release)
-    state = read_loaded(packed.content, release=release)
+        return _recorded(packed.name, parse_line(packed.content, packed.name), reading)
+    state = read_loaded(packed.content, **reading._asdict())
     return Instance(packed.name, state, pending_workloads(state))
 
 
@@ -148,10 +164,10 @@ def _is_state(path: Path) -> bool:
     return path.is_file() and path.name.removesuffix(".gz").endswith(EXTENSIONS)
 
 
-def _recorded(name: str, line: Mapping[str, Any], release: str) -> Instance:
+def _recorded(name: str, line: Mapping[str, Any], reading: Reading) -> Instance:
     """Read a recorded line; one that names nobody is about everybody who waits."""
     if "state" in line:
-        kueue = state_of_kueue(line, name, release)
+        kueue = state_of_kueue(line, name, *reading)
         assignment = line.get("assignment")
         fixed = assignment if isinstance(assignment, dict) else None
         return Instance(name, kueue, _named(line.get("pending"), kueue), fixed)
@@ -162,7 +178,7 @@ def _recorded(name: str, line: Mapping[str, Any], release: str) -> Instance:
         ask = line.get("ask")
         key = ask.get("allocationKey") if isinstance(ask, dict) else None
         return Instance(name, yunikorn, _named(key, yunikorn))
-    state = read_objects(line, where=name, release=release)
+    state = read_objects(line, where=name, **reading._asdict())
     return Instance(name, state, pending_workloads(state))
 
 

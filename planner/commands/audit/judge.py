@@ -27,6 +27,7 @@ from planner.plan import AnyPlan, Assume, Shown
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO
 
 WITHIN: Final = Profile(
@@ -74,7 +75,7 @@ class Question:
 
     ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
     what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
-    ``auto`` that of each state.
+    ``auto`` that of each state. ``requests`` is as for ``planner.read``.
     """
 
     objectives: tuple[Profile, ...] = (PROFILES[DEFAULT_PROFILE],)
@@ -84,6 +85,7 @@ class Question:
     pending: str | None = None
     assume: Assume | None = None
     release: str = AUTO
+    requests: RequestsFrom = "template"
 
     @property
     def asked(self) -> tuple[Profile, ...]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 
-from planner.commands.audit.instance import Instance
+from planner.commands.audit.instance import Instance, Reading
 from planner.commands.audit.judge import Question, audit_instance
 from planner.commands.audit.record import (
     Audit,
@@ -218,7 +218,7 @@ def audit_states(
         max_bytes,
         kind="audit",
         now=question.now,
-        release=question.release,
+        reading=Reading(question.release, question.requests),
         objectives=[repr(profile) for profile in question.asked],
         time_limit=question.time_limit,
         limits=asdict(settings.limits),

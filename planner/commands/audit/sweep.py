@@ -18,6 +18,7 @@ from planner.commands.audit.instance import (
     STDIN,
     Instance,
     Packed,
+    Reading,
     count_states,
     open_packed,
     packed_states,
@@ -62,7 +63,7 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
     *,
     kind: str,
     now: datetime | None,
-    release: str,
+    reading: Reading,
     **asked: object,
 ) -> Iterator[RecordT]:
     """Yield the answer for every state of some files and folders.
@@ -74,9 +75,9 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
     work, model
         What answers for one state, perhaps in another process, to which it must be sent; and
         what it returns: a record with the fields ``state`` and ``failures``.
-    kind, now, release, asked
+    kind, now, reading, asked
         All that the rows of a results file depend on, but what the states' files hold. It is the
-        first line of that file. By the rules of ``release`` states of Kueue are read.
+        first line of that file. ``reading`` is how states of Kueue are read.
 
     Raises
     ------
@@ -94,12 +95,12 @@ def sweep(  # noqa: PLR0913 - what a sweep of many states needs
         "version": _VERSION,
         "states": list(paths),
         "now": None if now is None else now.isoformat(),
-        "release": release,
+        **reading._asdict(),
         **asked,
     }
     rows = run(
         (Task(one.name, one, one.digest) for one in packed),
-        partial(_answer, work, release),
+        partial(_answer, work, reading),
         header=header,
         file=settings.file,
         resume=settings.resume,
@@ -136,5 +137,7 @@ def _keep_apart(file: Path, paths: Sequence[str]) -> None:
         )
 
 
-def _answer(work: Callable[[Instance], Record], release: str, packed: Packed) -> Mapping[str, Any]:
-    return work(open_packed(packed, release)).model_dump(mode="json")
+def _answer(
+    work: Callable[[Instance], Record], reading: Reading, packed: Packed
+) -> Mapping[str, Any]:
+    return work(open_packed(packed, reading)).model_dump(mode="json")

@@ -11,7 +11,7 @@ from itertools import groupby
 from statistics import fmean, median
 from typing import Final
 
-from planner.commands.audit.instance import Instance
+from planner.commands.audit.instance import Instance, Reading
 from planner.commands.audit.record import Failure
 from planner.commands.audit.sweep import HERE, Settings, sweep
 from planner.commands.compare.measure import (
@@ -33,6 +33,7 @@ from planner.commands.compare.record import (
     StateComparison,
     Summary,
 )
+from planner.plan import Assume
 from planner.reader import MAX_BYTES
 from planner.solver.start import clock_of, pending_workloads
 from planner.state import AnyState
@@ -104,7 +105,15 @@ class Tally:
                 self._measured.setdefault((row.algorithm, measure), []).append(value)
 
     def _standing(self, name: str) -> Standing:
-        statuses = ("infeasible", "unknown", "skipped", "failed", "proved", "outside_rules")
+        statuses = (
+            "conditional",
+            "infeasible",
+            "unknown",
+            "skipped",
+            "failed",
+            "proved",
+            "outside_rules",
+        )
         return Standing(
             algorithm=name,
             rows=self._counts["cases"],
@@ -176,6 +185,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     time_limit: float | None = None,
     now: datetime | str | None = None,
     rules: str | None = None,
+    assume: Assume | None = None,
 ) -> Comparison:
     """Compare algorithms on states in memory, for everybody who waits there.
 
@@ -193,6 +203,8 @@ def compare(  # noqa: PLR0913 - what a user may say
         The clock, for all states; each state's own when left out.
     rules
         YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
+    assume
+        As for ``planner.solve``: answers are not conditional then.
 
     Raises
     ------
@@ -201,7 +213,9 @@ def compare(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
-    question = Question(find_algorithms(algorithms), time_limit, clock_of(now), rules, pending)
+    question = Question(
+        find_algorithms(algorithms), time_limit, clock_of(now), rules, pending, assume=assume
+    )
     if not isinstance(states, Mapping):
         states = {states.source: states}
     return summarise(
@@ -237,11 +251,12 @@ def compare_states(
         max_bytes,
         kind="comparison",
         now=question.now,
-        release=question.release,
+        reading=Reading(question.release, question.requests),
         algorithms=[repr(algorithm) for algorithm in question.algorithms],
         time_limit=question.time_limit,
         rules=question.rules,
         pending=question.pending,
+        assume=question.assume,
     )
     return summarise(question, answers)
 

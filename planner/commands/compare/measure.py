@@ -33,16 +33,17 @@ from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
 from planner.commands.compare.record import Row, RowStatus, StateComparison
+from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES, Profile
-from planner.plan import AnyPlan, Plan
+from planner.plan import AnyPlan, Assume, Plan
 from planner.solver.answer import broken
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, solve, start
 from planner.state import AnyState, State, YuniKornState
-from planner.state.configuration import BOTH_STRATEGIES, FairSharing, Strategy
+from planner.state.configuration import BOTH_STRATEGIES, FairSharing, RequestsFrom, Strategy
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83, parse_rules
 from planner.state.release import AUTO
@@ -194,7 +195,8 @@ class Question:
 
     ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
     ``pending`` is the only one asked about, if it is given. ``release`` is the release of Kueue
-    whose rules hold; ``auto`` that of each state.
+    whose rules hold; ``auto`` that of each state. ``requests`` is as for ``planner.read``.
+    ``assume`` is the user's word that what is not modelled decides nothing.
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -203,6 +205,8 @@ class Question:
     rules: str | None = None
     pending: str | None = None
     release: str = AUTO
+    requests: RequestsFrom = "template"
+    assume: Assume | None = None
 
 
 def compare_instance(instance: Instance, question: Question) -> StateComparison:
@@ -217,11 +221,12 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
     """
     rows: list[Row] = []
     failures: list[Failure] = []
+    known = None if question.assume else covering(instance.state)
     rules = question.rules if isinstance(instance.state, YuniKornState) else None
     for pending in (question.pending,) if question.pending else instance.pending:
         given = Given(pending, instance.assignment, question.now, rules)
         try:
-            case = _Case(instance, given, question.time_limit)
+            case = _Case(instance, given, question.time_limit, known)
         except InternalError:
             raise
         except PlannerError as error:
@@ -237,10 +242,17 @@ class _Case:
     No objective is ever solved in that planning: its terms stay what the state tells.
     """
 
-    def __init__(self, instance: Instance, given: Given, time_limit: float | None) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        given: Given,
+        time_limit: float | None,
+        known: Covering | None,
+    ) -> None:
         self._instance = instance
         self._given = given
         self._time_limit = time_limit
+        self._known = known
         self._own = own = start(instance.state, given)
         self._preemptor = own.preemptor_key
         self._position = {key: position for position, key in enumerate(own.keys)}
@@ -299,7 +311,13 @@ class _Case:
             found["own_flavors"] = self._has_own_flavors(plan)
             found["terms"] = self._own.table.evaluate(map(self._position.__getitem__, plan.keys))
             found["ratio"], found["ratio_of"] = _ratio(plan)
-        return self._row(algorithm, plan.status, plan.explanation).model_copy(update=found)
+        missing = uncovered(self._known, plan) if self._known else ()
+        status: RowStatus = plan.status
+        if missing:
+            status = "conditional"
+            found |= {"uncovered": tuple(dict.fromkeys(one.feature for one in missing))}
+            found["proved"] = None
+        return self._row(algorithm, status, plan.explanation).model_copy(update=found)
 
     def _has_own_flavors(self, plan: AnyPlan) -> bool | None:
         if not (isinstance(plan, Plan) and isinstance(self._own, Planning)):

@@ -46,10 +46,14 @@ class Row(Record):
     as flavor/resource. Contested are flavor-resources of assigned mode Preempt, in YuniKorn all
     that the ask wants. It is 0 where nobody goes, ``None`` without a plan.
 
+    ``uncovered`` are the features, by their ids, that decide in the state and are not modelled, or
+    of which the cluster says another thing. The status is then ``conditional``, whatever the
+    answer: it is measured, and counted nowhere.
+
     ``levels`` are the values of the objective with their proven bounds, in order, and ``proved``
-    says whether all were proved: ``None`` for what is no optimum. ``running`` counts the
-    workloads that hold quota in the preemptor's tree, or the allocations of the partition;
-    ``candidates`` those that the state's own rules permit.
+    says whether all were proved: ``None`` for what is no optimum, or conditional. ``running``
+    counts the workloads that hold quota in the preemptor's tree, or the allocations of the
+    partition; ``candidates`` those that the state's own rules permit.
 
     ``seconds`` is the wall-clock time from the state, read already, to the verified answer. It
     is the only field in which two runs differ, as long as no time limit is met; there is none
@@ -69,6 +73,7 @@ class Row(Record):
     own_flavors: bool | None = None
     ratio: float | None = None
     ratio_of: str | None = None
+    uncovered: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()
     proved: bool | None = None
     running: int
@@ -102,7 +107,8 @@ class StateComparison(Record):
 class Standing(Record):
     """How often an algorithm had what kind of answer.
 
-    ``rows`` are its ``plans``, ``infeasible``, ``unknown``, ``skipped`` and ``failed`` together.
+    ``rows`` are its ``plans``, ``conditional``, ``infeasible``, ``unknown``, ``skipped`` and
+    ``failed`` together.
     ``plans`` counts rows with a plan, of which ``outside_rules`` break the state's own rules.
     ``infeasible`` and ``unknown`` are statuses; ``proved`` counts optima that are proved, that
     there is none included.
@@ -111,6 +117,7 @@ class Standing(Record):
     algorithm: str
     rows: int
     plans: int
+    conditional: int
     infeasible: int
     unknown: int
     skipped: int

@@ -40,6 +40,7 @@ KINDS: Final[dict[str, str]] = {
     "rules": "string",
     "status": "string",
     "proved": "boolean",
+    "uncovered": "string",
     "outside_rules": "string",
     "own_flavors": "boolean",
     "running": "Int64",
@@ -56,9 +57,9 @@ KINDS: Final[dict[str, str]] = {
 }
 """Columns, with what pandas calls what they hold; every term follows.
 
-``victims`` counts them, ``outside_rules`` holds the ids of laws, ``level``, ``value`` and
-``bound`` are those of the first level, and ``levels`` has all as ``D0=0>=0 D2=3>=3``: value, and
-what is proved of it."""
+``victims`` counts them, ``outside_rules`` holds the ids of laws, ``uncovered`` those of features;
+``level``, ``value`` and ``bound`` are those of the first level, and ``levels`` has all as
+``D0=0>=0 D2=3>=3``: value, and what is proved of it."""
 
 TERM_KIND: Final = "Int64"
 
@@ -120,6 +121,7 @@ def _fixed(row: Row) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in KINDS if name in Row.model_fields},
         "victims": len(row.victims) if row.has_plan else None,
+        "uncovered": " ".join(row.uncovered),
         "outside_rules": " ".join(law.partition(" ")[0] for law in row.outside_rules),
         "level": first and first.term,
         "value": first and first.value,

@@ -32,9 +32,8 @@ from planner.commands.replay.kueue_answer import (
 )
 from planner.coverage.features import TOPOLOGY
 from planner.coverage.kueue import KueueCoverage
-from planner.errors import LookupFailed, PlannerError, SchemaError
-from planner.quota.overflow import overflowing
-from planner.quota.preemptor import as_preemptor, find_preemptor
+from planner.errors import PlannerError, SchemaError
+from planner.quota.preemptor import find_preemptor
 from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import take_snapshot
 from planner.reader import GateRefused, read_kueue_objects
@@ -43,6 +42,7 @@ from planner.reference.kueue.cycle.record import Decider
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, ByChance, decide
 from planner.state import Cohort, State, parse_time
+from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO, MAIN, NEWEST
 
 _CYCLE: Final = "cycle"
@@ -115,7 +115,7 @@ def _compared(
 def _uncovered(state: State, line: Mapping[str, Any]) -> str:
     """Name the features that a line is about and that are not modelled."""
     known, pending = KueueCoverage(state), line.get("pending")
-    keys = [pending] if isinstance(pending, str) else [one.key for one in state.workloads]
+    keys = [pending] if isinstance(pending, str) else state.workloads.keys
     found = {one.feature for key in keys for one in known.unmodelled(key)}
     # Plans leave topology out; the replay knows it, but for later passes and older releases.
     if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
@@ -123,10 +123,15 @@ def _uncovered(state: State, line: Mapping[str, Any]) -> str:
     return ", ".join(sorted(found))
 
 
-def state_of_kueue(line: Mapping[str, Any], where: str = "line", release: str = AUTO) -> State:
+def state_of_kueue(
+    line: Mapping[str, Any],
+    where: str = "line",
+    release: str = AUTO,
+    requests: RequestsFrom = "template",
+) -> State:
     """Read the state of a recorded line, by the rules of the release that decided it.
 
-    ``release`` takes the place of that.
+    ``release`` takes the place of that; ``requests`` is as for ``planner.read``.
 
     Raises
     ------
@@ -139,6 +144,7 @@ def state_of_kueue(line: Mapping[str, Any], where: str = "line", release: str = 
         digest=part_of(line, "id", str, where),
         now=_clock(line, where),
         release=_release(line, where) if release == AUTO else release,
+        requests=requests,
     )
     if state.configuration_given or not state.configuration.fair_sharing_on:
         return state
@@ -210,19 +216,11 @@ def _decided(
 
 def _why_not_comparable(state: State) -> str:
     """Say why a release may answer otherwise than is known; nothing where it should not."""
-    snapshot = take_snapshot(state)
     for workload in state.workloads.pending():
         made = ambiguous_resources(workload, state.configuration)
         if made:
             name = ", ".join(sorted(made))
             return f"not comparable: this release counts {name} of {workload.key} at random"
-        try:
-            preemptor = as_preemptor(state, snapshot, workload)
-        except LookupFailed:  # it waits nowhere, and asks for nothing
-            continue
-        resource = overflowing(snapshot, preemptor)
-        if resource:
-            return f"not comparable: amounts of {resource} wrap around in this release"
     return ""
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planner.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, contested, worst
-from planner.quota.amount import add, subtract
 from planner.quota.request import PodSetRequest
 from planner.quota.slices import Replaced, replaced_by
 from planner.quota.snapshot import Preemptor, Snapshot
@@ -97,7 +96,7 @@ class FlavorAssigner:
 
         Assignment stops at the first podset that fails; later ones then have no entry.
         """
-        self._assumed = {}
+        self._assumed, exact = {}, self.snapshot.tree.arithmetic
         done: list[PodSetFlavors] = []
         modes: list[Mode] = []
         tried: list[Mapping[str, int]] = []
@@ -116,8 +115,8 @@ class FlavorAssigner:
                 for name, choice in own:
                     fr, amount = self.snapshot.fr(choice.flavor, name), request.totals[name]
                     if self.replaced and self.snapshot.configuration.rules.counts_slices_once:
-                        amount = subtract(amount, self.replaced.named(request.name, name))
-                    self._assumed[fr] = add(self._assumed.get(fr, 0), amount)
+                        amount = exact.subtract(amount, self.replaced.named(request.name, name))
+                    self._assumed[fr] = exact.add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
                 tried.append({name: result.tried[name] for name, _ in own})
                 done.append(_pod_set_flavors(request, choices))
@@ -156,7 +155,7 @@ class FlavorAssigner:
             request = base if counts is None else base.scaled(counts[position])
             if covers_pods:
                 totals = {**request.totals, "pods": request.count}
-                request = PodSetRequest(request.pod_set, request.count, totals)
+                request = replace(request, totals=totals)
             # A podset without a group is a group of its own; names hold no slash.
             key = request.pod_set.group or f"/{position}"
             groups.setdefault(key, []).append(request)
@@ -357,7 +356,7 @@ class FlavorAssigner:
                 )
                 for place in places[other:]:
                     held = self.replaced.at(place).amounts.get(resource, 0)
-                    tested[resource] = add(tested[resource], held)
+                    tested[resource] = self.snapshot.tree.arithmetic.add(tested[resource], held)
         return told, tested
 
     def _is_nominated(
@@ -378,7 +377,7 @@ class FlavorAssigner:
         tree, queue = self.snapshot.tree, self.preemptor.queue
         for resource, amount in wanted.items():
             fr = self.snapshot.fr_or_none(flavor, resource)
-            value = amount if fr is None else add(self._assumed.get(fr, 0), amount)
+            value = amount if fr is None else self._wanted(fr, amount)
             if value > (0 if fr is None else tree.potential(queue, fr)):
                 return NoFitReason.EXCEEDS_MAX_QUOTA
         return NoFitReason.WAITING_FOR_QUOTA
@@ -390,13 +389,13 @@ class FlavorAssigner:
             fr = self.snapshot.fr_or_none(flavor, resource)
             assumed = 0 if fr is None else self._assumed.get(fr, 0)
             most = 0 if fr is None else tree.potential(queue, fr)
-            value = add(assumed, amount)
+            value = amount if fr is None else self._wanted(fr, amount)
             if value > most:
                 yield beyond_capacity(resource, flavor, assumed, amount, most)
             elif fr is not None:
                 available = max(0, self.usage.available(queue, fr))
                 if value > available:
-                    yield more_needed(resource, flavor, subtract(value, available))
+                    yield more_needed(resource, flavor, tree.arithmetic.subtract(value, available))
 
     def allows(self, flavor: str) -> bool:
         """Say whether a workload may have a flavor: a variant has only some."""
@@ -453,9 +452,13 @@ class FlavorAssigner:
         """Return what one flavor-resource offers (§4.3)."""
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
             return Offer(Possibility.FIT if amount <= 0 else Possibility.NO_FIT, 0)
-        value = add(self._assumed.get(fr, 0), amount)
+        value = self._wanted(fr, amount)
         offer = self.offer_at_once(fr, value)
         return self._simulate(fr, value) if offer is None else offer
+
+    def _wanted(self, fr: int, amount: int) -> int:
+        """Return an amount with what earlier podsets ask for."""
+        return self.snapshot.tree.arithmetic.add_wanted(self._assumed.get(fr, 0), amount)
 
     def offer_at_once(self, fr: int, value: int) -> Offer | None:
         """Return what a flavor-resource offers with nobody evicted; ``None`` if some may be.
@@ -491,9 +494,12 @@ class FlavorAssigner:
         return search(context)
 
     def search(self, request: Mapping[int, int], frs: frozenset[int]) -> Search:
-        """Search targets for a request; the same is not searched twice, nothing changes between."""
+        """Search targets for a request; the same is not searched twice, nothing changes between.
+
+        But where amounts wrap around, what is removed and added again need not be as before.
+        """
         key = (tuple(request.items()), frs)
-        if key not in self._searches:
+        if key not in self._searches or self.usage.tree.arithmetic.wraps:
             context = Context(self.snapshot, self.usage, self.preemptor, request, frs, self.chance)
             self._searches[key] = search(context)
         return self._searches[key]
@@ -526,7 +532,7 @@ def joined(group: Sequence[PodSetRequest]) -> dict[str, int]:
     requests: dict[str, int] = {}
     for request in group:
         for name, amount in request.totals.items():
-            requests[name] = add(requests.get(name, 0), amount)
+            requests[name] = request.arithmetic.add(requests.get(name, 0), amount)
     return requests
 
 
@@ -535,7 +541,7 @@ def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bo
 
     Height 0 means that the queue does not borrow (§4.3).
     """
-    ancestors = list(usage.tree.ancestors(queue))
+    ancestors, subtract = list(usage.tree.ancestors(queue)), usage.tree.arithmetic.subtract
     if not ancestors or not usage.borrows_with(queue, fr, value):
         return 0, bool(ancestors)
     rest = subtract(value, usage.local_free(queue, fr))

@@ -7,7 +7,6 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 from __future__ import annotations
 
 from planner.laws import KQ_ATTEMPT, KQ_BORROW_WITHIN_COHORT, KQ_OVER_QUOTA, ST_ATTEMPTS, ST_STOPS
-from planner.quota.amount import add, subtract
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.target import Search, Target, fill_back, restore
@@ -68,13 +67,15 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
 
 def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> bool:
     """Say whether the request could fit in nominal quota with all own candidates removed."""
-    queue = context.queue
+    queue, exact = context.queue, context.snapshot.tree.arithmetic
+    if exact.wraps:
+        return True  # then less used may be more, and nothing is certain before it is tried
     own = [one.workload.usage for one in candidates.ordered if one.workload.queue == queue]
     for fr, amount in context.request.items():
         used = context.usage.amount[queue][fr]
         for usage in own:
-            used = subtract(used, max(0, usage.get(fr, 0)))
-        if add(used, amount) > context.snapshot.tree.nominal(queue, fr):
+            used = exact.subtract(used, max(0, usage.get(fr, 0)))
+        if exact.add(used, amount) > context.snapshot.tree.nominal(queue, fr):
             return False
     return True
 

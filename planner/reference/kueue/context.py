@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from planner.laws import KQ_FITS, KQ_WITHOUT_BORROWING
-from planner.quota.amount import add
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.tree import Usage
 from planner.reference.kueue.chance import Chance
@@ -50,12 +49,16 @@ class Context:
         """
         usage, queue = self.usage, self.queue
         for fr, amount in self.request.items():
-            nominal = usage.tree.nominal(queue, fr)
-            if not borrowing and add(usage.amount[queue][fr], amount) > nominal:
+            if not borrowing and self._exceeds_nominal(fr, amount):
                 return False
             if amount > max(0, usage.available(queue, fr)):
                 return False
         return self.places is None or self.places.fits()
+
+    def _exceeds_nominal(self, fr: int, amount: int) -> bool:
+        tree, queue = self.usage.tree, self.queue
+        total = tree.arithmetic.add(self.usage.amount[queue][fr], amount)
+        return total > tree.nominal(queue, fr)
 
     def take_out(self, workload: Admitted) -> None:
         """Let a workload give back its quota and its places."""

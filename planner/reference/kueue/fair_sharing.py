@@ -139,7 +139,7 @@ class _Passes:
         while order.has_candidate(queue):
             candidate = order.pop(queue)
             alike = id(candidate.usage)
-            if not hopeless and alike not in passes:
+            if not hopeless and (alike not in passes or self._is_moved_by(candidate)):
                 passes[alike] = permits(mine, theirs, self._share_without(candidate, node))
             if not hopeless and passes[alike]:
                 return self._remove(candidate, FAIR)
@@ -169,13 +169,20 @@ class _Passes:
     def _share_without(self, candidate: Admitted, theirs: int) -> Share:
         """Return the share of the target's side after removing a candidate."""
         usage, queue, held = self.context.usage, candidate.queue, candidate.usage
-        if all(amount >= 0 for amount in held.values()):
+        if not self._is_moved_by(candidate):
             return self.shares.without(usage, theirs, queue, held)
-        # Less than nothing, as older releases count it, is not put back to where it was.
         usage.remove(queue, held)
         share = self.shares.of(usage, theirs)
         usage.add(queue, held)
         return share
+
+    def _is_moved_by(self, candidate: Admitted) -> bool:
+        """Say whether usage may not be as before once a candidate is taken out and put back.
+
+        Older releases count less than nothing, or wrap around.
+        """
+        wraps = self.context.snapshot.tree.arithmetic.wraps
+        return wraps or any(amount < 0 for amount in candidate.usage.values())
 
     def _almost_lca(self, queue: int) -> tuple[int, int]:
         tree = self.context.snapshot.tree

@@ -13,7 +13,6 @@ from typing import Final
 
 from planner.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
 from planner.laws import KF_PERMITTED
-from planner.quota.amount import add
 from planner.quota.request import PodSetRequest
 from planner.quota.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
@@ -131,7 +130,7 @@ def _take(
 ) -> _Part | None:
     """Choose a flavor for some resources; ``None`` where one of them fits in no way."""
     assumed, contested, level = dict(part.assumed), set(part.contested), part.level
-    chosen = dict(part.chosen)
+    chosen, add_wanted = dict(part.chosen), assigner.snapshot.tree.arithmetic.add_wanted
     for resource, amount in wanted.items():
         fr = assigner.snapshot.fr_or_none(flavor, resource)
         if fr is None:  # covered, but listed without quota anywhere: nominal 0
@@ -139,7 +138,7 @@ def _take(
                 return None
             chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit")
             continue
-        value = add(assumed.get(fr, 0), amount)
+        value = add_wanted(assumed.get(fr, 0), amount)
         offer = assigner.offer_at_once(fr, value)
         if offer is not None and offer.possibility is Possibility.NO_FIT:
             return None

@@ -151,7 +151,7 @@ class Subject:
             priority=preemptor.priority,
             now=snapshot.now,
             assignment=self.assignment,
-            demand=self._demand(),
+            demand=self.demand(),
             borrowing=borrowing,
             victims=tuple(victims),
             terms=dict(terms or {}),
@@ -221,7 +221,8 @@ class Subject:
             if tree.nodes[node].parent != NO_PARENT
         )
 
-    def _demand(self) -> tuple[Demand, ...]:
+    def demand(self) -> tuple[Demand, ...]:
+        """Return what the preemptor asks for in each flavor-resource, and what is there."""
         snapshot = self.snapshot
         request = self._request
         short = contested(self.assignment, snapshot)
@@ -363,6 +364,8 @@ def _excluded(
         may_run = assigner.eligible(group, flavor, covering)
     except InvalidSelectorError as error:
         return f"its node affinity cannot be evaluated: {error}"
+    if flavor not in assigner.snapshot.flavors:
+        return f"the state has no ResourceFlavor {flavor}"
     return "" if may_run else f"its node selector or tolerations exclude flavor {flavor}"
 
 

@@ -6,6 +6,7 @@ Source: docs/semantics/kueue-topology.md §3 and §6.
 from __future__ import annotations
 
 from planner.plan import Plan
+from planner.plan.naming import name_some
 from planner.quota.snapshot import build_snapshot
 from planner.reference.kueue.crash import Crash
 from planner.reference.kueue.decision import Decision, decide
@@ -61,8 +62,7 @@ def _in_words(key: str, decision: Decision) -> str:
     if decision.assignment.mode == "Fit":
         return f"admits {key} at once"
     if targets:
-        more = f" and {len(targets) - MOST_NAMED} more" if len(targets) > MOST_NAMED else ""
-        return f"evicts {', '.join(targets[:MOST_NAMED])}{more} for {key}"
+        return f"evicts {name_some(targets, MOST_NAMED)} for {key}"
     why = f": {decision.assigned.message}" if decision.assigned.message else ""
     if decision.assignment.mode == "NoFit":
         return f"has no room for {key}, whoever goes{why}"

@@ -11,6 +11,7 @@ from typing import Final
 from planner.errors import PlannerError
 from planner.objective.profiles import Profile
 from planner.plan import Plan
+from planner.plan.naming import name_some
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import Preemptor, build_snapshot
 from planner.solver.deadline import Deadline
@@ -57,7 +58,5 @@ def _totals(preemptor: Preemptor) -> list[tuple[str, dict[str, int]]]:
 
 
 def _in_words(plan: Plan) -> str:
-    named = ", ".join(plan.keys[:MOST_NAMED])
-    more = len(plan.keys) - MOST_NAMED
-    who = f" ({named}{f' and {more} more' if more > 0 else ''})" if named else ""
+    who = f" ({name_some(plan.keys, MOST_NAMED)})" if plan.keys else ""
     return f"{plan.explanation}{who}"

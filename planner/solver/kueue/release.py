@@ -11,7 +11,7 @@ from typing import Final
 
 from planner.errors import PlannerError, UnsupportedError
 from planner.plan import Plan
-from planner.quota.overflow import overflowing
+from planner.quota.overflow import misread, overflowing
 from planner.quota.preemptor import find_preemptor
 from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import Preemptor, Snapshot, build_snapshot
@@ -43,6 +43,8 @@ def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Sna
         for made in sorted(ambiguous_resources(preemptor.workload, snapshot.configuration))
     ]
     notes += _not_modelled(state, snapshot, preemptor)
+    if snapshot.tree.arithmetic.wraps:
+        notes += misread(state, snapshot)
     return replace(snapshot, notes=(*snapshot.notes, *notes)) if notes else snapshot
 
 
@@ -59,8 +61,8 @@ def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
         name = snapshot.configuration.release.name
         raise UnsupportedError(
             preemptor.key,
-            f"amounts of {resource} are so large that Kueue {name} wraps around: what it decides "
-            "is not comparable",
+            f"amounts of {resource} are so large, or less than nothing, that Kueue {name} wraps "
+            "around: what it decides can be replayed, and no optimum is given",
         )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from planner.quota.amount import add, subtract
 from planner.quota.holding import is_concurrent
 from planner.quota.slices import names_replaced
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
@@ -230,16 +229,16 @@ class Processing:
         policies = self.snapshot.queues[queue].spec.preemption
         if policies.reclaim_within_cohort == "Any" and not preempts:
             return
-        reserved = {}
+        reserved, exact = {}, tree.arithmetic
         for fr, amount in decision.assigned.usage.items():
             used, nominal = self.usage.amount[queue][fr], tree.nominal(queue, fr)
             limit = tree.borrowing_limit(queue, fr)
             if decision.assignment.borrowing == 0:
-                reserved[fr] = max(0, min(amount, subtract(nominal, used)))
+                reserved[fr] = max(0, min(amount, exact.subtract(nominal, used)))
             elif limit is None:
                 reserved[fr] = amount
             else:
-                reserved[fr] = min(amount, subtract(add(nominal, limit), used))
+                reserved[fr] = min(amount, exact.subtract(exact.add(nominal, limit), used))
         self.usage.add(queue, reserved)
         self._settle_in(decision)
 

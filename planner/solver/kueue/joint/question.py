@@ -20,11 +20,12 @@ from typing import Final
 
 import numpy as np
 
+from planner.assignment import Mode
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
 from planner.objective.terms import TermTable
-from planner.plan import JointSkipped
+from planner.plan import Demand, JointSkipped
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.holding import one_of_each_holding
 from planner.problem.kueue import Problem
@@ -240,6 +241,12 @@ class Question:
             for pair in zip(self.preemptors, self.choices, strict=True)
         ]
         return build_forest(self.snapshot, self.entrants, today)
+
+    def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
+        """Return how a pending workload would fit by itself in the flavors of Kueue's decision."""
+        preemptor = next(one for one in self.preemptors if one.key == key)
+        subject = Planning(self.state, self.snapshot, preemptor).subject
+        return subject.assignment.mode, subject.demand()
 
     @property
     def determined(self) -> bool:
