@@ -286,12 +286,13 @@ def _answer_each(
 
 def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
     from planner.cli.output import warn, write_file
-    from planner.cli.plan_file import proof_text
     from planner.report.plan import render
     from planner.report.words import cautions
 
     warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
     if given.proof is not None:
+        from planner.cli.plan_file import proof_text
+
         write_file("--proof", given.proof, proof_text(plans))
     most = MOST_STEPS if given.proof is None else 0
     given.show(render, [within(plan, most) for plan in plans], alone=alone)
