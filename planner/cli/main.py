@@ -94,6 +94,7 @@ class PlannerCommand(click.Command):
             say("error", "interrupted")
             code = INTERRUPTED
         if standalone_mode:
+            gc.freeze()  # or the interpreter would look through all there is before it ends
             sys.exit(code)
         return code
 

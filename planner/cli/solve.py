@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -156,9 +155,6 @@ def solve(given: Given) -> int:
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
     state = _read(given)
-    # What was read stays until the end. Otherwise each later full collection walks it all, and
-    # over a large dump that takes seconds.
-    gc.freeze()
     if given.joint:
         return _plan_together(given, state, files["costs"])
     measures = front_measures(given.profile)

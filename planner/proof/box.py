@@ -58,7 +58,8 @@ class Row:
         open_ = least < box.most[self.classes]
         if open_.all():
             return self
-        amounts, counts = self.amounts[~open_].tolist(), least[~open_].tolist()
+        fixed = np.flatnonzero(~open_ & (least != 0))
+        amounts, counts = self.amounts[fixed].tolist(), least[fixed].tolist()
         certain = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
         return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
 
