@@ -14,7 +14,6 @@ from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Front, Plan, Verification, YuniKornPlan, qualified
 from planner.scheduler import Part
-from planner.solver.pareto import sweep
 from planner.solver.start import (
     PLANNER,
     AssignmentInput,
@@ -276,6 +275,8 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
+    from planner.solver.pareto import sweep  # noqa: PLC0415 - what fronts alone need
+
     measures = parse_front(f"{FRONT}{first},{second}")
     deadline = deadline_after(time_limit)
     given = Given(pending, assignment, now, rules)

@@ -66,12 +66,9 @@ def parse_quantity(text: str) -> int:
     QuantityError
         If the text is not a quantity.
     """
-    if len(text) <= _MOST_BINARY_DIGITS and text.isascii():  # as almost all are written
-        if text.isdecimal():
-            return int(text) * NANO
-        shift = _BINARY_SHIFT.get(text[-2:])
-        if shift is not None and text[:-2].isdecimal():
-            return min(int(text[:-2]) << shift, MAX_INT64) * NANO
+    whole = _whole_units(text)
+    if whole is not None:
+        return whole * NANO
     match = _PATTERN.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None or not (match["whole"] or match["fraction"]):
         raise QuantityError(text)
@@ -91,6 +88,32 @@ def parse_quantity(text: str) -> int:
     if binary:
         nano = min(nano, MAX_INT64 * NANO)
     return -nano if match["sign"] == "-" else nano
+
+
+def _whole_units(text: str) -> int | None:
+    """Read plain digits, with a binary suffix or without, as almost all are written."""
+    if len(text) > _MOST_BINARY_DIGITS or not text.isascii():
+        return None
+    if text.isdecimal():
+        return int(text)
+    shift = _BINARY_SHIFT.get(text[-2:])
+    if shift is None or not text[:-2].isdecimal():
+        return None
+    return min(int(text[:-2]) << shift, MAX_INT64)
+
+
+def units_of(text: str, resource: str) -> int:
+    """Return ``to_units(parse_quantity(text), resource)``, without nano-units on the way.
+
+    Raises
+    ------
+    QuantityError
+        If the text is not a quantity.
+    """
+    whole = _whole_units(text)
+    if whole is None:
+        return to_units(parse_quantity(text), resource)
+    return min(whole * 1000 if is_milli(resource) else whole, MAX_INT64)
 
 
 def approximate(text: str) -> float:
@@ -215,7 +238,7 @@ def format_units(units: int, resource: str) -> str:
         return "unlimited"
     if resource == "cpu":
         return str(units // 1000) if units % 1000 == 0 else f"{units}m"
-    if _is_bytes(resource):
+    if _is_bytes(resource) and units > MIN_INT64:  # Kubernetes caps -8Ei at one byte less
         for suffix, shift in reversed(_BINARY_SHIFT.items()):
             if units and units % (1 << shift) == 0:
                 return f"{units >> shift}{suffix}"

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import ceil
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner.quantity import (
@@ -19,6 +19,7 @@ from planner.quantity import (
     parse_quantity,
     to_quota,
     to_units,
+    units_of,
 )
 
 MULTIPLIERS = {
@@ -96,6 +97,7 @@ def test_binary_amounts_are_capped_at_64_bits(text: str) -> None:
 def test_decimal_amounts_beyond_64_bits_saturate_only_as_units(text: str) -> None:
     assert parse_quantity(text) > MAX_INT64 * NANO
     assert to_units(parse_quantity(text), "memory") == MAX_INT64
+    assert units_of(text, "memory") == MAX_INT64
 
 
 @pytest.mark.parametrize(
@@ -172,6 +174,7 @@ def test_any_text_is_a_quantity_or_an_error(text: str) -> None:
 )
 def test_units_are_rounded_away_from_zero_and_clamped(text: str, resource: str, units: int) -> None:
     assert to_units(parse_quantity(text), resource) == units
+    assert units_of(text, resource) == units
 
 
 def test_only_the_exact_name_cpu_is_counted_in_milli() -> None:
@@ -227,9 +230,11 @@ def test_units_never_leave_64_bits_and_never_round_towards_zero(nano: int, resou
     st.integers(MIN_INT64, MAX_INT64 - 1),
     st.sampled_from(["cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "nvidia.com/gpu"]),
 )
+@example(MIN_INT64, "memory")
 def test_what_is_written_reads_back_as_the_same_amount(units: int, resource: str) -> None:
     text = format_units(units, resource)
     assert to_units(parse_quantity(text), resource) == units
+    assert units_of(text, resource) == units
 
 
 @pytest.mark.parametrize(

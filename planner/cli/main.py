@@ -6,6 +6,7 @@ A new command is a new module here with a click command named ``command``, and a
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import traceback
@@ -51,6 +52,8 @@ COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in
 
 PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"
+_OBJECTS: Final = 100_000
+"""Made since the last look for cycles, before the next."""
 ASK_TO_REPORT: Final = (
     "  this is a bug of planner, not of your input: please report it with the input, and with\n"
     "  what the same command prints under `planner --debug`"
@@ -88,6 +91,7 @@ class PlannerCommand(click.Command):
         **extra: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         """Run the command line; exit with its code or, where not standalone, return it."""
+        _set_up()
         try:
             answer = super().main(
                 args, prog_name or PROGRAM, complete_var, standalone_mode=False, **extra
@@ -99,6 +103,7 @@ class PlannerCommand(click.Command):
             say("error", "interrupted")
             code = INTERRUPTED
         if standalone_mode:
+            gc.freeze()  # or the interpreter would look through all there is before it ends
             sys.exit(code)
         return code
 
@@ -187,6 +192,17 @@ def _pipe_closed() -> int:
         # What is still buffered goes nowhere when the interpreter flushes it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
+
+
+def _set_up() -> None:
+    """Set the process up for a program that does one thing and ends.
+
+    Modules and what is read make many objects and few cycles: to look for these after every
+    thousand takes a tenth of a small plan. Pydantic would read the metadata of all that is
+    installed to find plugins of its own.
+    """
+    gc.set_threshold(_OBJECTS)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _usage(error: click.ClickException) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -157,9 +156,6 @@ def solve(given: Given) -> int:
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
     state = _read(given)
-    # What was read stays until the end. Otherwise each later full collection walks it all, and
-    # over a large dump that takes seconds.
-    gc.freeze()
     if given.joint:
         return _plan_together(given, state, files["costs"])
     measures = front_measures(given.profile)
@@ -289,12 +285,13 @@ def _answer_each(
 
 def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
     from planner.cli.output import warn, write_file
-    from planner.cli.plan_file import proof_text
     from planner.report.plan import render
     from planner.report.words import cautions
 
     warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
     if given.proof is not None:
+        from planner.cli.plan_file import proof_text
+
         write_file("--proof", given.proof, proof_text(plans))
     most = MOST_STEPS if given.proof is None else 0
     given.show(render, [within(plan, most) for plan in plans], alone=alone)

@@ -13,7 +13,11 @@ class Record(BaseModel):
     """A frozen piece of output."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        serialize_by_alias=True,
+        defer_build=True,
     )
 
     @classmethod

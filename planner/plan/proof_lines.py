@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from planner.errors import SchemaError
 from planner.plan.base import Record
 from planner.plan.proof import Step, Tree
-
-_STEP: Final[TypeAdapter[Step]] = TypeAdapter(Step)
 
 
 class TreeLine(Record):
@@ -46,6 +44,7 @@ def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]
     SchemaError
         If a line is not what it should be, or steps are missing; ``where`` names the file.
     """
+    step: TypeAdapter[Step] = TypeAdapter(Step)
     found: dict[str, list[Tree]] = {}
     number = 0
     while number < len(lines):
@@ -55,7 +54,7 @@ def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]
         if last > len(lines):
             expected = f"{head.steps} steps of the tree of {head.claim} that line {first} begins"
             raise SchemaError(where, f"ends after {len(lines) - first} steps", expected)
-        steps = tuple(_read(_STEP, lines, i, where, "a step of a tree") for i in range(first, last))
+        steps = tuple(_read(step, lines, i, where, "a step of a tree") for i in range(first, last))
         found.setdefault(head.preemptor, []).append(Tree(claim=head.claim, steps=steps))
         number = last
     return {preemptor: tuple(trees) for preemptor, trees in found.items()}

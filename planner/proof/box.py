@@ -20,7 +20,6 @@ Numbers = NDArray[Any]
 """Integers of 64 bits, or Python's own where these could overflow."""
 
 _INT64: Final = 2**62
-_NONE: Final = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,8 @@ class Row:
         open_ = least < box.most[self.classes]
         if open_.all():
             return self
-        amounts, counts = self.amounts[~open_].tolist(), least[~open_].tolist()
+        fixed = np.flatnonzero(~open_ & (least != 0))
+        amounts, counts = self.amounts[fixed].tolist(), least[fixed].tolist()
         certain = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
         return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
 
@@ -165,12 +165,11 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
         1 + int(box.most.sum())
     )
     kind = np.int64 if reach < _INT64 else object
-    classes = np.unique(np.concatenate([_NONE, *(row.classes for row, _ in rows)]))
-    total: Numbers = np.zeros(classes.size, dtype=kind)
+    total: Numbers = np.zeros(box.most.size, dtype=kind)
     for row, multiplier in rows:
-        total[np.searchsorted(classes, row.classes)] += multiplier * row.amounts.astype(kind)
-    counts = total != 0
-    classes, total = classes[counts], total[counts]
+        total[row.classes] += multiplier * row.amounts.astype(kind)
+    classes = np.flatnonzero(total)
+    total = total[classes]
     needed, extra = 0, dict[str, int]()
     for row, multiplier in rows:
         needed += multiplier * row.least

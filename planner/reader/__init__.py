@@ -30,7 +30,6 @@ from planner.reader.release import GateRefused
 from planner.reader.scheduler import yunikorn_files
 from planner.reader.source import MAX_BYTES, Loadable, Source, load
 from planner.reader.unknown import Ignored
-from planner.reader.yunikorn import read_yunikorn
 from planner.state import AnyState, State
 from planner.state.configuration import RequestsFrom
 from planner.state.release import AUTO
@@ -196,4 +195,7 @@ def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored |
         raise UnsupportedError(
             source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
         )
+    # A tenth of what a small plan of Kueue takes to start.
+    from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
+
     return read_yunikorn(files, source=source, digest=digest, now=now, ignored=ignored)

@@ -113,7 +113,8 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     found = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = found.configuration.counting(requests)
     remarks = (*_counted(collection.notes), *notes, *odd, *found.notes)
-    return State(now=moment, digest=digest, source=source, notes=remarks, **fields)
+    # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
+    return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
 
 def _assumed(objects: dict[str, list[Any]]) -> Configuration:

@@ -13,7 +13,6 @@ from planner.reader.items import Item
 from planner.reader.kinds import CONFIG, KINDS, KUEUE, WORKLOAD, Kind
 from planner.reader.release import Labelled
 from planner.reader.show import Path, place, plain, shown
-from planner.reader.yaml_text import parse_yaml
 from planner.state import Node, Pod, Workload
 from planner.state.base import Schema
 from planner.state.workloads import Facts
@@ -145,6 +144,8 @@ class Collection:
 
     def _add_config_map(self, item: Item) -> None:
         """Keep Kueue's Configuration, if the ConfigMap holds one as a text."""
+        from planner.reader.yaml_text import parse_yaml  # noqa: PLC0415 - only this is in YAML
+
         data = item.value.get("data")
         text = data.get(MANAGER_CONFIG) if isinstance(data, dict) else None
         path = (*item.path, "data", MANAGER_CONFIG)

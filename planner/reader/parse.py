@@ -11,7 +11,6 @@ from planner.reader.bound import Budget
 from planner.reader.json_text import parse_json
 from planner.reader.quick import quick_document
 from planner.reader.source import STDIN, Text
-from planner.reader.yaml_text import parse_yaml
 
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16_OR_32: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
@@ -87,7 +86,7 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
     if _BLANK.match(data):
         return [], True
     if not _BRACKET.match(data):
-        return parse_yaml(_decode(data, text.where), text.where, budget), False
+        return _yaml(_decode(data, text.where), text.where, budget), False
     left = budget.left
     try:
         return list(parse_json(data, text.where, budget)), True
@@ -100,9 +99,16 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
     if looks_like_json and not text.named_yaml:
         raise json_error
     try:
-        return parse_yaml(decoded, text.where, budget), False
+        return _yaml(decoded, text.where, budget), False
     except ParseError as yaml_error:
         raise (json_error if looks_like_json else yaml_error) from None
+
+
+def _yaml(text: str, where: str, budget: Budget) -> list[object]:
+    # What kubectl prints for programs is JSON: the library for YAML is loaded for YAML.
+    from planner.reader.yaml_text import parse_yaml  # noqa: PLC0415
+
+    return parse_yaml(text, where, budget)
 
 
 def _decode(data: bytes, where: str) -> str:

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from sys import intern
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from pydantic_core import from_json
 
-from planner.quantity import MAX_INT64, MIN_INT64, parse_quantity, to_units
+from planner.quantity import MAX_INT64, MIN_INT64, units_of
 from planner.reader.bound import Budget
 from planner.reader.kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.structs import struct_of
@@ -183,20 +184,21 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     stats = status.scheduling_stats if status else None
     key = f"{namespace}/{metadata.name}"
     holds = run.reserved and admission is not None
-    held = tuple([_held(one) for one in admission.pod_set_assignments or ()]) if admission else ()
+    assigned: Sequence[Any] = (admission.pod_set_assignments or ()) if admission else ()
+    held = _held(assigned[0]) if len(assigned) == 1 else _all_held(assigned)
     # What is cut off at 64 bits counts as much as the release says.
     cut = any(MAX_INT64 in amounts or MIN_INT64 in amounts for _, _, amounts in held)
     if cut or (status and status.reclaimable_pods):
         return None
     return Facts(
         key,
-        namespace,
+        intern(namespace),
         metadata.uid or "",
-        spec.queue_name or "",
+        intern(spec.queue_name or ""),
         spec.priority or 0,
         annotations.get(BOOST_ANNOTATION) if annotations else None,
         created,
-        admission.cluster_queue if admission else "",
+        intern(admission.cluster_queue) if admission else "",
         holds and active and not run.finished,
         active and not holds and not run.finished,
         run.reserved,
@@ -238,23 +240,35 @@ def _remarks(
     )
 
 
+def _all_held(assigned: Iterable[Any]) -> tuple[Held, ...]:
+    return tuple([held for one in assigned for held in _held(one)])
+
+
+def _held(assigned: Any) -> tuple[Held, ...]:  # noqa: ANN401 - a generated type
+    """Return what a podset holds, alone in a tuple; equal ones are one object."""
+    usage, flavors = assigned.resource_usage or {}, assigned.flavors or {}
+    return _shape(
+        assigned.name or MAIN, assigned.count, tuple(flavors.items()), tuple(usage.items())
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shape(
+    name: str,
+    count: int | None,
+    flavors: tuple[tuple[str, str], ...],
+    usage: tuple[tuple[str, str | int], ...],
+) -> tuple[Held, ...]:
+    layout = _layout(name, flavors, tuple([resource for resource, _ in usage]))
+    amounts = tuple([units_of(str(amount), resource) for resource, amount in usage])
+    return (Held(layout, count, amounts),)
+
+
 @lru_cache(maxsize=4096)
 def _layout(name: str, flavors: tuple[tuple[str, str], ...], resources: tuple[str, ...]) -> Layout:
     frs = dict(flavors)
     held = tuple([(frs.get(resource, ""), resource) for resource in resources])
     return Layout(name, flavors, held)
-
-
-@lru_cache(maxsize=65536)
-def _units(resource: str, amount: str | int) -> int:
-    return to_units(parse_quantity(str(amount)), resource)
-
-
-def _held(assigned: Any) -> Held:  # noqa: ANN401 - a generated type
-    usage, flavors = assigned.resource_usage or {}, assigned.flavors or {}
-    layout = _layout(assigned.name or MAIN, tuple(flavors.items()), tuple(usage))
-    amounts = tuple([_units(resource, amount) for resource, amount in usage.items()])
-    return Held(layout, assigned.count, amounts)
 
 
 def read_workload(text: Text) -> Workload:

@@ -155,9 +155,12 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
         raise too_large(where, max_bytes, status.st_size)
     try:
         with path.open("rb") as stream:
-            data = _read_up_to(stream, room + 1)
+            data = stream.read(status.st_size)
+            more = _read_up_to(stream, room + 1 - len(data))
     except OSError as error:
         raise _unreadable(where, error) from None
+    if more:  # it grew, or does not know how long it is
+        data += more
     if len(data) > room:
         raise too_large(where, max_bytes)
     return data

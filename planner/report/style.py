@@ -16,8 +16,6 @@ from typing import Any, Final, Protocol, TypeVar
 from pydantic import BaseModel
 
 from planner.report.document import Document
-from planner.report.markdown import text_of as markdown
-from planner.report.terminal import text_of
 from planner.report.text import clean, word
 
 Answer = TypeVar("Answer")
@@ -151,13 +149,18 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
         return "\n".join("".join(f"{text}\n" for text in lines(one)) for one in answers)
     documents = list(map(document, answers))
     if style == "html":
-        from planner.report.html.page import page  # noqa: PLC0415 - loads a template engine
+        # Each loads a library of its own, and plain lines need none of them.
+        from planner.report.html.page import page  # noqa: PLC0415
 
         return page(documents, noun)
     if overview is not None and len(answers) > 1:
         documents.append(overview(answers))
     if style == "markdown":
+        from planner.report.markdown import text_of as markdown  # noqa: PLC0415
+
         return RULE.join(map(markdown, documents))
+    from planner.report.terminal import text_of  # noqa: PLC0415
+
     return text_of(documents, width=width, color=color)
 
 

@@ -254,15 +254,15 @@ class _Program:
         return None
 
     def _keeps(self, taken: FloatArray, witness: int) -> bool:
-        row, coefficient = self._of_witness[witness]
-        missing = row.bound - coefficient - float(row.coefficients @ taken)
+        row, coefficient, classes = self._of_witness[witness]
+        missing = row.bound - coefficient - float(row.coefficients[classes] @ taken[classes])
         return missing <= _CLOSE * abs(row.bound)
 
     @cached_property
-    def _of_witness(self) -> dict[int, tuple[Row, int]]:
-        """The row that each witness of a choice makes bind, and its coefficient there."""
+    def _of_witness(self) -> dict[int, tuple[Row, int, IntArray]]:
+        """The row that each witness of a choice makes bind, its coefficient, and whom it counts."""
         return {
-            witness: (row, coefficient)
+            witness: (row, coefficient, np.flatnonzero(row.coefficients))
             for row in self.rows
             for witness, coefficient in row.slack
             if coefficient < 0

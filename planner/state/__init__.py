@@ -130,7 +130,7 @@ class State(Schema):
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
-    configuration: Configuration = Field(default=Configuration())
+    configuration: Configuration = Field(default=Configuration.blank())
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
     topologies: tuple[Topology, ...] = ()

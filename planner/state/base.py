@@ -50,7 +50,7 @@ class Schema(BaseModel):
     # A least length, even of 0, makes pydantic look into every string: one with half a
     # surrogate pair, which no terminal or file could take, is refused.
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="ignore", populate_by_name=True, str_min_length=0
+        frozen=True, extra="ignore", populate_by_name=True, str_min_length=0, defer_build=True
     )
 
     wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = None
@@ -60,6 +60,11 @@ class Schema(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Bound how many errors are collected."""
         return with_bounded_errors(handler(source))
+
+    @classmethod
+    def blank(cls) -> Self:
+        """Return one in which nothing is said; no validator has to be made for that."""
+        return cls.model_construct()
 
 
 _NOTHING_SAID: Final[set[str]] = set()

@@ -94,7 +94,7 @@ class WaitForPodsReady(Schema):
 
     block_admission: Bool = Field(default=False, alias="blockAdmission")
     requeuing_strategy: RequeuingStrategy = Field(
-        default=RequeuingStrategy(), alias="requeuingStrategy"
+        default=RequeuingStrategy.blank(), alias="requeuingStrategy"
     )
 
 
@@ -112,7 +112,7 @@ class CounterSource(Schema):
 
     driver: str = ""
     name: str = ""
-    device_selector: DeviceSelector = Field(default=DeviceSelector(), alias="deviceSelector")
+    device_selector: DeviceSelector = Field(default=DeviceSelector.blank(), alias="deviceSelector")
 
 
 class CapacitySource(Schema):
@@ -172,7 +172,7 @@ class Configuration(KubernetesObject):
     fair_sharing: FairSharing | None = Field(default=None, alias="fairSharing")
     feature_gates: dict[str, Bool] = Field(default_factory=dict, alias="featureGates")
     wait_for_pods_ready: WaitForPodsReady | None = Field(default=None, alias="waitForPodsReady")
-    resources: ResourceSettings = ResourceSettings()
+    resources: ResourceSettings = ResourceSettings.blank()
     admission_fair_sharing: AdmissionFairSharing | None = Field(
         default=None, alias="admissionFairSharing"
     )

@@ -33,7 +33,7 @@ class DeviceClass(KubernetesObject):
     """A DeviceClass."""
 
     metadata: Metadata
-    spec: DeviceClassSpec = DeviceClassSpec()
+    spec: DeviceClassSpec = DeviceClassSpec.blank()
 
 
 class ExactDeviceRequest(Schema):
@@ -69,20 +69,20 @@ class DeviceClaim(Schema):
 class ResourceClaimSpec(Schema):
     """What a claim asks for."""
 
-    devices: DeviceClaim = DeviceClaim()
+    devices: DeviceClaim = DeviceClaim.blank()
 
 
 class ResourceClaimTemplateSpec(Schema):
     """The claim that is made for each pod."""
 
-    spec: ResourceClaimSpec = ResourceClaimSpec()
+    spec: ResourceClaimSpec = ResourceClaimSpec.blank()
 
 
 class ResourceClaimTemplate(KubernetesObject):
     """A ResourceClaimTemplate."""
 
     metadata: Metadata
-    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
+    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec.blank()
 
 
 class Counter(Schema):
@@ -116,7 +116,7 @@ class ResourceSliceSpec(Schema):
     """Devices of a driver, as it publishes them."""
 
     driver: str = ""
-    pool: ResourcePool = ResourcePool()
+    pool: ResourcePool = ResourcePool.blank()
     devices: tuple[Device, ...] = ()
 
 
@@ -124,4 +124,4 @@ class ResourceSlice(KubernetesObject):
     """A ResourceSlice."""
 
     metadata: Metadata
-    spec: ResourceSliceSpec = ResourceSliceSpec()
+    spec: ResourceSliceSpec = ResourceSliceSpec.blank()

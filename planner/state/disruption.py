@@ -32,5 +32,5 @@ class PodDisruptionBudget(KubernetesObject):
     """A PodDisruptionBudget: it covers pods of its own namespace."""
 
     metadata: Metadata
-    spec: BudgetSpec = BudgetSpec()
-    status: BudgetStatus = BudgetStatus()
+    spec: BudgetSpec = BudgetSpec.blank()
+    status: BudgetStatus = BudgetStatus.blank()

@@ -23,7 +23,7 @@ class Event(KubernetesObject):
     metadata: Metadata
     reason: str = ""
     message: str = ""
-    about: EventObject = Field(default=EventObject(), alias="involvedObject")
+    about: EventObject = Field(default=EventObject.blank(), alias="involvedObject")
     last_seen: Time | None = Field(default=None, alias="lastTimestamp")
     seen: Time | None = Field(default=None, alias="eventTime")
 

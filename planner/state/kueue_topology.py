@@ -58,7 +58,7 @@ class Topology(KubernetesObject):
     """A Topology: how nodes are nested in racks, blocks and zones."""
 
     metadata: Metadata
-    spec: TopologySpec = TopologySpec()
+    spec: TopologySpec = TopologySpec.blank()
 
     @property
     def name(self) -> str:
@@ -89,8 +89,8 @@ class Node(KubernetesObject):
     """A node of the cluster."""
 
     metadata: Metadata
-    spec: NodeSpec = NodeSpec()
-    status: NodeStatus = NodeStatus()
+    spec: NodeSpec = NodeSpec.blank()
+    status: NodeStatus = NodeStatus.blank()
 
     def slim(self) -> None:
         """Give back memory that reading took and nobody needs."""
@@ -114,7 +114,7 @@ class PodRequests(Schema):
 class PodContainer(Schema):
     """A container or init container of a pod that exists."""
 
-    resources: PodRequests = PodRequests()
+    resources: PodRequests = PodRequests.blank()
     restart_policy: str = Field(default="", alias="restartPolicy")
 
 
@@ -153,8 +153,8 @@ class Pod(KubernetesObject):
     """A pod that exists, as far as it holds a node outside of Kueue's placement."""
 
     metadata: PodMetadata
-    spec: ExistingPodSpec = ExistingPodSpec()
-    status: PodPhase = PodPhase()
+    spec: ExistingPodSpec = ExistingPodSpec.blank()
+    status: PodPhase = PodPhase.blank()
 
     def slim(self) -> None:
         """Give back memory that reading took and nobody needs."""
@@ -230,7 +230,7 @@ class AssignmentSlice(Schema):
 
     domain_count: DomainCount = Field(alias="domainCount")
     values: tuple[LevelValues, ...] = Field(default=(), alias="valuesPerLevel")
-    counts: PodCounts = Field(default=PodCounts(), alias="podCounts")
+    counts: PodCounts = Field(default=PodCounts.blank(), alias="podCounts")
 
     wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = staticmethod(lacks_values)
 

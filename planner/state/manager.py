@@ -21,20 +21,20 @@ class ManagerPod(Schema):
 class ManagerTemplate(Schema):
     """The template of that pod."""
 
-    spec: ManagerPod = ManagerPod()
+    spec: ManagerPod = ManagerPod.blank()
 
 
 class DeploymentSpec(Schema):
     """What a Deployment runs."""
 
-    template: ManagerTemplate = ManagerTemplate()
+    template: ManagerTemplate = ManagerTemplate.blank()
 
 
 class Deployment(KubernetesObject):
     """A Deployment; only that of Kueue's manager matters."""
 
     metadata: Metadata
-    spec: DeploymentSpec = DeploymentSpec()
+    spec: DeploymentSpec = DeploymentSpec.blank()
 
     @property
     def key(self) -> str:

@@ -75,7 +75,7 @@ class PreferredTerm(Schema):
     """A preference for nodes; it counts only with the gate TASRespectNodeAffinityPreferred."""
 
     weight: int = 0
-    preference: NodeSelectorTerm = NodeSelectorTerm()
+    preference: NodeSelectorTerm = NodeSelectorTerm.blank()
 
 
 class NodeSelector(Schema):
@@ -112,7 +112,7 @@ class Container(Schema):
     """A container or init container; ``restartPolicy: Always`` makes the latter a sidecar."""
 
     name: str = ""
-    resources: Resources = Resources()
+    resources: Resources = Resources.blank()
     restart_policy: str = Field(default="", alias="restartPolicy")
 
 
@@ -148,5 +148,5 @@ class TemplateMetadata(Schema):
 class PodTemplate(Schema):
     """The template of a podset."""
 
-    metadata: TemplateMetadata = TemplateMetadata()
-    spec: PodSpec = PodSpec()
+    metadata: TemplateMetadata = TemplateMetadata.blank()
+    spec: PodSpec = PodSpec.blank()

@@ -96,7 +96,7 @@ class Preemption(Schema):
     within_cluster_queue: WithinPolicy = Field(default="Never", alias="withinClusterQueue")
     reclaim_within_cohort: ReclaimPolicy = Field(default="Never", alias="reclaimWithinCohort")
     borrow_within_cohort: BorrowWithinCohort = Field(
-        default=BorrowWithinCohort(), alias="borrowWithinCohort"
+        default=BorrowWithinCohort.blank(), alias="borrowWithinCohort"
     )
 
 
@@ -122,13 +122,13 @@ class MigrationConstraints(Schema):
 class Migration(Schema):
     """When a variant that was admitted makes room for one with a better flavor."""
 
-    constraints: MigrationConstraints = MigrationConstraints()
+    constraints: MigrationConstraints = MigrationConstraints.blank()
 
 
 class ConcurrentAdmissionPolicy(Schema):
     """Its presence lets the variants of one workload compete, each with flavors of its own."""
 
-    migration: Migration = Migration()
+    migration: Migration = Migration.blank()
 
 
 class ConditionsStatus(Schema):
@@ -195,13 +195,13 @@ class ClusterQueueSpec(Schema):
     )
     namespace_selector: LabelSelector | None = Field(default=None, alias="namespaceSelector")
     flavor_fungibility: Annotated[FlavorFungibility, BeforeValidator(_without_empty)] = Field(
-        default=FlavorFungibility(), alias="flavorFungibility"
+        default=FlavorFungibility.blank(), alias="flavorFungibility"
     )
-    preemption: Preemption = Preemption()
+    preemption: Preemption = Preemption.blank()
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
-    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight(), alias="fairSharing")
+    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight.blank(), alias="fairSharing")
     admission_checks_strategy: AdmissionChecksStrategy = Field(
-        default=AdmissionChecksStrategy(), alias="admissionChecksStrategy"
+        default=AdmissionChecksStrategy.blank(), alias="admissionChecksStrategy"
     )
     admission_checks: tuple[str, ...] = Field(default=(), alias="admissionChecks")
     admission_scope: AdmissionScope | None = Field(default=None, alias="admissionScope")
@@ -214,8 +214,8 @@ class ClusterQueue(KubernetesObject):
     """A ClusterQueue."""
 
     metadata: Metadata
-    spec: ClusterQueueSpec = ClusterQueueSpec()
-    status: ClusterQueueStatus = ClusterQueueStatus()
+    spec: ClusterQueueSpec = ClusterQueueSpec.blank()
+    status: ClusterQueueStatus = ClusterQueueStatus.blank()
 
     @property
     def name(self) -> str:
@@ -244,15 +244,15 @@ class CohortSpec(Schema):
         serialization_alias="parentName",
     )
     resource_groups: tuple[ResourceGroup, ...] = Field(default=(), alias="resourceGroups")
-    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight(), alias="fairSharing")
+    fair_sharing: FairSharingWeight = Field(default=FairSharingWeight.blank(), alias="fairSharing")
 
 
 class Cohort(KubernetesObject):
     """A Cohort object; cohorts without an object exist too, with all defaults."""
 
     metadata: Metadata
-    spec: CohortSpec = CohortSpec()
-    status: CohortStatus = CohortStatus()
+    spec: CohortSpec = CohortSpec.blank()
+    status: CohortStatus = CohortStatus.blank()
 
     @property
     def name(self) -> str:
@@ -271,7 +271,7 @@ class LocalQueueSpec(Schema):
 
     cluster_queue: str = Field(default="", alias="clusterQueue")
     stop_policy: Literal["None", "Hold", "HoldAndDrain"] = Field(default="None", alias="stopPolicy")
-    fair_sharing: LocalQueueWeight = Field(default=LocalQueueWeight(), alias="fairSharing")
+    fair_sharing: LocalQueueWeight = Field(default=LocalQueueWeight.blank(), alias="fairSharing")
 
 
 class AdmissionFairSharingStatus(Schema):
@@ -285,7 +285,7 @@ class LocalQueueFairSharingStatus(Schema):
     """The fair sharing status of a LocalQueue; its ``weightedShare`` decides nothing."""
 
     admission: AdmissionFairSharingStatus = Field(
-        default=AdmissionFairSharingStatus(), alias="admissionFairSharingStatus"
+        default=AdmissionFairSharingStatus.blank(), alias="admissionFairSharingStatus"
     )
 
 
@@ -293,7 +293,7 @@ class LocalQueueStatus(ConditionsStatus):
     """The status of a LocalQueue."""
 
     fair_sharing: LocalQueueFairSharingStatus = Field(
-        default=LocalQueueFairSharingStatus(), alias="fairSharing"
+        default=LocalQueueFairSharingStatus.blank(), alias="fairSharing"
     )
 
 
@@ -301,8 +301,8 @@ class LocalQueue(KubernetesObject):
     """A LocalQueue: the door of a namespace to a ClusterQueue."""
 
     metadata: Metadata
-    spec: LocalQueueSpec = LocalQueueSpec()
-    status: LocalQueueStatus = LocalQueueStatus()
+    spec: LocalQueueSpec = LocalQueueSpec.blank()
+    status: LocalQueueStatus = LocalQueueStatus.blank()
 
 
 class ResourceFlavorSpec(Schema):
@@ -318,7 +318,7 @@ class ResourceFlavor(KubernetesObject):
     """A ResourceFlavor."""
 
     metadata: Metadata
-    spec: ResourceFlavorSpec = ResourceFlavorSpec()
+    spec: ResourceFlavorSpec = ResourceFlavorSpec.blank()
 
     @property
     def name(self) -> str:
@@ -344,8 +344,8 @@ class AdmissionCheck(KubernetesObject):
     """An admission check; a queue that asks for one which is not Active is inactive."""
 
     metadata: Metadata
-    spec: AdmissionCheckSpec = AdmissionCheckSpec()
-    status: ConditionsStatus = ConditionsStatus()
+    spec: AdmissionCheckSpec = AdmissionCheckSpec.blank()
+    status: ConditionsStatus = ConditionsStatus.blank()
 
     @property
     def is_active(self) -> bool:
@@ -374,7 +374,7 @@ class LimitRange(KubernetesObject):
     """A LimitRange: defaults and bounds for the pods and containers of its namespace."""
 
     metadata: Metadata
-    spec: LimitRangeSpec = LimitRangeSpec()
+    spec: LimitRangeSpec = LimitRangeSpec.blank()
 
 
 class Overhead(Schema):
@@ -387,7 +387,7 @@ class RuntimeClass(KubernetesObject):
     """A RuntimeClass: pods that name it carry its overhead."""
 
     metadata: Metadata
-    overhead: Overhead = Overhead()
+    overhead: Overhead = Overhead.blank()
 
 
 class Namespace(KubernetesObject):

@@ -111,7 +111,7 @@ class PodSet(Schema):
     name: Name = MAIN
     count: Count = 1
     min_count: PositiveCount | None = Field(default=None, alias="minCount")
-    template: Annotated[PodTemplate, shared()] = PodTemplate()
+    template: Annotated[PodTemplate, shared()] = PodTemplate.blank()
     topology_request: TopologyRequest | None = Field(default=None, alias="topologyRequest")
 
     @property
@@ -228,7 +228,9 @@ class WorkloadStatus(Schema):
     admission: Annotated[Admission | None, shared()] = None
     conditions: tuple[Condition, ...] = ()
     reclaimable_pods: tuple[ReclaimablePod, ...] = Field(default=(), alias="reclaimablePods")
-    scheduling_stats: SchedulingStats = Field(default=SchedulingStats(), alias="schedulingStats")
+    scheduling_stats: SchedulingStats = Field(
+        default=SchedulingStats.blank(), alias="schedulingStats"
+    )
     admission_checks: tuple[CheckState, ...] = Field(default=(), alias="admissionChecks")
     preemption_gates: tuple[PreemptionGate, ...] = Field(default=(), alias="preemptionGates")
     requeue_state: RequeueState | None = Field(default=None, alias="requeueState")
@@ -242,8 +244,8 @@ class Workload(KubernetesObject):
     """A Workload."""
 
     metadata: Metadata
-    spec: WorkloadSpec = WorkloadSpec()
-    status: WorkloadStatus = WorkloadStatus()
+    spec: WorkloadSpec = WorkloadSpec.blank()
+    status: WorkloadStatus = WorkloadStatus.blank()
 
     def slim(self) -> None:
         """Give back memory that reading took and nobody needs."""

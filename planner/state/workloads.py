@@ -249,15 +249,20 @@ class Workloads(Sequence[Workload]):
         places ``without``, by ClusterQueue, is left out.
         """
         without = without or {}
+        told: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
         for one in self.entries:
             queue = one.admitted_by
             if queue not in queues or not one.holds_quota:
                 continue
-            known = without.get(queue, ())
             for places, amounts in _amounts_of(one):
-                for place, units in zip(places, amounts, strict=True):
-                    if place not in known:
-                        yield one.key, queue, place, units
+                # Most podsets of a queue hold the same: where they do is looked at once.
+                wanted = told.get((queue, places))
+                if wanted is None:
+                    known = without.get(queue, ())
+                    wanted = [i for i, place in enumerate(places) if place not in known]
+                    told[queue, places] = wanted
+                for i in wanted:
+                    yield one.key, queue, places[i], amounts[i]
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -278,14 +283,14 @@ class Workloads(Sequence[Workload]):
         return value if isinstance(value, cls) else cls(handler(value))
 
 
-def _amounts_of(one: Entry) -> Iterator[tuple[Iterable[Place], Iterable[int]]]:
+def _amounts_of(one: Entry) -> Iterator[tuple[tuple[Place, ...], Sequence[int]]]:
     """Yield what one that is admitted holds, podset by podset: places, and units in each."""
     if isinstance(one, Facts):
         yield from ((layout.held, amounts) for layout, _, amounts in one.held)
     elif one.status.admission is not None:
         for pods in one.status.admission.pod_set_assignments:
             usage = pods.resource_usage
-            places = [(pods.flavors.get(resource, ""), resource) for resource in usage]
+            places = tuple([(pods.flavors.get(resource, ""), resource) for resource in usage])
             yield places, [to_units(nano, resource) for resource, nano in usage.items()]
 
 

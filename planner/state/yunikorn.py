@@ -130,7 +130,7 @@ class QueueConfig(ConfigSchema):
     properties: Annotated[dict[str, str], BeforeValidator(_read_properties)] = Field(
         default_factory=dict
     )
-    resources: QueueResources = QueueResources()
+    resources: QueueResources = QueueResources.blank()
     limits: tuple[object, ...] = ()
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(_read_list)] = ()
 
@@ -148,7 +148,7 @@ class PartitionConfig(ConfigSchema):
     name: str = DEFAULT_PARTITION
     limits: tuple[object, ...] = ()
     queues: tuple[QueueConfig, ...] = ()
-    preemption: PreemptionSwitches = PreemptionSwitches()
+    preemption: PreemptionSwitches = PreemptionSwitches.blank()
 
 
 class QueuesConfig(ConfigSchema):
@@ -185,7 +185,7 @@ class Claim(KubernetesObject):
     originator: Bool = False
     required_node_id: str = Field(default="", alias="requiredNodeId")
     allocation_tags: dict[str, str] = Field(default_factory=dict, alias="allocationTags")
-    x: ClaimExtra = ClaimExtra()
+    x: ClaimExtra = ClaimExtra.blank()
 
     @property
     def required_node(self) -> str:
@@ -312,7 +312,7 @@ class Partition(Schema):
     name: str
     root: QueueConfig
     limits: tuple[object, ...] = ()
-    preemption: PreemptionSwitches = PreemptionSwitches()
+    preemption: PreemptionSwitches = PreemptionSwitches.blank()
     nodes: tuple[Node, ...] = ()
     applications: tuple[Application, ...] = ()
 
@@ -333,7 +333,7 @@ class YuniKornState(Schema):
     source: str
     notes: tuple[str, ...] = ()
     partitions: tuple[Partition, ...]
-    x: InstanceExtra = InstanceExtra()
+    x: InstanceExtra = InstanceExtra.blank()
 
     @property
     def scheduler(self) -> str:

@@ -68,7 +68,7 @@ class Pod(KubernetesObject):
     """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
 
     metadata: Metadata
-    spec: PodPreemption = PodPreemption()
+    spec: PodPreemption = PodPreemption.blank()
 
     @property
     def name(self) -> str:

@@ -5,4 +5,5 @@ scale.py               measures growth, also of other engines, and writes tables
 measure.py             one measurement of it, in a process of its own
 tables.py              its tables and plots
 stages.py              where the time of a plan goes, and how it grows
+one_plan.py            one plan for it, in a process of its own
 """

@@ -54,9 +54,9 @@ def test_stages_are_measured_and_drawn(tmp_path: Path) -> None:
     assert [row["workloads"] for row in rows] == ["1000", "2000"]
     stages = ("load", "read", "snapshot", "plan", "write")
     for row in rows:
-        assert sum(float(row[name]) for name in stages) == pytest.approx(float(row["whole_s"]))
-        assert float(row["peak_mib"]) > 30
-    assert "| 1,000 | " in (tmp_path / "stages.md").read_text("utf-8")
+        assert all(float(row[f"{name}_s"]) > 0 for name in (*stages, "whole", "json"))
+        peaks = [float(row[f"{name}_mib"]) for name in stages]
+        assert 30 < peaks[0] <= peaks[1] <= peaks[-1]
     assert (tmp_path / "growth.svg").read_text("utf-8").startswith("<?xml")
 
 

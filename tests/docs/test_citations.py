@@ -29,7 +29,6 @@ PAGES = sorted(
 NOT_OF_HERE = {
     "exit-codes.md",  # made while the site is built, as all of the reference
     "scale.md",  # written by tests.benchmarks.scale
-    "stages.md",  # written by tests.benchmarks.stages
     "CHANGELOG-0.15.md",  # Kueue's
 }
 

@@ -11,7 +11,8 @@ from planner.objective.profiles import PROFILES
 from planner.plan import Plan
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.strict import STRICT, StrictPlanning
+from planner.solver.kueue.start import STRICT
+from planner.solver.kueue.strict import StrictPlanning
 from planner.solver.start import Given, solve, start
 
 FEW: Final = 12

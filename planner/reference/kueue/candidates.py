@@ -118,9 +118,9 @@ def collect_candidates(context: Context) -> CandidateList:
 
 def _in_order(context: Context, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Sort one list (§5.4)."""
-    by_key = {candidate.workload.key: candidate for candidate in candidates}
-    ordered = in_candidate_order(context, [candidate.workload for candidate in candidates])
-    return [by_key[workload.key] for workload in ordered]
+    workloads = [candidate.workload for candidate in candidates]
+    known = dict(zip(map(id, workloads), candidates, strict=True))
+    return [known[id(workload)] for workload in in_candidate_order(context, workloads)]
 
 
 def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, get_args
 
 from planner.assignment import flavor_resources, parse_assignment, read_assignment
@@ -16,18 +16,18 @@ from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
-from planner.solver.kueue.flavors import solve_flavors
-from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.placement import with_placement
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.recorded import with_recorded
 from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
-from planner.solver.kueue.strict import STRICT, StrictPlanning
 from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
+
+STRICT: Final = "strict"
+"""Kueue's own rules with the precedence that it documents."""
 
 SIDES: Final = ("design", "written", "code")
 """Rules that are sides to take where YuniKorn's written laws and its code differ."""
@@ -148,9 +148,15 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
     if options is None:
         snapshot = under_release(state, snapshot, preemptor)
     if options is not None:
+        # These two are seldom asked for, and take as long to load as a small plan to be found.
+        from planner.solver.kueue.kep83 import Kep83Planning  # noqa: PLC0415
+
         return Kep83Planning(state, snapshot, preemptor, options, costs, fixed)
-    kind = StrictPlanning if strict else Planning
-    return kind(state, snapshot, preemptor, costs, fixed)
+    if strict:
+        from planner.solver.kueue.strict import StrictPlanning  # noqa: PLC0415
+
+        return StrictPlanning(state, snapshot, preemptor, costs, fixed)
+    return Planning(state, snapshot, preemptor, costs, fixed)
 
 
 def _as_of_kep83(state: State) -> State:
@@ -165,7 +171,9 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
 
     Nothing is said of what happens next under rules that are not Kueue's own.
     """
-    solved = solve_flavors if wanted.flavors == "optimal" else solve
+    solved: Callable[[Planning, Profile, Deadline], Plan] = solve
+    if wanted.flavors == "optimal":
+        from planner.solver.kueue.flavors import solve_flavors as solved  # noqa: PLC0415
     if wanted.stable:
         found = solve_stable(solved, planning, profile, deadline)
         return with_stability(planning, with_turn(planning, found, deadline), deadline)

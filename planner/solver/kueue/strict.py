@@ -19,9 +19,6 @@ from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.strict import Strict, attempts_due, judge_strictly
 
-STRICT: Final = "strict"
-"""The name of the rule set."""
-
 UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
 """MipAnswer of Kueue's own answer where the search over orders ended at its bound."""
 

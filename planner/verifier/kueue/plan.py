@@ -20,7 +20,6 @@ from planner.verifier.kueue.case import Case, case_of, rules_fault, setting_of
 from planner.verifier.kueue.fair_case import FairCase, fair_case_of, fair_setting_of
 from planner.verifier.kueue.fair_setting import FairSetting
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.strict import judge_strictly
 from planner.verifier.wording import judge
 
 __all__ = ["match_plan", "setting_for", "verify_case", "verify_plan"]
@@ -83,6 +82,8 @@ def verify_plan(
 
 def _with_precedence(case: Case, found: Verification) -> Verification:
     """Judge what today's laws accept by ST-01 to ST-05, too; undecided is not accepted."""
+    from planner.verifier.strict import judge_strictly  # noqa: PLC0415 - for strict plans alone
+
     if not found.accepted:
         return found
     strict = judge_strictly(case)
