@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, get_args, overload
 
 from planner.commands.explain import DEFAULT_LIMIT
-from planner.coverage.answer import covered, covered_front, covering
+from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
@@ -367,7 +367,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
-    return qualified(found, covering(state).unmodelled(inquiry.plan.preemptor))
+    return qualified(found, uncovered(covering(state), inquiry.plan))
 
 
 def verify(state: AnyState, plan: AnyPlan) -> Verification:

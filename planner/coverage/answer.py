@@ -72,7 +72,8 @@ def covering(state: AnyState) -> Covering:
 
 def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
     """Return everything that a plan leaves out."""
-    return (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
+    found = (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
+    return tuple(one for one in found if one.feature not in plan.sees_to)
 
 
 def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> AnyPlan:
@@ -87,7 +88,8 @@ def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> Any
 def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -> Front:
     """Return a front with what it leaves out; each of its plans leaves out the same."""
     known = covering(state)
-    missing = known.unmodelled(front.preemptor)
+    seen = {feature for one in front.points for feature in one.plan.sees_to}
+    missing = tuple(one for one in known.unmodelled(front.preemptor) if one.feature not in seen)
     if not missing:
         return front
     points = tuple(

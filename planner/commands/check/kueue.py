@@ -69,7 +69,9 @@ class _Checking:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        return take_snapshot(self.state, self.plan.now, flavor_resources(self.plan.assignment))
+        wanted = flavor_resources(self.plan.assignment)
+        placing = self.plan.placement is not None
+        return take_snapshot(self.state, self.plan.now, wanted, placing=placing)
 
     @cached_property
     def setting(self) -> Setting:

@@ -23,7 +23,8 @@ from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_wo
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import victims_in_words
-from planner.solver.kueue.planning import KueueRules, Planning
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.proving.settle import Settling, say_proved

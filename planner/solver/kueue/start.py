@@ -18,13 +18,14 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.flavors import solve_flavors
 from planner.solver.kueue.kep83 import Kep83Planning
-from planner.solver.kueue.placement import with_placement
+from planner.solver.kueue.placement import snapshot_for
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.recorded import with_recorded
 from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
 from planner.solver.kueue.strict import STRICT, StrictPlanning
+from planner.solver.kueue.unplaced import with_placement
 from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
@@ -138,9 +139,13 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
         state = _as_of_kep83(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
-    snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
+    extra = flavor_resources(flavors) if flavors else ()
     waiting = list(dict.fromkeys(pending(state)))
     wanted = given.pending or only_pending(state, waiting)
+    if given.rules is None:
+        snapshot = snapshot_for(state, now, extra, wanted, given.placement)
+    else:
+        snapshot = take_snapshot(state, now, extra)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
@@ -163,7 +168,12 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
 
     Nothing is said of what happens next under rules that are not Kueue's own.
     """
-    solved = solve_flavors if wanted.flavors == "optimal" else solve
+    solved = solve
+    if wanted.flavors == "optimal":
+        # Which of the flavors that the rules permit has room on its nodes is not looked at.
+        solved, planning = solve_flavors, planning.by_quota_alone()
+    if wanted.stable or profile.counts("D11"):
+        planning = planning.by_quota_alone()  # what victims do next is told by quota
     if wanted.stable:
         found = solve_stable(solved, planning, profile, deadline)
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
@@ -173,7 +183,8 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         plan = with_placement(planning, with_release(planning, plan, deadline))
         plan = with_turn(planning, plan, deadline)
     asked = wanted.stability or profile.counts("D11")
-    if asked or (planning.by_own_rules and wanted.stability is None):
+    cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
+    if asked or cheap:
         return with_stability(planning, plan, deadline, cheaply=not asked)
     return plan
 

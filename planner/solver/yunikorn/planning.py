@@ -105,6 +105,9 @@ class YuniKornRules:
         """Return True: the core's amounts are integers, as the model's are."""
         return True
 
+    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
+        """Return nothing: of other sets than a refused one nothing is known."""
+
     def _rows(self, classes: Classes) -> dict[int, NodeRows]:
         return node_rows(self.problem, classes, self.rules)
 

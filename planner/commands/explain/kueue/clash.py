@@ -35,7 +35,8 @@ WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 
 def laws_of(problem: Problem) -> tuple[Law, ...]:
     """Return the laws that can be dropped, in the order in which that is tried."""
-    return in_drop_order(problem.rules)
+    placed = () if problem.places is None else in_drop_order("topology")
+    return (*in_drop_order(problem.rules), *placed)
 
 
 def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
