@@ -225,7 +225,10 @@ class Planning:
     @property
     def trees(self) -> bool | None:
         """Whether to grow proof trees: ``None`` where that is quick."""
-        return self.certify if self.problem.places is None else False
+        places = self.problem.places
+        if places is not None and not places.kueue and len(places.rooms) > 1:
+            return False  # whether a set leaves room for all together no tree tells
+        return self.certify
 
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it with the levels of the state.

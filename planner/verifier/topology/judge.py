@@ -5,7 +5,7 @@ Source: docs/semantics/kueue-topology.md §4 to §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -46,6 +46,18 @@ class Floor:
             if not has_room(self.nodes.tree(group.flavor), group, slots):
                 lacking.append(group)
         return lacking
+
+    def mark(self, workload: Admitted) -> Hashable:
+        """Return what a workload gives back on the nodes of all groups: equal for those alike."""
+        if not self.groups:
+            return None
+        given = self.nodes.given_back([workload])
+        return tuple(
+            (flavor, leaf, name, amount)
+            for flavor in sorted(given.keys() & {group.flavor for group in self.groups})
+            for leaf, row in sorted(given[flavor].items())
+            for name, amount in sorted(row.items())
+        )
 
     def placed(self, victims: Collection[Admitted]) -> dict[str, Leaves] | str:
         """Return where Kueue places every podset, or the group that finds no place."""

@@ -72,6 +72,12 @@ class Nodes:
                 pods[leaf], beside[leaf], lead[leaf] = self._count(group, leaf, more, less)
         return Slots(pods, beside, lead)
 
+    def left(self, flavor: str, leaf: int, name: str) -> int:
+        """Return what a leaf has left of a resource before anybody goes; it may be below 0."""
+        column = self.tree(flavor).column_of.get(name)
+        placed = self.snapshot.placed or self.snapshot.topologies.occupancy
+        return 0 if column is None else placed.left[flavor][leaf][column]
+
     def _now(self, group: Group) -> Slots:
         """Return what the leaves take before anybody goes."""
         if group.name not in self._known:
@@ -90,13 +96,10 @@ class Nodes:
     def _count(
         self, group: Group, leaf: int, more: Mapping[str, int], less: Mapping[str, int]
     ) -> tuple[int, int, int]:
-        tree = self.tree(group.flavor)
-        placed = self.snapshot.placed or self.snapshot.topologies.occupancy
-        row = placed.left[group.flavor][leaf]
-
         def cap(name: str) -> int:
-            column = tree.column_of.get(name)
-            return 0 if column is None else row[column] + more.get(name, 0) - less.get(name, 0)
+            left = self.left(group.flavor, leaf, name)
+            known = name in self.tree(group.flavor).column_of
+            return left + more.get(name, 0) - less.get(name, 0) if known else 0
 
         wanted = group.workers.amounts
         pods = fitting(wanted, {name: cap(name) for name in wanted})

@@ -22,14 +22,32 @@ def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:
     if _most(tree, aim, slots.pods) < group.slices:
         return False
     # The leader takes one leaf: there, what is left beside it counts.
+    above = domains_of(tree, aim.level)
     for leaf in _with_leader(slots):
         pods = list(slots.pods)
         pods[leaf] = slots.beside[leaf]
         held = _held(tree, aim, pods)
-        here = held[_above(tree, leaf, aim.level)] if aim.required else sum(held)
+        here = held[above[leaf]] if aim.required else sum(held)
         if here >= group.slices:
             return True
     return False
+
+
+def held_by(tree: FlavorTree, group: Group, slots: Slots) -> list[int]:
+    """Return how many slices each domain of the level holds, leaders aside."""
+    return [] if group.aim is None else _held(tree, group.aim, slots.pods)
+
+
+def domains_of(tree: FlavorTree, level: int) -> list[int]:
+    """Return the domain of a level that each leaf is in."""
+    found = list(range(len(tree.values[-1])))
+    for at in range(tree.depth - 1, level - 1, -1):
+        above = [0] * len(tree.values[at + 1])
+        for domain, below in enumerate(tree.children[at]):
+            for child in below:
+                above[child] = domain
+        found = [above[place] for place in found]
+    return found
 
 
 def slices_at_most(tree: FlavorTree, group: Group, slots: Slots) -> int:
@@ -59,10 +77,3 @@ def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:
             held = [sum(held[d] for d in below) for below in tree.children[level - 1]]
     return held
 
-
-def _above(tree: FlavorTree, leaf: int, level: int) -> int:
-    """Return the domain of a level that a leaf is in."""
-    place = leaf
-    for at in range(tree.depth - 1, level - 1, -1):
-        place = next(d for d, below in enumerate(tree.children[at]) if place in below)
-    return place
