@@ -1,6 +1,10 @@
 """Room on the nodes as inequalities: what victims must give back on leaves (KT-01).
 
-For one leaf and one resource let a pod ask for R, be left ``cap``, and a member of class k give
+The ways to have room for more pods on one leaf are listed: the smallest numbers of victims of each
+class on it, and what each is worth. A way is a quantity from 0 to 1, of which one is used at most;
+of every class as many go as the ways that are used ask for.
+
+Where these are too many, rows by resource take their place. For one leaf let a pod ask for R, be left ``cap``, and a member of class k give
 back a[k]. The leaf takes s = floor(cap / R) pods as it is, with rem = cap - s * R to spare. What
 it takes more, y, is whole, and so are the numbers of victims; so
 
@@ -19,7 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import gcd
+from itertools import product
+from math import gcd, prod
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +35,18 @@ from planner.proof.classes import Members
 from planner.quota.placing import Group
 from planner.quota.snapshot import Admitted
 from planner.verifier.topology import Floor
-from planner.verifier.topology.leaves import MOST, Slots
+from planner.verifier.topology.leaves import MOST, Slots, fitting
 from planner.verifier.topology.room import domains_of, has_room, held_by
 
 IntArray = NDArray[np.int64]
 
-_INT64 = 2**62
+Way = tuple[Mapping[int, int], int]
+"""How many members of which classes go, and what that is worth."""
+
+MOST_WAYS: Final = 128
+"""Sets of victims on one leaf up to which all are looked at."""
+
+_INT64: Final = 2**62
 
 
 @dataclass(frozen=True)
@@ -164,20 +176,20 @@ class Rooms:
             if inside[leaf] == wanted and most[leaf]:
                 by_slice.setdefault(of, []).append(leaf)
         for of, leaves in by_slice.items():
-            open_ = [leaf for leaf in leaves if most[leaf] > now[leaf]]
             before = sum(now[leaf] for leaf in leaves)
             certain += before // aim.size
-            extra = {}
-            for leaf in open_:
-                pods = f"more pods of {group.name} on {tree.leaf_id(leaf)}"
-                self.ranges[pods] = 0, min(most[leaf] - now[leaf], MOST)
-                extra[pods] = 1
-                yield from self._leaf_rows(group, leaf, pods, most[leaf])
-            if aim.size == 1:
+            # Where a slice has one leaf, ways to free that are counted in slices at once.
+            size = aim.size if len(leaves) == 1 else 1
+            extra: dict[str, int] = {}
+            for leaf in leaves:
+                if most[leaf] // size > now[leaf] // size:
+                    yield from self._leaf_rows(group, leaf, size, (now[leaf], most[leaf]), extra)
+            if aim.size == size:
                 more.update(extra)
-            elif (before + sum(self.ranges[one][1] for one in extra)) // aim.size > before // aim.size:
+                continue
+            highest = sum(most[leaf] for leaf in leaves) // aim.size
+            if highest > before // aim.size:
                 slices = f"more slices of {group.name} in {self._named(group, of)}"
-                highest = (before + sum(self.ranges[one][1] for one in extra)) // aim.size
                 self.ranges[slices] = 0, highest - before // aim.size
                 missing = aim.size - before % aim.size
                 yield slices, _row({}, {**extra, slices: -missing}, 0)
@@ -186,10 +198,70 @@ class Rooms:
         yield f"room for {group.name}{where}", _row({}, more, group.slices - certain)
 
     def _leaf_rows(
-        self, group: Group, leaf: int, pods: str, most: int
+        self, group: Group, leaf: int, size: int, ends: tuple[int, int], extra: dict[str, int]
+    ) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of one leaf; ``extra`` gets what counts there, in pods or in slices.
+
+        ``ends`` is what it takes now, and with everybody gone.
+        """
+        now, most = ends
+        where = f"{group.name} on {self.floor.nodes.tree(group.flavor).leaf_id(leaf)}"
+        ways = self._ways(group, leaf, size, now)
+        if ways is None:
+            pods = f"more pods of {where}"
+            self.ranges[pods] = 0, min(most // size - now // size, MOST)
+            extra[pods] = 1
+            yield from self._by_resource(group, leaf, pods, (now, most)) if size == 1 else ()
+            return
+        by_class: dict[int, dict[str, int]] = {}
+        names = [f"way {number} for {where}" for number, _ in enumerate(ways, start=1)]
+        for name, (counts, worth) in zip(names, ways, strict=True):
+            self.ranges[name] = 0, 1
+            extra[name] = worth
+            for k, count in counts.items():
+                by_class.setdefault(k, {})[name] = -count
+        for k, used in by_class.items():
+            yield f"{self._members.representatives[k].key} for {where}", _row({k: 1}, used, 0)
+        if len(names) > 1:
+            yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
+
+    def _ways(self, group: Group, leaf: int, size: int, now: int) -> list[Way] | None:
+        """Return the ways to have room for more on a leaf: how many of which classes go, for what.
+
+        None has a smaller part that is worth as much; ``None`` where there are too many to list.
+        """
+        given = self.given(group.flavor)
+        lines = given.by_leaf.get(leaf, ())
+        classes = [int(given.classes[line]) for line in lines]
+        wanted = {name: asked for name, asked in group.workers.amounts.items() if asked}
+        sizes = self._members.sizes[classes].tolist()
+        if prod(count + 1 for count in sizes) > MOST_WAYS:
+            return None
+        nodes = self.floor.nodes
+        left = {name: nodes.left(group.flavor, leaf, name) for name in wanted}
+        back = {
+            name: [int(given.amounts[name][line]) for line in lines]
+            for name in wanted
+            if name in given.amounts
+        }
+        found: list[Way] = []
+        every = product(*(range(count + 1) for count in sizes))
+        for counts in sorted(every, key=lambda each: (sum(each), each)):
+            caps = {
+                name: left[name] + sum(n * a for n, a in zip(counts, back.get(name, ()), strict=False))
+                for name in wanted
+            }
+            worth = fitting(wanted, caps) // size - now // size
+            going = {k: count for k, count in zip(classes, counts, strict=True) if count}
+            if worth > max((w for part, w in found if _is_part(part, going)), default=0):
+                found.append((going, worth))
+        return found
+
+    def _by_resource(
+        self, group: Group, leaf: int, pods: str, ends: tuple[int, int]
     ) -> Iterator[tuple[str, Row]]:
         """Yield what victims must free on a leaf for more pods, resource by resource."""
-        given = self.given(group.flavor)
+        given, (now, most) = self.given(group.flavor), ends
         lines = given.by_leaf[leaf]
         classes = given.classes[lines].tolist()
         for name, asked in group.workers.amounts.items():
@@ -202,11 +274,8 @@ class Rooms:
             freed = dict(zip(classes, amounts, strict=True)) if amounts else {}
             weights, multiple = rounded(asked, cap, freed)
             # What is free beyond the slots counted as now is there for this resource alone.
-            spare = cap // asked - self._now(group, leaf)
+            spare = cap // asked - now
             yield f"{name} for {pods}", _row(weights, {pods: -multiple}, -multiple * spare)
-
-    def _now(self, group: Group, leaf: int) -> int:
-        return self.floor.nodes.slots(group, {}, {}).pods[leaf]
 
     def _named(self, group: Group, domain: int) -> str:
         """Return what a domain of slices is called."""
@@ -219,6 +288,10 @@ class Rooms:
         tree = self.floor.nodes.tree(group.flavor)
         level = group.aim.level if group.aim else 0
         return ",".join(tree.values[level][domain])
+
+
+def _is_part(part: Mapping[int, int], of: Mapping[int, int]) -> bool:
+    return all(of.get(k, 0) >= count for k, count in part.items())
 
 
 def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, int], int]:
