@@ -40,11 +40,11 @@ def room(formulation: Formulation) -> None:
     """
     places = formulation.problem.places
     if places is not None:
-        _Rooms(formulation, places).state()
+        formulation.standing = _Rooms(formulation, places).state()
 
 
 @dataclass
-class _Standing:
+class Standing:
     """The variables of one group: pods, and whether the leader is there, by leaf."""
 
     room: Room
@@ -72,13 +72,14 @@ class _Rooms:
         self.places = places
         self.given = _given_back(formulation, places)
 
-    def state(self) -> None:
+    def state(self) -> list[Standing]:
         """State the rows of all groups, and of every node that some of them may share."""
         standing = [self._standing(room) for room in self.places.rooms]
         for one in standing:
             self._state_need(one)
         for leaves in self._nodes().values():
             self._state_node(leaves, standing)
+        return standing
 
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
         """Return how many times amounts fit on a leaf with everybody gone who may go."""
@@ -91,8 +92,8 @@ class _Rooms:
             ),
         )
 
-    def _standing(self, room: Room) -> _Standing:
-        found, builder = _Standing(room), self.builder
+    def _standing(self, room: Room) -> Standing:
+        found, builder = Standing(room), self.builder
         for leaf in room.leaves if room.aim else ():
             at = Leaf(room.flavor, leaf)
             most = self._most(at, room.workers)
@@ -109,7 +110,7 @@ class _Rooms:
         """Say whether what a leaf takes depends on nobody, so that it may as well be full."""
         return len(self.places.rooms) == 1 and leaf not in self.given
 
-    def _state_need(self, standing: _Standing) -> None:
+    def _state_need(self, standing: Standing) -> None:
         """State that enough slices stand in one domain, or in all of them, with the leader."""
         builder, room = self.builder, standing.room
         if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
@@ -136,7 +137,7 @@ class _Rooms:
         if room.leader is not None:
             builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
 
-    def _leaders(self, standing: _Standing) -> dict[int, list[int]]:
+    def _leaders(self, standing: Standing) -> dict[int, list[int]]:
         room, found = standing.room, dict[int, list[int]]()
         domains = self.places.domains[room.flavor]
         for leaf, index in standing.leader.items():
@@ -144,7 +145,7 @@ class _Rooms:
             found.setdefault(domains.at(leaf, level), []).append(index)
         return found
 
-    def _slices(self, standing: _Standing, level: int) -> Iterator[tuple[int, Linear]]:
+    def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
         """Yield how many slices stand in each domain of a level, as far as any may."""
         room, aim = standing.room, standing.room.aim
         if aim is None:
@@ -181,7 +182,7 @@ class _Rooms:
             found.setdefault(number, []).append(leaf)
         return found
 
-    def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[_Standing]) -> None:
+    def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
         """State that a node holds what stands on it, as each flavor counts what it has left.
 
         A group sees what those served before it take, under any flavor; where pods are placed at

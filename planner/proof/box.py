@@ -67,12 +67,13 @@ class Row:
 class Box:
     """All victim sets that have at least ``least`` and at most ``most`` of each class: (K,).
 
-    ``attempt`` says whether the attempt may borrow, if that is fixed; ``touched`` are nodes with
-    a victim at or below them; ``over`` the flavor-resource in which a node is over its quota when
-    its last victim goes; ``dominant`` the resource that decides the share of a node; ``host`` the
-    node that is to hold the ask; ``domain`` the one that is to hold each group of podsets; ``sums`` are rows that say how many of some classes go together.
-    ``known`` are rows as they are within a box around this one, each by what it was: only a
-    shorter way to write them.
+    ``attempt`` says whether the attempt may borrow, if that is fixed; ``touched`` are nodes
+    with a victim at or below them; ``over`` the flavor-resource in which a node is over its
+    quota when its last victim goes; ``dominant`` the resource that decides the share of a node;
+    ``host`` the node that is to hold the ask; ``domain`` the one that is to hold each group of
+    podsets; ``sums`` are rows that say how many of some classes go together. ``known`` are rows
+    as they are within a box around this one, each by what it was: only a shorter way to write
+    them.
     """
 
     least: NDArray[np.int64]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import planner
 from planner.state.kueue_topology import HOST
-from tests.cluster import Object
+from tests.cluster import PENDING, Object
 from tests.laws.floors import Floor
 from tests.laws.judges import sets
 from tests.reference.topology.racks import (
@@ -65,3 +66,23 @@ def test_it_is_not_asked_where_pods_are_placed_at_will() -> None:
 def test_what_is_in_no_node_has_no_place() -> None:
     floor = Floor(racks(FIRST, pods("b", 1, {"cpu": 1, "disk": 1}, {"required": HOST})))
     assert floor.planning.decision.assignment.mode == "NoFit"
+
+
+def test_at_will_a_plan_names_the_places_and_these_are_judged() -> None:
+    """In an empty cluster Kueue's placement fails, so it never looks: evicting v2 would do."""
+    (smaller,) = node("n2", "rb", cpu=3, gpu=3)
+    parts = [one for one in racks(FIRST, SECOND) if one["metadata"].get("name") not in {"w", "n2"}]
+    parts.append(smaller)
+    state = Floor(parts).state
+    assert planner.solve(state, PENDING, "min-count").status == "infeasible"
+    plan = planner.solve(state, PENDING, "min-count", placement="any")
+    assert (plan.status, plan.keys, plan.placement) == ("optimal", ("ns/v2",), "any")
+    where = {one.name: {each.values: each.count for each in one.domains} for one in plan.places}
+    assert where == {"a": {("n1",): 2}, "b": {("n2",): 3}}
+    assert planner.verify(state, plan).accepted
+    swapped = tuple(
+        one.model_copy(update={"domains": other.domains})
+        for one, other in zip(plan.places, reversed(plan.places), strict=True)
+    )
+    forged = planner.verify(state, plan.model_copy(update={"places": swapped}))
+    assert [one.law for one in forged.verdicts if not one.holds] == ["KT-01"]

@@ -4,9 +4,10 @@ The ways to have room for more pods on one leaf are listed: the smallest numbers
 class on it, and what each is worth. A way is a quantity from 0 to 1, of which one is used at most;
 of every class as many go as the ways that are used ask for.
 
-Where these are too many, rows by resource take their place. For one leaf let a pod ask for R, be left ``cap``, and a member of class k give
-back a[k]. The leaf takes s = floor(cap / R) pods as it is, with rem = cap - s * R to spare. What
-it takes more, y, is whole, and so are the numbers of victims; so
+Where these are too many, rows by resource take their place. For one leaf let a pod ask for R, be
+left ``cap``, and a member of class k give back a[k]. The leaf takes s = floor(cap / R) pods as it
+is, with rem = cap - s * R to spare. What it takes more, y, is whole, and so are the numbers of
+victims; so
 
     (R - rem) * y <= sum over k of b[k] * x[k]
     b[k] = (R - rem) * c - max(0, c * R - a[k] - rem)     with c = ceil(a[k] / R)
@@ -123,7 +124,9 @@ class Rooms:
         for name in {name for one in group.members for name in one.amounts}:
             if name in given.amounts:
                 amounts = given.amounts[name][taken] * counts[given.classes[taken]]
-                for leaf, amount in zip(given.leaves[taken].tolist(), amounts.tolist(), strict=True):
+                for leaf, amount in zip(
+                    given.leaves[taken].tolist(), amounts.tolist(), strict=True
+                ):
                     row = back.setdefault(leaf, {})
                     row[name] = row.get(name, 0) + amount
         return self.floor.nodes.slots(group, back, {})
@@ -160,7 +163,7 @@ class Rooms:
         return self._rows[key]
 
     def _rows_in(self, group: Group, domain: int | None) -> Iterator[tuple[str, Row]]:
-        """Yield the rows: slices in all, slices by what leaves take, leaves by what victims free."""
+        """Yield rows: slices in all, slices by what leaves take, leaves by what victims free."""
         aim = group.aim
         if aim is None:
             return
@@ -248,7 +251,8 @@ class Rooms:
         every = product(*(range(count + 1) for count in sizes))
         for counts in sorted(every, key=lambda each: (sum(each), each)):
             caps = {
-                name: left[name] + sum(n * a for n, a in zip(counts, back.get(name, ()), strict=False))
+                name: left[name]
+                + sum(n * a for n, a in zip(counts, back.get(name, ()), strict=False))
                 for name in wanted
             }
             worth = fitting(wanted, caps) // size - now // size

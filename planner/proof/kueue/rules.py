@@ -89,7 +89,7 @@ class KueueRules(Frame):
         parts: Sequence[Box] = ()
         if split == "attempt":
             parts = [self._of_attempt(box, borrowing) for borrowing in self.attempts]
-        elif split == "domain" and at in self.rooms.groups:
+        elif split == "domain" and at is not None and at in self.rooms.groups:
             domains = self.rooms.open_domains(at)
             parts = [replace(box, domain={**box.domain, at: domain}) for domain in domains]
         elif split == "below":

@@ -59,6 +59,7 @@ from planner.state import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
+from planner.verifier.topology import Floor
 
 
 class Planning:
@@ -414,6 +415,11 @@ class Planning:
             "optimum", "feasible", "", objective="", victims=victims, borrowing=True
         )
         return self._verify(plan).accepted
+
+    @property
+    def floor(self) -> Floor:
+        """What has to be placed on the nodes, as the verifier sees it."""
+        return self._setting.floor
 
     def finds_places(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own placement finds room for all podsets once victims are gone."""

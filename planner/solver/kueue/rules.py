@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.errors import InternalError
@@ -17,6 +17,9 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.engine import complete
+
+Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
+"""By group, room for pods of workers on leaves, and where the leader may be."""
 
 
 @dataclass(frozen=True)
@@ -104,3 +107,19 @@ class KueueRules:
                 return borrowing
         message = "no attempt admits the answer"
         raise InternalError(message)
+
+    def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
+        """Return room for all groups with so many of each class gone; empty if there is none."""
+        taken = [k for k, count in enumerate(counts) if count]
+        wanted = [counts[k] for k in taken]
+        formulation = assemble(self.problem, self.columns(classes.subset(taken)), self.attempts)
+        found = complete(formulation.builder, formulation.take, wanted)
+        if found is None:
+            return {}
+        return {
+            one.room.name: (
+                {leaf: found[index] for leaf, index in one.pods.items() if found[index]},
+                {leaf: 1 for leaf, index in one.leader.items() if found[index]},
+            )
+            for one in formulation.standing
+        }

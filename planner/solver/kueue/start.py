@@ -9,7 +9,7 @@ from planner.assignment import flavor_resources, parse_assignment, read_assignme
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan import Placement, Plan
 from planner.quota.preemptor import find_preemptor
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
@@ -101,7 +101,12 @@ def check(given: Given, wanted: Wanted) -> None:
     """
     if wanted.flavors not in get_args(Flavors):
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
+    if given.placement not in get_args(Placement):
+        raise SchemaError("placement", f"{given.placement!r} cannot be used", "kueue or any")
     chosen = wanted.flavors != "kueue"
+    if given.placement != "kueue" and (chosen or given.rules is not None):
+        found = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
+        raise InputError("placement", found, hint="leave it out")
     if chosen and given.assignment is not None:
         hint = "leave one of the two out"
         raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)

@@ -74,7 +74,7 @@ def verify_plan(
     more: list[Verdict] = []
     if plan.placement is not None:
         more += [
-            topology.CHECKS[law.id](case.setting.floor, case.victims)
+            topology.CHECKS[law.id](case.setting.floor, case.victims, plan.places)
             for law in RULE_SETS["topology"]
             if law is not KT_PLACEMENT or plan.placement == "kueue"
         ]

@@ -65,7 +65,7 @@ class Nodes:
         if not changed:
             return now
         pods, beside, lead = list(now.pods), list(now.beside), list(now.lead)
-        suited = self._suited_to(group.workers)
+        suited = self.suited_to(group.workers)
         for leaf in changed:
             if suited[leaf]:
                 more, less = given.get(leaf, {}), assumed.get(tree.leaf_id(leaf), {})
@@ -84,7 +84,7 @@ class Nodes:
             nobody: Mapping[str, int] = {}
             rows = [
                 self._count(group, leaf, nobody, nobody) if suited else (0, 0, 0)
-                for leaf, suited in enumerate(self._suited_to(group.workers))
+                for leaf, suited in enumerate(self.suited_to(group.workers))
             ]
             self._known[group.name] = (
                 Slots(*(list(column) for column in zip(*rows, strict=True)))
@@ -111,7 +111,8 @@ class Nodes:
         left = {name: cap(name) - first.get(name, 0) for name in wanted}
         return pods, fitting(wanted, left), 1
 
-    def _suited_to(self, pods: Pods) -> Sequence[bool]:
+    def suited_to(self, pods: Pods) -> Sequence[bool]:
+        """Return of each leaf whether it may take pods at all."""
         key = pods.flavor, pods.name
         if key not in self._suited:
             tree = self.tree(pods.flavor)

@@ -76,4 +76,3 @@ def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:
         if level > aim.level:
             held = [sum(held[d] for d in below) for below in tree.children[level - 1]]
     return held
-
