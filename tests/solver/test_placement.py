@@ -37,6 +37,21 @@ def test_a_plan_sees_to_places(parts: list[Object], status: str, victims: tuple[
     assert plan.coverage == ()
 
 
+def test_what_the_nodes_never_hold_is_said() -> None:
+    plan = planner.solve(state_of(TREE, RUNNING, room(), asks(5)), PENDING)
+    assert plan.explanation == (
+        "Kueue's own placement finds no room for main of ns/pending on the nodes even without any "
+        "pods that Kueue placed, so it never looks for victims"
+    )
+
+
+def test_an_explanation_names_the_law() -> None:
+    state = state_of(TREE, RUNNING, room(within="Never"), asks(2))
+    told = {one.law: one.text for one in planner.explain(state, PENDING).clash.laws}
+    assert told.keys() == {"KQ-04", "KT-01"}
+    assert told["KT-01"] == "the nodes must have room for main"
+
+
 def test_who_fits_needs_no_eviction() -> None:
     plan = planner.solve(state_of(TREE, room(), asks(4)), PENDING)
     assert (plan.status, plan.victims) == ("optimal", ())

@@ -478,6 +478,13 @@ class Planning:
         inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
         if inactive:
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
+        decided = self.decision.assignment
+        if self.floor.groups and len(decided.pod_sets) == len(self.preemptor.pod_sets):
+            names = " and ".join(group.name for group in self.floor.groups)
+            return (
+                f"Kueue's own placement finds no room for {names} of {self.preemptor.key} on the "
+                "nodes even without any pods that Kueue placed, so it never looks for victims"
+            )
         return explain_no_flavor(self.snapshot, self.preemptor, self.decision.assignment)
 
     def why_infeasible(self) -> str:

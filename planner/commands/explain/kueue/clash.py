@@ -151,6 +151,12 @@ def _fits(problem: Problem) -> str:
     return f"{' and '.join(short)} must be freed"
 
 
+@WORDS.of(laws.KT_ROOM)
+def _room(problem: Problem) -> str:
+    rooms = () if problem.places is None else problem.places.rooms
+    return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
+
+
 def _protected(problem: Problem, law: str) -> int:
     """Count the workloads that one law alone keeps from being candidates."""
     return int((eligible(problem, {law}) & ~eligible(problem)).sum())
