@@ -47,7 +47,9 @@ def test_what_the_nodes_never_hold_is_said() -> None:
 
 def test_an_explanation_names_the_law() -> None:
     state = state_of(TREE, RUNNING, room(within="Never"), asks(2))
-    told = {one.law: one.text for one in planner.explain(state, PENDING).clash.laws}
+    clash = planner.explain(state, PENDING).clash
+    assert clash is not None
+    told = {one.law: one.text for one in clash.laws}
     assert told.keys() == {"KQ-04", "KT-01"}
     assert told["KT-01"] == "the nodes must have room for main"
 
