@@ -137,3 +137,31 @@ def is_accepted(planning: Planning, keys: frozenset[str]) -> bool:
         if verify_plan(planning.state, plan, snapshot=planning.snapshot).accepted:
             return True
     return False
+
+
+def test_levels_rest_on_trees_that_a_checker_without_a_solver_accepts() -> None:
+    several = 0
+    for line in lines()[::3]:
+        plan = planner.solve(state_of(line), line["pending"], certify=True)
+        levels = plan.certificate.levels if plan.certificate else ()
+        assert {level.proof for level in levels} <= {"certified"}, line["id"]
+        assert planner.check(state_of(line), plan).accepted, line["id"]
+        several += len(plan.places) > 1
+    assert several
+
+
+def test_a_tree_of_quota_alone_closes_nothing() -> None:
+    """A plan for a larger value shows none to be least: the places of every leaf are counted."""
+    checked = 0
+    for line in lines()[::3]:
+        plan = planner.solve(state_of(line), line["pending"], "min-count", certify=True)
+        if not plan.victims or plan.certificate is None or not plan.certificate.trees:
+            continue
+        tree = plan.certificate.trees[0]
+        forged = plan.certificate.model_copy(
+            update={"trees": (tree.model_copy(update={"steps": tree.steps[:0]}),)}
+        )
+        found = planner.check(state_of(line), plan.model_copy(update={"certificate": forged}))
+        assert not found.accepted, line["id"]
+        checked += 1
+    assert checked

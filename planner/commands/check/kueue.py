@@ -71,7 +71,8 @@ class _Checking:
     def snapshot(self) -> Snapshot:
         wanted = flavor_resources(self.plan.assignment)
         placing = self.plan.placement is not None
-        return take_snapshot(self.state, self.plan.now, wanted, placing=placing)
+        snapshot = take_snapshot(self.state, self.plan.now, wanted, placing=placing)
+        return snapshot.at_will() if self.plan.placement == "any" else snapshot
 
     @cached_property
     def setting(self) -> Setting:

@@ -46,17 +46,12 @@ def snapshot_for(
     preemptor = find_preemptor(state, snapshot, pending)
     if not concerns(snapshot, preemptor) or unknown(state, snapshot, preemptor):
         return take_snapshot(state, now, wanted)
-    return at_will(snapshot) if placement == "any" else snapshot
+    return snapshot.at_will() if placement == "any" else snapshot
 
 
 def _is_placing(state: State) -> bool:
     gate = state.configuration.gate("TopologyAwareScheduling")
     return gate and any(flavor.spec.topology_name for flavor in state.resource_flavors)
-
-
-def at_will(snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot in which pods may be placed wherever there is room."""
-    return replace(snapshot, topologies=replace(snapshot.topologies, at_will=True))
 
 
 def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:

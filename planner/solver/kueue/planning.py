@@ -51,7 +51,7 @@ from planner.solver.kueue.describe import (
     hold_in_words,
     victims_in_words,
 )
-from planner.solver.kueue.placement import at_will, concerns, decide_placed
+from planner.solver.kueue.placement import concerns, decide_placed
 from planner.solver.kueue.remarks import remarks
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
@@ -206,7 +206,7 @@ class Planning:
         topologies = self.snapshot.topologies
         now, frs = self.snapshot.now, self.snapshot.tree.frs
         snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
-        return at_will(snapshot) if topologies.at_will else snapshot
+        return snapshot.at_will() if topologies.at_will else snapshot
 
     def _made(
         self,

@@ -145,6 +145,7 @@ def match_plan(
     wanted = flavor_resources(plan.assignment)
     if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
         snapshot = take_snapshot(state, plan.now, wanted, placing=plan.placement is not None)
+        snapshot = snapshot.at_will() if plan.placement == "any" else snapshot
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
     found = setting_of(snapshot, preemptor, plan.assignment)
     if plan.rules == "kueue-fair":

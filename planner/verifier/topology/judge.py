@@ -70,6 +70,12 @@ class Floor:
         """Return where Kueue places every podset, or the group that finds no place."""
         return find(self.nodes, self.groups, victims)
 
+    def admits(self, victims: Collection[Admitted]) -> bool:
+        """Say whether nothing forbids victims: at will that is room for each group by itself."""
+        if self.snapshot.topologies.at_will:
+            return not self.without_room(victims)
+        return self.finds(victims)
+
     def finds(self, victims: Collection[Admitted]) -> bool:
         """Say whether Kueue finds a place for all groups; of one alone that is whether it has room.
 
