@@ -8,6 +8,7 @@ import planner
 from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object, configuration
 from tests.reference.topology.racks import flavor, node, pods, room, runs, state_of, topology, waits
+from tests.report.rendering import plain, table
 
 TREE = [*topology(), *flavor(), *node("n1", "r", gpu=2), *node("n2", "r", gpu=4)]
 RUNNING = [
@@ -102,3 +103,12 @@ def test_what_is_missing_is_said() -> None:
 def test_nothing_is_said_where_nodes_decide_nothing(parts: list[Object]) -> None:
     plan = planner.solve(state_of(parts), PENDING)
     assert not [note for note in plan.notes if "placed on nodes" in note]
+
+
+def test_reports_say_where_the_pods_go() -> None:
+    plan = planner.solve(state_of(TREE, RUNNING, room(), asks(2)), PENDING, "min-count")
+    assert [(one.name, one.domains[0].values, one.domains[0].count) for one in plan.places] == [
+        ("main", ("n1",), 2)
+    ]
+    assert "pods             main flavor=default on=n1=2" in plain.render(plan)
+    assert "Where the pods go once the victims are gone" in table.render(plan, width=120)

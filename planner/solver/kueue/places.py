@@ -17,20 +17,13 @@ from planner.verifier.topology import Floor
 from planner.verifier.topology.leaves import Slots
 from planner.verifier.topology.room import has_room
 
-MOST_NAMED = 5
-"""So many places are named in words."""
-
 
 def with_places(
     planning: Planning, plan: Plan, positions: Sequence[int], arrangement: Arrangement
 ) -> Plan:
     """Return a plan that says where the pods go: where Kueue puts them, or where there is room."""
     found = tuple(_places(planning, positions, arrangement))
-    if not found:
-        return plan
-    words = "; ".join(map(_in_words, found))
-    note = f"once they are gone the pods go to: {words}" if plan.victims else f"pods go to: {words}"
-    return plan.model_copy(update={"places": found, "notes": (*plan.notes, note)})
+    return plan.model_copy(update={"places": found})
 
 
 def _places(
@@ -79,10 +72,3 @@ def _needed(
                 kept[leaf] = less
                 break
     return {leaf: count for leaf, count in kept.items() if count}
-
-
-def _in_words(places: PodSetPlaces) -> str:
-    named = [f"{one.count} on {'/'.join(one.values)}" for one in places.domains[:MOST_NAMED]]
-    more = len(places.domains) - MOST_NAMED
-    told = ", ".join(named) + (f" and {more} more" if more > 0 else "")
-    return f"podset {places.name} {told or 'nowhere'}"
