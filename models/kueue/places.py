@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.laws import KT_ROOM, Register
 from planner.models.shared.builder import ZERO, Builder, Linear, variable
-from planner.problem.places import Leaf, Places, Room
+from planner.problem.places import AsItIs, Leaf, Places, Room
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
@@ -40,7 +40,9 @@ def room(formulation: Formulation) -> None:
     """
     places = formulation.problem.places
     if places is not None:
-        formulation.standing = _Rooms(formulation, places).state()
+        rooms = _Rooms(formulation, places)
+        base = places.as_it_is
+        formulation.standing = rooms.state() if base is None else [rooms.state_one(base)]
 
 
 @dataclass
@@ -79,6 +81,45 @@ class _Rooms:
             self._state_need(one)
         for leaves in self._nodes().values():
             self._state_node(leaves, standing)
+        return standing
+
+    def state_one(self, base: AsItIs) -> Standing:
+        """State the room of one group alone: only leaves on which victims give back have variables.
+
+        What all others take is added up already.
+        """
+        builder, room = self.builder, self.places.rooms[0]
+        aim, domains = room.aim, self.places.domains[room.flavor]
+        standing = Standing(room)
+        if aim is None or not domains.count(aim.level):
+            builder.any_of([])
+            return standing
+        pods: dict[int, Linear] = {}
+        for at in self.given:
+            most = min(self._most(at, room.workers), room.slices * aim.size)
+            of = domains.at(at.leaf, aim.slice_level)
+            before = pods.get(of, Linear({}, base.pods.get(of, 0)))
+            index = standing.pods[at.leaf] = builder.new(0, most)
+            pods[of] = before + variable(index) - base.slots[at.leaf]
+            self._state_node([at], [standing])
+        slices: dict[int, Linear] = {}
+        for of, there in pods.items():
+            over = domains.over(of, aim.slice_level, aim.level)
+            before = slices.get(over, Linear({}, base.slices[over]))
+            whole = self._whole(there, aim.size, 1)
+            slices[over] = before + whole - base.pods.get(of, 0) // aim.size
+        if not aim.required:
+            certain = sum(each for over, each in enumerate(base.slices) if over not in slices)
+            builder.add(sum(slices.values(), start=Linear({}, certain)) >= room.slices)
+            return standing
+        chosen = []
+        for there in slices.values():
+            if builder.bounds(there)[1] >= room.slices:
+                chosen.append(builder.new_bool())
+                builder.add(there >= room.slices * variable(chosen[-1]))
+        others = (each for over, each in enumerate(base.slices) if over not in slices)
+        if max(others, default=-1) < room.slices:
+            builder.any_of(chosen)
         return standing
 
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:

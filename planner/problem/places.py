@@ -56,14 +56,29 @@ class Domains:
 
     def at(self, leaf: int, level: int) -> int:
         """Return the domain of a level that a leaf is in."""
-        place = leaf
-        for row in self.above[:level:-1]:
+        return self.over(leaf, len(self.above) - 1, level)
+
+    def over(self, domain: int, own: int, level: int) -> int:
+        """Return the domain of a level that another one, of its own level, is in."""
+        place = domain
+        for row in self.above[own:level:-1]:
             place = row[place]
         return place
 
     def count(self, level: int) -> int:
         """Return how many domains a level has."""
         return len(self.above[level])
+
+
+class AsItIs(NamedTuple):
+    """What a group finds before anybody goes.
+
+    Slots of leaves, pods of domains at the level of slices, slices of domains at the level it asks.
+    """
+
+    slots: Mapping[int, int]
+    pods: Mapping[int, int]
+    slices: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,30 @@ class Places:
     kind: IntArray
     gives: Sequence[Mapping[Leaf, Amounts]]
     kueue: bool = True
+
+    @cached_property
+    def as_it_is(self) -> AsItIs | None:
+        """What one group alone finds with nobody gone, if nothing but slots is to be added up."""
+        room = self.rooms[0]
+        aim = room.aim
+        if len(self.rooms) > 1 or room.leader is not None or aim is None or aim.layers:
+            return None
+        domains = self.domains[room.flavor]
+        slots = {
+            leaf: min(
+                max(0, self.left[Leaf(room.flavor, leaf)][name]) // asked
+                for name, asked in room.workers
+            )
+            for leaf in room.leaves
+        }
+        pods: dict[int, int] = {}
+        for leaf, count in slots.items():
+            of = domains.at(leaf, aim.slice_level)
+            pods[of] = pods.get(of, 0) + count
+        slices = [0] * domains.count(aim.level)
+        for of, count in pods.items():
+            slices[domains.over(of, aim.slice_level, aim.level)] += count // aim.size
+        return AsItIs(slots, pods, slices)
 
     @cached_property
     def givers(self) -> Mapping[Leaf, Sequence[int]]:

@@ -59,6 +59,10 @@ class Rules(Protocol):
         """
         ...
 
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:
+        """Return groups of classes that may each hold an answer by themselves; none if unknown."""
+        ...
+
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
         """Return groups of classes such that what refuses a set refuses all sets like it.
 

@@ -78,6 +78,26 @@ class KueueRules:
         """Say whether the verifier accepts the victims."""
         return self.judge(positions)
 
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:
+        """Return the classes of each domain of a required level, where quota is not short.
+
+        One domain has to hold all pods: who gives nothing back there need not go.
+        """
+        places = self.problem.places
+        alone = places is not None and len(places.rooms) == 1
+        room = places.rooms[0] if places is not None and alone else None
+        if places is None or room is None or room.aim is None or not room.aim.required:
+            return ()
+        if self.rows(classes):
+            return ()
+        domains, level = places.domains[room.flavor], room.aim.level
+        found: dict[int, list[int]] = {}
+        for k, kind in enumerate(places.kind[classes.first].tolist()):
+            here = {domains.at(leaf, level) for flavor, leaf in places.gives[kind]}
+            for domain in here:
+                found.setdefault(domain, []).append(k)
+        return [found[domain] for domain in sorted(found)]
+
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
         """Return groups of classes: sets of the same number of each are refused, too.
 
