@@ -7,12 +7,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, get_args, overload
 
 from planner.commands.explain import DEFAULT_LIMIT
-from planner.coverage.answer import covered, covered_front, covering
+from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
-from planner.plan import AnyPlan, Assume, Front, Plan, Verification, YuniKornPlan, qualified
+from planner.plan import (
+    AnyPlan,
+    Assume,
+    Front,
+    Placement,
+    Plan,
+    Verification,
+    YuniKornPlan,
+    qualified,
+)
 from planner.scheduler import Part
 from planner.solver.start import (
     PLANNER,
@@ -126,6 +135,7 @@ def solve(
     stable: bool = ...,
     rules: RulesInput | None = ...,
     certify: bool | None = ...,
+    placement: Placement = ...,
     assume: Assume | None = ...,
 ) -> Plan: ...
 @overload
@@ -156,6 +166,7 @@ def solve(
     stability: bool | None = ...,
     stable: bool = ...,
     certify: bool | None = ...,
+    placement: Placement = ...,
     assume: Assume | None = ...,
 ) -> AnyPlan: ...
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
@@ -172,6 +183,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     stability: bool | None = False,
     stable: bool = False,
     certify: bool | None = None,
+    placement: Placement = "kueue",
     assume: Assume | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
@@ -208,6 +220,10 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
         with ``False`` none are, and two engines have to agree on every level.
+    placement
+        Kueue, where a topology decides about pods: with ``kueue`` its own placement has to find a
+        place for all of them once the victims are gone, with ``any`` it is enough that there is
+        room, wherever they are put.
     assume
         What in the state may decide who is preempted and is not modelled stands in
         ``plan.coverage``, and the status is then ``conditional``, never ``optimal``. With
@@ -225,7 +241,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
     given, wanted = (
-        Given(pending, assignment, now, rules, certify),
+        Given(pending, assignment, now, rules, certify, placement),
         Wanted(flavors, stability, stable),
     )
     planner = PLANNER.of(state)
@@ -370,7 +386,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: Explanation | YuniKornExplanation = answered(inquiry, victim, limit)
-    return qualified(found, covering(state).unmodelled(inquiry.plan.preemptor))
+    return qualified(found, uncovered(covering(state), inquiry.plan))
 
 
 def verify(state: AnyState, plan: AnyPlan) -> Verification:

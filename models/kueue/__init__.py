@@ -6,6 +6,7 @@ usage.py         usage of every node after the removals
 last_victim.py   last victims of every node, which the laws about removals need
 laws.py          the classical laws that tie victims together
 fair_sharing.py  the laws of fair sharing that do
+places.py        room on the nodes, where pods are placed
 formulation.py   the model of one problem while it is being built
 build.py         a problem as a model: variables, then a flat list of laws
 joint.py         several preemptors served one after another: ways, variables

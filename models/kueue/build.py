@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from planner.laws import RULE_SETS
-from planner.models.kueue import fair_sharing, laws
+from planner.models.kueue import fair_sharing, laws, places
 from planner.models.kueue.columns import Columns
 from planner.models.kueue.formulation import Formulation
 from planner.models.kueue.last_victim import LastVictims
@@ -43,3 +43,6 @@ def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
     for law in RULE_SETS[problem.rules]:
         if law.id in stated and law.id not in without:
             stated[law.id](formulation)
+    for law in RULE_SETS["topology"]:
+        if law.id in places.STATED and law.id not in without:
+            places.STATED[law.id](formulation)

@@ -84,7 +84,7 @@ def build_classes(
     restricted
         (W,) workloads that no attempt with borrowing may take.
     costs
-        Each (W,): what must be equal within a class besides queue and usage.
+        Each (W,): what must be equal within a class besides queue, usage and places on nodes.
     """
     positions = np.flatnonzero(eligible)
     positions = positions[np.argsort(problem.order[positions], kind="stable")]
@@ -94,6 +94,7 @@ def build_classes(
             restricted[positions].astype(np.int64),
             problem.evicted[positions].astype(np.int64),
             *(cost[positions] for cost in costs),
+            *([] if problem.places is None else [problem.places.kind[positions]]),
             problem.holding[positions],
         ]
     )

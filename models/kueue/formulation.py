@@ -8,6 +8,7 @@ from functools import cached_property
 
 from planner.models.kueue.columns import Columns
 from planner.models.kueue.last_victim import LastVictims
+from planner.models.kueue.places import Standing
 from planner.models.kueue.usage import TreeUsage
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.models.shared.classes import Classes
@@ -19,7 +20,8 @@ class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``borrowing`` the literal of the attempt;
-    ``last_victims`` the last victims of every node.
+    ``last_victims`` the last victims of every node; ``standing`` has the pods on the nodes, group
+    by group.
     """
 
     problem: Problem
@@ -28,6 +30,7 @@ class Formulation:
     take: list[int]
     borrowing: int
     last_victims: LastVictims = field(init=False)
+    standing: Sequence[Standing] = ()
     _touched: dict[int, int] = field(default_factory=dict)
 
     @property

@@ -113,6 +113,14 @@ certify_option = click.option(
         "the objective, among all that the rules permit (optimal).",
     ),
     click.option(
+        "--placement",
+        type=click.Choice(["kueue", "any"]),
+        default="kueue",
+        help="Kueue: where a topology decides about pods, who places them once the victims are "
+        "gone: Kueue itself, which has to find a place (kueue, the default), or anybody, wherever "
+        "there is room (any).",
+    ),
+    click.option(
         "--stability/--no-stability",
         default=None,
         help="Kueue: also say which victims would preempt again once they are pending, and count "
@@ -164,7 +172,7 @@ def solve(given: Given) -> int:
         with given.naming(*files):
             if measures is not None:
                 return api.front(state, key, *measures, **question)
-            wanted = given.of("certify flavors stability stable")
+            wanted = given.of("certify flavors placement stability stable")
             return api.solve(state, key, given.profile, **wanted, **question)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
@@ -200,6 +208,8 @@ def _refuse(given: Given) -> None:
         _refuse_jointly(given, is_front=is_front)
     if is_front and given.flavors != "kueue":
         raise click.UsageError("a front is drawn for the flavors that Kueue assigns")
+    if is_front and given.placement != "kueue":
+        raise click.UsageError("a front is drawn for the places that Kueue itself finds")
     if is_front and (given.stability or given.stable):
         said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
         raise click.UsageError(said)
@@ -223,6 +233,7 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
     others = given.of("assignment laws rules stability stable")
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
     others["flavors optimal"] = given.flavors != "kueue"
+    others["placement any"] = given.placement != "kueue"
     for name in (name for name, value in others.items() if value):
         raise click.UsageError(f"--{name} goes not with --joint")
 

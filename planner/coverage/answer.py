@@ -75,7 +75,8 @@ def covering(state: AnyState) -> Covering:
 
 def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
     """Return everything that a plan leaves out."""
-    return (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
+    found = (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
+    return tuple(one for one in found if one.feature not in plan.sees_to)
 
 
 def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> AnyPlan:
@@ -93,7 +94,9 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
     shown: list[FrontPoint] = [*front.points, front.greedy]
     shown += [front.unproved] if front.unproved else []
     told = (known.contradicted(one.plan) for one in shown)
-    missing = tuple(_once(chain(known.unmodelled(front.preemptor), *told)))
+    seen = {feature for one in front.points for feature in one.plan.sees_to}
+    left_out = (one for one in known.unmodelled(front.preemptor) if one.feature not in seen)
+    missing = tuple(_once(chain(left_out, *told)))
     if not missing:
         return front
 

@@ -60,10 +60,9 @@ def _kueue(name: str, title: str, standing: Standing, effect: str, source: str) 
 TOPOLOGY: Final = _kueue(
     "topology",
     "topology-aware scheduling",
-    "left out",
-    "the plan counts quota only, and Kueue also asks whether the pods fit on the nodes of the "
-    "topology, now and after each removal: it may need other victims, or more; Kueue's own answer "
-    "is replayed with placement",
+    "exact",
+    "Kueue asks whether the pods fit on the nodes of the topology, now and after each removal: an "
+    "answer that counts quota only says so, and other victims may be needed, or more",
     "docs/semantics/kueue-topology.md",
 )
 PREEMPTION_CONFIG: Final = _kueue(

@@ -10,11 +10,12 @@ kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01
 yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
 strict.py    ST-01 to ST-05, beside Kueue's
+topology.py  KT-01 and KT-02, where pods are placed on nodes
 """
 
 from typing import Final
 
-from planner.laws import kep83, kueue, strict, yunikorn
+from planner.laws import kep83, kueue, strict, topology, yunikorn
 from planner.laws.kep83 import (
     K83_AT_MIN,
     K83_BORROWS,
@@ -52,6 +53,7 @@ from planner.laws.strict import (
     ST_STOPS,
     ST_STRATEGIES,
 )
+from planner.laws.topology import KT_PLACEMENT, KT_ROOM
 from planner.laws.yunikorn import (
     YK_FENCE,
     YK_FITS_NODE,
@@ -68,7 +70,7 @@ from planner.laws.yunikorn import (
     Spared,
 )
 
-LAWS: Final = (*kueue.LAWS, *yunikorn.LAWS, *kep83.LAWS, *strict.LAWS)
+LAWS: Final = (*kueue.LAWS, *yunikorn.LAWS, *kep83.LAWS, *strict.LAWS, *topology.LAWS)
 
 RULE_SETS: Final = {
     name: tuple(law for law in LAWS if name in law.rule_sets)
@@ -76,8 +78,8 @@ RULE_SETS: Final = {
 }
 """The laws of each rule set, in the order in which they are reported.
 
-``flavors`` and ``strict`` are no rule sets of their own: where flavors were chosen, the one comes
-on top of Kueue's, and where documented precedence is asked for, the other does.
+``flavors``, ``strict`` and ``topology`` are no rule sets of their own. They come on top of Kueue's:
+where flavors were chosen, where documented precedence is asked for, where pods are placed.
 """
 
 __all__ = [
@@ -105,6 +107,8 @@ __all__ = [
     "KQ_RECLAIM",
     "KQ_WITHIN_CLUSTER_QUEUE",
     "KQ_WITHOUT_BORROWING",
+    "KT_PLACEMENT",
+    "KT_ROOM",
     "LAWS",
     "RULE_SETS",
     "ST_ATTEMPTS",

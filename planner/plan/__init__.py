@@ -37,7 +37,10 @@ from planner.plan.kueue import (
     KueueFlavors,
     KueueRelease,
     NodeShare,
+    Place,
+    Placement,
     Plan,
+    PodSetPlaces,
     Victim,
 )
 from planner.plan.kueue_tree import QuotaNode, QuotaUse
@@ -92,7 +95,10 @@ __all__ = [
     "NodeRoom",
     "NodeShare",
     "OneByOneAnswer",
+    "Place",
+    "Placement",
     "Plan",
+    "PodSetPlaces",
     "Proof",
     "Proved",
     "QueueUse",

@@ -60,6 +60,11 @@ class Covered(Record):
         """What is claimed of the state as far as the planner models it."""
         return self.proved or self.status
 
+    @property
+    def sees_to(self) -> frozenset[str]:
+        """The features that are left out of other answers, and not of this one."""
+        return frozenset()
+
     def __repr__(self) -> str:
         """Say in a line what it is: a plan of thousands of fields fills a screen otherwise."""
         fields = type(self).model_fields.keys()

@@ -179,6 +179,26 @@ class HeldBack(Record):
     head: str | None = None
 
 
+class Place(Record):
+    """A leaf of a topology, by its values, and how many pods go there."""
+
+    values: tuple[str, ...]
+    count: int
+
+
+class PodSetPlaces(Record):
+    """Where the pods of a podset go: ``levels`` are the labels that the values are of."""
+
+    name: str
+    flavor: str
+    levels: tuple[str, ...]
+    domains: tuple[Place, ...]
+
+
+Placement = Literal["kueue", "any"]
+"""Who places pods on nodes: Kueue itself, or anybody, at will."""
+
+
 class Plan(Covered):
     """The answer for one pending workload.
 
@@ -205,6 +225,8 @@ class Plan(Covered):
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
     of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
     this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
+    ``placement`` is there where pods need a place on nodes, and the plan sees to it: one that Kueue
+    itself finds, or ``any``. ``places`` are then where they go once the victims are gone.
     ``kueue`` is the release of Kueue by whose rules the plan was made, ``requests`` where it takes
     what pending workloads ask for from: their templates, or what Kueue recorded of them.
     """
@@ -239,6 +261,8 @@ class Plan(Covered):
     held_back: HeldBack | None = None
     kep83: Kep83 | None = None
     strict: bool = False
+    placement: Placement | None = None
+    places: tuple[PodSetPlaces, ...] = ()
     kueue: KueueRelease | None = None
     requests: RequestsFrom = "template"
     notes: tuple[str, ...] = ()
@@ -247,6 +271,11 @@ class Plan(Covered):
     def keys(self) -> tuple[str, ...]:
         """The victims as namespace/name, in the order of the plan."""
         return tuple(victim.workload for victim in self.victims)
+
+    @property
+    def sees_to(self) -> frozenset[str]:
+        """Topology, where pods have a place on nodes."""
+        return frozenset() if self.placement is None else frozenset({"topology"})
 
     @property
     def preemptor_name(self) -> str:

@@ -26,11 +26,12 @@ class CaseSplit(Record):
     ``attempt``: the attempts that Kueue makes. ``below``: no victim at or below a node, or at
     least one. ``over``: the flavor-resources in which a node stays over its quota until its last
     victim goes. ``dominant``: the resources that may decide the share of a node. ``host``: the
-    nodes that can hold the ask of YuniKorn. ``first``: the victims of the answer at which a set
+    nodes that can hold the ask of YuniKorn. ``domain``: the domains of a required level that can
+    hold a group of podsets. ``first``: the victims of the answer at which a set
     that comes before it can differ from it first.
     """
 
-    split: Literal["attempt", "below", "over", "dominant", "host", "first"]
+    split: Literal["attempt", "below", "over", "dominant", "host", "domain", "first"]
     at: str | None = None
 
 

@@ -14,10 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.assignment import Assignment, contested, total_request, whole_request
+from planner.assignment import (
+    Assignment,
+    contested,
+    placed_groups,
+    total_request,
+    whole_request,
+)
 from planner.errors import UnsupportedError
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.holding import one_of_each_holding
+from planner.problem.places import Places, places_of
 from planner.quantity import UNLIMITED
 from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Shares
@@ -90,6 +97,8 @@ class Problem:
         (F,) REQ, what the search for victims counts: ``request``, but pods only in older releases.
     zeros
         Positions of the fr of which REQ asks for 0, which only older releases let count.
+    places
+        What is asked of the nodes, where pods are placed; ``None`` where quota alone decides.
     """
 
     frs: Sequence[FlavorResource]
@@ -119,6 +128,7 @@ class Problem:
     searched: Sequence[int]
     fair: FairRules | None = None
     zeros: Sequence[int] = ()
+    places: Places | None = None
 
     @property
     def rules(self) -> str:
@@ -166,11 +176,18 @@ class Problem:
 
 
 def build_problem(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, *, pods: bool = True
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment,
+    *,
+    pods: bool = True,
+    at_will: bool = False,
 ) -> Problem:
     """Build the problem of one preemptor with its flavors assigned.
 
-    ``pods`` says whether those that it asks for must be available in the end.
+    ``pods`` says whether those that it asks for must be available in the end. Where the snapshot
+    looks at topologies they need a place on nodes, too: where Kueue itself would put them, or
+    ``at_will`` any.
 
     Raises
     ------
@@ -223,6 +240,12 @@ def build_problem(
         fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],
         zeros=[i for i, fr in enumerate(frs) if fr in searched and not searched[fr]],
+        places=places_of(
+            snapshot,
+            placed_groups(assignment, preemptor, snapshot),
+            workloads,
+            kueue=not at_will,
+        ),
     )
 
 

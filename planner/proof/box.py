@@ -67,12 +67,13 @@ class Row:
 class Box:
     """All victim sets that have at least ``least`` and at most ``most`` of each class: (K,).
 
-    ``attempt`` says whether the attempt may borrow, if that is fixed; ``touched`` are nodes with
-    a victim at or below them; ``over`` the flavor-resource in which a node is over its quota when
-    its last victim goes; ``dominant`` the resource that decides the share of a node; ``host`` the
-    node that is to hold the ask; ``sums`` are rows that say how many of some classes go together.
-    ``known`` are rows as they are within a box around this one, each by what it was: only a
-    shorter way to write them.
+    ``attempt`` says whether the attempt may borrow, if that is fixed; ``touched`` are nodes
+    with a victim at or below them; ``over`` the flavor-resource in which a node is over its
+    quota when its last victim goes; ``dominant`` the resource that decides the share of a node;
+    ``host`` the node that is to hold the ask; ``domain`` the one that is to hold each group of
+    podsets; ``sums`` are rows that say how many of some classes go together. ``known`` are rows
+    as they are within a box around this one, each by what it was: only a shorter way to write
+    them.
     """
 
     least: NDArray[np.int64]
@@ -82,6 +83,7 @@ class Box:
     over: Mapping[int, int] = field(default_factory=dict)
     dominant: Mapping[int, str] = field(default_factory=dict)
     host: int | None = None
+    domain: Mapping[str, int] = field(default_factory=dict)
     sums: Mapping[str, Row] = field(default_factory=dict)
     known: Mapping[str, tuple[Row, Row]] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ overflow.py   where amounts wrap around in older releases of Kueue, and quotas a
 snapshot.py   state -> tree + admitted workloads
 topology.py   what placed pods take of nodes, and what is left on them
 topology_tree.py  the nodes behind a flavor as a tree of domains
+placing.py    what podsets ask of the nodes: groups, levels, slices
 preemptor.py  the pending workload that wants in
 waiting.py    for how long it has waited
 yunikorn/     the same for YuniKorn: its queues, nodes and resources

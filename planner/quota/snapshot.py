@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from weakref import ReferenceType, ref
@@ -164,6 +164,10 @@ class Snapshot:
     devices: Devices
     topologies: Topologies = NO_TOPOLOGIES
     placed: Occupancy | None = None
+
+    def at_will(self) -> Snapshot:
+        """Return the same, where pods may be placed wherever there is room."""
+        return replace(self, topologies=replace(self.topologies, at_will=True))
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
         """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""

@@ -101,7 +101,8 @@ class Occupancy:
 class Topologies:
     """The topologies of a state; trees and occupancy are worked out when somebody asks.
 
-    Where they are not ``looked_at``, quota alone decides.
+    Where they are not ``looked_at``, quota alone decides. ``at_will`` says that pods may be placed
+    anywhere there is room, not only where Kueue itself would place them.
     """
 
     configuration: Configuration = field(default_factory=Configuration)
@@ -114,6 +115,7 @@ class Topologies:
     runtime_classes: Sequence[RuntimeClass] = ()
     holders: Sequence[Workload] = ()
     looked_at: bool = False
+    at_will: bool = False
 
     @classmethod
     def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:

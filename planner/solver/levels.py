@@ -28,6 +28,9 @@ from planner.solver.tie_break import break_ties
 CORE = 300
 """Classes up to which the exact model is solved whole."""
 
+MOST_CLASSES: Final = 2000
+"""Classes up to which a search is asked about anew, by two engines."""
+
 CORE_EFFORT = 1.0
 """Effort for a part of the classes: what it cannot answer soon, more classes can."""
 
@@ -83,6 +86,8 @@ def minimise(search: Search, measure: Measure) -> Least:
     """Find the least value of a separable measure, and prove it as far as time permits."""
     core = _start(search, search.active, measure, search.known_value(measure))
     bound = core.bound
+    if _is_found_in_parts(search, measure):
+        return _unproved(search, measure, core, Run("unknown"))
     partly = True
     while True:
         known = search.known_value(measure)
@@ -146,6 +151,9 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
     """Look for any answer among some classes: a promising core first, then all of them."""
     if search.rules.is_hopeless(search.classes.subset(classes)):
         return "infeasible"
+    for part in _parts(search):
+        if search.run_on(part).outcome == "optimal":
+            return "optimal"
     core = _start(search, classes, ("count",))
     if core.bound.whole > sum(search.classes.count(k) for k in classes):
         return "infeasible"  # proved: more would have to go than there are
@@ -156,6 +164,27 @@ def find_any(search: Search, classes: Sequence[int]) -> Outcome:
         if found.outcome == "optimal":
             return "optimal"
     return search.run_on(classes).outcome
+
+
+def _is_found_in_parts(search: Search, measure: Measure) -> bool:
+    """Look for the least value in one part after the other; say whether there are parts."""
+    parts = _parts(search)
+    for part in parts:
+        search.run_on(part, measure, attempts=within(CORE_EFFORT, search.attempts))
+    return bool(parts) and search.known_value(measure) is not None
+
+
+def _parts(search: Search) -> list[list[int]]:
+    """Return active classes by parts that may each hold an answer, where all are too many.
+
+    A search of one part after the other proves nothing: that is left to trees. Beyond this size
+    two engines would not be asked either.
+    """
+    if len(search.active) <= MOST_CLASSES:
+        return []
+    active = set(search.active)
+    parts = ([k for k in part if k in active] for part in search.rules.parts(search.classes))
+    return [part for part in parts if part]
 
 
 def _start(

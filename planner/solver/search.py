@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Builder, Linear, variable
+from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
 from planner.models.shared.row import Row
@@ -55,7 +55,19 @@ class Rules(Protocol):
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether victims are lawful in the scheduler's own arithmetic.
 
-        The model may admit what floating-point numbers do not.
+        The model may admit what floating-point numbers do not, or its own procedure.
+        """
+        ...
+
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:
+        """Return groups of classes that may each hold an answer by themselves; none if unknown."""
+        ...
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
+        """Return groups of classes such that what refuses a set refuses all sets like it.
+
+        Such sets have as many of each group, but for group 0. ``None`` where only the set itself
+        is known to be refused.
         """
         ...
 
@@ -345,19 +357,28 @@ class Search:
             self.cut_off(formulation, take, counts)
 
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
-        """Forbid one combination of class counts."""
-        if any(count and k not in take for k, count in enumerate(counts)):
-            return
+        """Forbid one combination of class counts, and all that are refused for the same reason."""
+        groups = self.rules.alike(self.classes, counts)
+        numbers = range(1, 1 + len(counts)) if groups is None else groups
+        indices: dict[int, list[int]] = {}
+        wanted: dict[int, int] = {}
+        for k, number in enumerate(numbers):
+            if number:
+                wanted[number] = wanted.get(number, 0) + counts[k]
+                indices.setdefault(number, []).extend([take[k]] if k in take else [])
         builder = formulation.builder
         whole, none, different = [], [], []
-        for k, index in take.items():
-            if counts[k] == 0:
-                none.append(index)
-            elif counts[k] == self.classes.count(k):
-                whole.append((index, counts[k]))
+        for number, group in indices.items():
+            count, most = wanted[number], sum(builder.upper[index] for index in group)
+            if count > most:
+                return  # nothing here is like it
+            if count == 0:
+                none += group
+            elif count == most:
+                whole += [(index, builder.upper[index]) for index in group]
             else:
-                different.append((Linear({index: -1}), 1 - counts[k]))
-                different.append((variable(index), counts[k] + 1))
+                some = Linear(dict.fromkeys(group, 1))
+                different += [(-some, 1 - count), (some, count + 1)]
         # Classes that go whole can only give fewer, those that stay only more: a row says it all.
         if whole:
             fewer = Linear({index: -1 for index, _ in whole})

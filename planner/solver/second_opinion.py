@@ -17,13 +17,11 @@ from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import complete, presolved, satisfies, solver_name
+from planner.solver.levels import MOST_CLASSES
 from planner.solver.search import Counts, RowOverClasses, Search
 
 MOST_CUTS: Final = 100
 """Answers that are none, cut off one by one, until an engine is taken to know nothing."""
-
-MOST_CLASSES: Final = 2000
-"""Classes up to which a search is asked about anew."""
 
 PATIENCE_S: Final = 30.0
 """Seconds for one question at most."""

@@ -11,7 +11,7 @@ from planner.assignment import Assignment
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, Placement
 from planner.plan.naming import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
@@ -33,7 +33,8 @@ class Given:
 
     ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,
     ``rules`` other rules than its own, or the side to take where its written laws and its code
-    differ, ``certify`` whether to wait for proof trees.
+    differ, ``certify`` whether to wait for proof trees, ``placement`` who places pods on nodes
+    where a topology decides that.
     """
 
     pending: str | None = None
@@ -41,6 +42,7 @@ class Given:
     now: datetime | str | None = None
     rules: RulesInput | None = None
     certify: bool | None = None
+    placement: Placement = "kueue"
 
 
 @dataclass(frozen=True, slots=True)

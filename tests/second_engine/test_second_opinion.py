@@ -14,7 +14,8 @@ from planner.objective.profiles import PROFILES, Measure
 from planner.solver import mathopt, second_opinion
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Run
-from planner.solver.kueue.planning import KueueRules, Planning
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.solve import set_up, settled
 from planner.solver.mathopt import Kind, MipAnswer, translate
 from planner.solver.search import Search

@@ -6,7 +6,7 @@ from planner.models.kueue.candidates import attempts, eligible, restricted_while
 from planner.models.kueue.columns import build_classes
 from planner.objective.kueue import term_table
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.planning import KueueRules
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.search import Search
 from tests.cluster import pending, problem_of, queue, running, state_of
 
@@ -29,6 +29,7 @@ def test_without_a_forced_class_there_is_no_answer() -> None:
             attempts=attempts(problem, allowed),
             restricted=restricted,
             judge=lambda _: True,
+            finds_places=lambda _: True,
         ),
         classes=build_classes(problem, allowed, restricted, []),
         deadline=Deadline(),

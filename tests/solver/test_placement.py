@@ -1,4 +1,4 @@
-"""A plan counts quota only, and says what Kueue itself does with pods placed on nodes."""
+"""Plans where pods need places on nodes, and what is said where a plan leaves that out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import planner
 from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object, configuration
 from tests.reference.topology.racks import flavor, node, pods, room, runs, state_of, topology, waits
+from tests.report.rendering import plain, table
 
 TREE = [*topology(), *flavor(), *node("n1", "r", gpu=2), *node("n2", "r", gpu=4)]
 RUNNING = [
@@ -23,29 +24,65 @@ def asks(count: int) -> list[Object]:
 
 
 @pytest.mark.parametrize(
-    ("parts", "words"),
+    ("parts", "status", "victims"),
     [
-        ([*room(), *asks(2)], f"{WORDS}evicts ns/late for {PENDING}"),
-        ([*room(), *asks(4)], f"{WORDS}evicts ns/early for {PENDING}"),
-        ([*room(), *asks(5)], f"{WORDS}has no room for {PENDING}, whoever goes: couldn't assign"),
-        (
-            [*room(within="Never"), *asks(2)],
-            f"{WORDS}finds nobody to evict for {PENDING}: couldn't",
-        ),
+        ([*room(), *asks(2)], "optimal", ("ns/late",)),
+        ([*room(), *asks(4)], "optimal", ("ns/early",)),
+        ([*room(), *asks(5)], "infeasible", ()),
+        ([*room(within="Never"), *asks(2)], "infeasible", ()),
     ],
 )
-def test_a_plan_says_what_kueue_itself_does(parts: list[Object], words: str) -> None:
-    plan = planner.solve(state_of(TREE, RUNNING, parts), PENDING)
-    assert (plan.status, plan.victims) == ("conditional", ())
-    (said,) = (note for note in plan.notes if "placed on nodes" in note)
-    assert said.startswith(words)
-    (missing,) = plan.coverage
-    assert "Kueue's own answer is replayed with placement" in missing.effect
+def test_a_plan_sees_to_places(parts: list[Object], status: str, victims: tuple[str]) -> None:
+    plan = planner.solve(state_of(TREE, RUNNING, parts), PENDING, objective="min-count")
+    assert (plan.status, plan.keys, plan.placement) == (status, victims, "kueue")
+    assert plan.coverage == ()
 
 
-def test_who_fits_is_admitted_at_once() -> None:
+def test_what_the_nodes_never_hold_is_said() -> None:
+    plan = planner.solve(state_of(TREE, RUNNING, room(), asks(5)), PENDING)
+    assert plan.explanation == (
+        "Kueue's own placement finds no room for main of ns/pending on the nodes even without any "
+        "pods that Kueue placed, so it never looks for victims"
+    )
+
+
+def test_an_explanation_names_the_law() -> None:
+    state = state_of(TREE, RUNNING, room(within="Never"), asks(2))
+    clash = planner.explain(state, PENDING).clash
+    assert clash is not None
+    told = {one.law: one.text for one in clash.laws}
+    assert told.keys() == {"KQ-04", "KT-01"}
+    assert told["KT-01"] == "the nodes must have room for main"
+
+
+def test_who_fits_needs_no_eviction() -> None:
     plan = planner.solve(state_of(TREE, room(), asks(4)), PENDING)
-    assert f"{WORDS}admits {PENDING} at once" in plan.notes
+    assert (plan.status, plan.victims) == ("optimal", ())
+
+
+def test_the_fewest_are_on_another_node_than_those_kueue_takes() -> None:
+    """One of n2 frees a whole node; Kueue begins with the newest, and two of n1 go."""
+    parts = [
+        *node("n1", "r", gpu=4),
+        *node("n2", "r", gpu=4),
+        *runs("old", {"gpu": 1}, {"n2": 4}, minute=1),
+        *runs("new", {"gpu": 1}, {"n1": 2}, minute=20),
+        *runs("newer", {"gpu": 1}, {"n1": 2}, minute=30),
+    ]
+    plan = planner.solve(
+        state_of(topology(), flavor(), parts, room(), asks(4)), PENDING, "min-count"
+    )
+    assert plan.keys == ("ns/old",)
+    assert plan.greedy is not None
+    assert set(plan.greedy.keys) == {"ns/new", "ns/newer"}
+
+
+def test_flavors_that_are_chosen_are_counted_by_quota_only() -> None:
+    plan = planner.solve(state_of(TREE, RUNNING, room(), asks(2)), PENDING, flavors="optimal")
+    assert (plan.status, plan.victims, plan.placement) == ("conditional", (), None)
+    assert f"{WORDS}evicts ns/late for {PENDING}" in [one.partition(":")[0] for one in plan.notes]
+    (missing,) = plan.coverage
+    assert missing.feature == "topology"
 
 
 def test_what_is_missing_is_said() -> None:
@@ -66,3 +103,13 @@ def test_what_is_missing_is_said() -> None:
 def test_nothing_is_said_where_nodes_decide_nothing(parts: list[Object]) -> None:
     plan = planner.solve(state_of(parts), PENDING)
     assert not [note for note in plan.notes if "placed on nodes" in note]
+
+
+def test_reports_say_where_the_pods_go() -> None:
+    plan = planner.solve(state_of(TREE, RUNNING, room(), asks(2)), PENDING, "min-count")
+    assert [(one.name, one.domains[0].values, one.domains[0].count) for one in plan.places] == [
+        ("main", ("n1",), 2)
+    ]
+    assert "pods             main flavor=default on=n1=2" in plain.render(plan)
+    shown = table.render(plan, width=120).splitlines()
+    assert any(row.split() == ["main", "default", "2", "n1", "2"] for row in shown)

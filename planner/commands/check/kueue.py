@@ -69,7 +69,10 @@ class _Checking:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        return take_snapshot(self.state, self.plan.now, flavor_resources(self.plan.assignment))
+        wanted = flavor_resources(self.plan.assignment)
+        placing = self.plan.placement is not None
+        snapshot = take_snapshot(self.state, self.plan.now, wanted, placing=placing)
+        return snapshot.at_will() if self.plan.placement == "any" else snapshot
 
     @cached_property
     def setting(self) -> Setting:

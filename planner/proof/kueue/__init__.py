@@ -2,6 +2,7 @@
 
 frame.py         the decision: its tree, classes of candidates, usage after removals
 inequalities.py  what victims must free, and what must stay: KQ-01, KQ-02, KQ-07 and their likes
+places.py        room on the nodes as inequalities: KT-01
 shares.py        the shares of fair sharing as inequalities: FS-07
 refusal.py       a law that refuses every set of a box
 rules.py         all of it as a checker uses it: rows, cases, refusals

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.errors import UnsupportedError
 from planner.proof.box import Box
 from planner.proof.classes import Members
+from planner.proof.kueue.places import Rooms
 from planner.quota.snapshot import Admitted
 from planner.quota.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
@@ -50,6 +51,7 @@ class Frame:
         self.first: Sequence[Admitted] = members.representatives
         self.queue = np.array([holder.queue for holder in self.first], dtype=np.int64)
         self.ranges: dict[str, tuple[int, int]] = {}
+        self.rooms = Rooms(setting.floor, members, self.ranges)
         self._held: dict[int, IntArray] = {}
         self._after: list[tuple[IntArray, Usage]] = []
         self._refuse_inexact()
@@ -110,7 +112,8 @@ class Frame:
     @cached_property
     def _shape(self) -> IntArray:
         numbers: dict[Any, int] = {}
-        told = ((one.queue, tuple(sorted(one.usage.items()))) for one in self.first)
+        mark = self.setting.floor.mark
+        told = ((one.queue, tuple(sorted(one.usage.items())), mark(one)) for one in self.first)
         restricted = self.restricted.tolist()
         keys = zip(told, restricted, strict=True)
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

@@ -21,6 +21,9 @@ def refusal(frame: Frame, box: Box) -> str:
     for fr, asked in sorted(setting.request.items()):
         if asked > max(0, least_used.available(setting.queue, fr)):
             return f"{names[fr]} does not fit, whoever goes"
+    nowhere = frame.rooms.refusal(box)
+    if nowhere:
+        return nowhere
     found = stuck(frame, box)
     if found is not None:
         what = "is not over its quota" if found[1] == "over" else "has too small a share"
@@ -91,6 +94,8 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
 def _refused_set(frame: Frame, box: Box) -> str:
     """Judge the one set of a box step by step; say what is in its way."""
     victims = frame.members.take(box.least.tolist())
+    if not frame.setting.floor.admits(victims):
+        return "some podset finds no place on the nodes"
     if frame.fair is not None:
         return remove_fairly(frame.fair, victims).obstacle
     if frame.kep83 is not None:

@@ -55,6 +55,7 @@ class KueueRules(Frame):
         for node in self.side_nodes:
             if most[self.below[node]].any():
                 rows.update(excess_rows(self, node, most))
+        rows.update(self.rooms.fixed_rows())
         self._fixed[most.tobytes()] = rows
         return rows
 
@@ -71,6 +72,7 @@ class KueueRules(Frame):
         if box.attempt is False:
             yield from nominal_rows(self)
         yield from share_rows(self, box)
+        yield from self.rooms.rows(box)
 
     def refusal(self, box: Box) -> str:
         """Say which law refuses every set of a box, if one does; empty if none was found to."""
@@ -87,6 +89,9 @@ class KueueRules(Frame):
         parts: Sequence[Box] = ()
         if split == "attempt":
             parts = [self._of_attempt(box, borrowing) for borrowing in self.attempts]
+        elif split == "domain" and at is not None and at in self.rooms.groups:
+            domains = self.rooms.open_domains(at)
+            parts = [replace(box, domain={**box.domain, at: domain}) for domain in domains]
         elif split == "below":
             node = self._node(at)
             touched = replace(box, touched=box.touched | {node})
@@ -178,7 +183,7 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
             held = sum(sorted(usage.items()), ()) if everything else [usage.get(f, 0) for f in frs]
             held_by[id(usage)] = tuple(held)
         variant = None if plain else setting.variant(one)
-        return one.queue, held_by[id(usage)], variant, one.evicted
+        return one.queue, held_by[id(usage)], variant, one.evicted, setting.floor.mark(one)
 
     keys = [key(one) for one in going]
     positions = [position[one.key] for one in going]

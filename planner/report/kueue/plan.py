@@ -14,6 +14,7 @@ from planner.plan import (
     JointPlan,
     NodeShare,
     Plan,
+    PodSetPlaces,
     QuotaNode,
     QuotaUse,
     Victim,
@@ -105,6 +106,21 @@ def _request(plan: Plan) -> Iterator[Block]:
         yield table(caption, columns, plan.demand)
     if plan.flavors is not None:
         yield from _flavors(plan, plan.flavors)
+    if plan.places:
+        places: list[Column[PodSetPlaces]] = [
+            Column("Podset", lambda item: name(item.name), folds=True),
+            Column("Flavor", lambda item: name(item.flavor), folds=True),
+            Column("Pods", lambda item: str(sum(one.count for one in item.domains)), number=True),
+            Column("Where", lambda item: name(_where(item))),
+        ]
+        yield table("Where the pods go once the victims are gone", places, plan.places)
+
+
+def _where(item: PodSetPlaces) -> str:
+    """Name the first places of a podset, each with its pods."""
+    some = [f"{'/'.join(one.values)} {one.count}" for one in item.domains[:MAX_NAMES]]
+    more = len(item.domains) - len(some)
+    return ", ".join(some) + (f" and {more} more" if more else "")
 
 
 def _shortfall(item: Demand) -> Cell:
@@ -369,6 +385,11 @@ def lines(plan: Plan) -> Iterator[str]:
         yield line("demand", place, **shown, contested=item.contested)
     if plan.flavors is not None:
         yield from _flavor_lines(plan, plan.flavors)
+    if plan.placement is not None:
+        yield line("placement", plan.placement)
+    for pods in plan.places:
+        on = Repeated(f"{'/'.join(each.values)}={each.count}" for each in pods.domains)
+        yield line("pods", pods.name, flavor=pods.flavor, on=on)
     yield line("victims", plan.victims)
     yield from _victim_lines("victim", plan)
     if plan.stability is not None:

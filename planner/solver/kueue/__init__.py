@@ -1,9 +1,12 @@
 """Plans for pending workloads of Kueue.
 
 start.py        what planning asks of Kueue
-planning.py     what Kueue decides for one pending workload, what its laws leave open, and its rules
+planning.py     what Kueue decides for one pending workload, and what its laws leave open
+rules.py        the rules of one problem, as a search uses them
 remarks.py      what is said next to every plan
-placement.py    what Kueue itself would do where pods need a place on nodes
+placement.py    where pods need a place on nodes: whether all is known of them, Kueue's decision
+places.py       where the pods go once the victims are gone
+unplaced.py     what Kueue itself would do with placement, where a plan leaves it out
 kep83.py        the same by the rules of KEP-83
 strict.py       the same with documented precedence, ST-01 to ST-05
 solve.py        a planned workload to its proven optimum

@@ -29,6 +29,7 @@ from planner.quantity import from_units
 from planner.quota.preemptor import as_preemptor
 from planner.quota.slices import replaced_slice
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, as_admitted
+from planner.quota.topology import NO_TOPOLOGIES
 from planner.quota.tree import FlavorResource
 from planner.reference.kueue.candidates import satisfies_policy
 from planner.reference.kueue.decision import decide
@@ -62,7 +63,8 @@ def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Adm
         admitted[node] = [one for one in admitted[node] if one.key not in gone]
     usage.add(holder.queue, holder.usage)
     admitted[holder.queue] = [*admitted[holder.queue], holder]
-    return replace(snapshot, usage=usage, admitted=admitted)
+    # Where the preemptor's pods will be is not known: what victims do next is told by quota.
+    return replace(snapshot, usage=usage, admitted=admitted, topologies=NO_TOPOLOGIES)
 
 
 def evicted(victim: Admitted, reason: str, now: datetime) -> Workload:

@@ -18,6 +18,7 @@ from planner.plan import (
     HeldBack,
     KueueRelease,
     NodeShare,
+    Placement,
     Plan,
     QuotaNode,
     QuotaUse,
@@ -109,7 +110,8 @@ class TouchedTree:
 class Subject:
     """What every plan for one preemptor has in common; ``kep83`` are options of those rules.
 
-    ``notes`` are remarks about this preemptor, beside those on the state.
+    ``notes`` are remarks about this preemptor, beside those on the state; ``placement`` says who
+    places its pods on nodes, where that was looked at.
     """
 
     snapshot: Snapshot
@@ -117,6 +119,7 @@ class Subject:
     assignment: Assignment
     kep83: Kep83 | None = None
     notes: tuple[str, ...] = ()
+    placement: Placement | None = None
 
     @property
     def cluster_queue(self) -> str:
@@ -160,6 +163,7 @@ class Subject:
             certificate=certificate,
             greedy=greedy,
             kep83=self.kep83,
+            placement=self.placement,
             kueue=release_of(snapshot.configuration),
             requests=snapshot.configuration.requests_from,
             notes=(*snapshot.notes, *self.notes),

@@ -27,7 +27,8 @@ from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.decision import Decision
 from planner.solver.bound import Bound, linear_programming_bound
 from planner.solver.kueue.describe import Subject
-from planner.solver.kueue.planning import KueueRules, Planning
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
 from planner.state import State
 from planner.state.kep83 import Kep83
 
@@ -127,6 +128,7 @@ class Kep83Planning(Planning):
             (self._options.borrows,),
             nobody,
             self.is_lawful,
+            self.finds_places,
             self._kep83,
         )
 

@@ -1,69 +1,113 @@
-"""What Kueue itself would do where pods need a place on nodes: the plan beside it counts quota.
+"""Where pods need a place on nodes: whether that can be looked at, and what Kueue decides then.
 
-Source: docs/semantics/kueue-topology.md §3 and §6.
+Source: docs/semantics/kueue-topology.md §1, §3, §6 and §9.
 """
 
 from __future__ import annotations
 
-from planner.plan import Plan
-from planner.plan.naming import name_some
-from planner.quota.snapshot import build_snapshot
-from planner.reference.kueue.crash import Crash
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from planner.assignment import Assignment
+from planner.plan import Placement
+from planner.quota.preemptor import find_preemptor
+from planner.quota.slices import replaced_by
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.tree import FlavorResource
 from planner.reference.kueue.decision import Decision, decide
-from planner.solver.kueue.planning import Planning
+from planner.reference.kueue.target import Search
 from planner.state import State
 from planner.state.release import NEWEST
 
-MOST_NAMED = 10
-"""So many victims are named."""
+LEFT_OUT: Final = ("TASBalancedPlacement", "TASRespectNodeAffinityPreferred")
+"""Gates by which the places of several podsets are not known to the verifier (§10)."""
 
 
-def with_placement(planning: Planning, plan: Plan) -> Plan:
-    """Return a plan with what Kueue itself would do, where a topology decides about its pods."""
-    said = _said(planning)
-    return plan.model_copy(update={"notes": (*plan.notes, said)}) if said else plan
+def snapshot_for(
+    state: State,
+    now: datetime | None,
+    extra: Iterable[FlavorResource],
+    pending: str,
+    placement: Placement,
+) -> Snapshot:
+    """Return the snapshot of a state: with topologies, where they decide and all is known of them.
+
+    Raises
+    ------
+    InputError
+        If the workload cannot be planned for.
+    """
+    wanted = tuple(extra)
+    if not _is_placing(state):
+        return take_snapshot(state, now, wanted)
+    snapshot = take_snapshot(state, now, wanted, placing=True)
+    preemptor = find_preemptor(state, snapshot, pending)
+    if not concerns(snapshot, preemptor) or unknown(state, snapshot, preemptor):
+        return take_snapshot(state, now, wanted)
+    return snapshot.at_will() if placement == "any" else snapshot
 
 
-def _said(planning: Planning) -> str:
-    state, preemptor = planning.state, planning.preemptor
-    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
-        return ""
-    queue = planning.snapshot.queues[preemptor.queue]
-    # Not the snapshot of the plan, which counts quota only.
-    snapshot = build_snapshot(
-        state, planning.snapshot.now, planning.snapshot.tree.frs, placing=True
-    )
-    topologies = snapshot.topologies
-    pod_sets = preemptor.workload.spec.pod_sets
-    placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
-    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
-        return ""
-    unknown = _unknown(state, topologies.missing(queue))
-    if unknown:
-        return f"what Kueue itself does with pods placed on nodes was not replayed: {unknown}"
-    try:
-        decision = decide(snapshot, preemptor, planning.fixed)
-    except Crash as error:
-        return str(error)
-    return f"with pods placed on nodes, Kueue itself {_in_words(preemptor.key, decision)}"
+def _is_placing(state: State) -> bool:
+    gate = state.configuration.gate("TopologyAwareScheduling")
+    return gate and any(flavor.spec.topology_name for flavor in state.resource_flavors)
 
 
-def _unknown(state: State, missing: list[str]) -> str:
-    """Say what there is not to place pods with; ``missing`` are topologies."""
+def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:
+    """Say whether topology matters to a workload: it asks for places, or a flavor has one (§1).
+
+    A queue with a MultiKueue check leaves that to the workers.
+    """
+    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+    if not topologies.on or topologies.leaves_it_to_workers(queue):
+        return False
+    asking = (pods.asks_for_placement for pods in preemptor.workload.spec.pod_sets)
+    return any(asking) or not topologies.flavors.keys().isdisjoint(queue.flavor_names)
+
+
+def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
+    """Say why placement is left out for a workload; empty where it is not (§9, §10)."""
     if state.release is not NEWEST:
-        return f"that is known of the newest rules only, not of Kueue {state.release.name}"
+        return f"it is known of the newest rules only, not of Kueue {state.release.name}"
     if not state.nodes:
         return "the state has no nodes"
-    return f"the state has no Topology {missing[0]}" if missing else ""
+    missing = snapshot.topologies.missing(snapshot.queues[preemptor.queue])
+    if missing:
+        return f"the state has no Topology {missing[0]}"
+    return _unknown_of(snapshot, preemptor)
 
 
-def _in_words(key: str, decision: Decision) -> str:
-    targets = [target.workload.key for target in decision.targets]
-    if decision.assignment.mode == "Fit":
-        return f"admits {key} at once"
-    if targets:
-        return f"evicts {name_some(targets, MOST_NAMED)} for {key}"
-    why = f": {decision.assigned.message}" if decision.assigned.message else ""
-    if decision.assignment.mode == "NoFit":
-        return f"has no room for {key}, whoever goes{why}"
-    return f"finds nobody to evict for {key}{why}"
+def _unknown_of(snapshot: Snapshot, preemptor: Preemptor) -> str:
+    if preemptor.workload.status.unhealthy_nodes:
+        return "nodes of an earlier assignment have failed"
+    if replaced_by(snapshot, preemptor):
+        return "it replaces a slice of an elastic workload"
+    gates = [gate for gate in LEFT_OUT if snapshot.configuration.gate(gate)]
+    if gates and _several(preemptor):
+        return f"the gate {gates[0]} moves the places of several podsets"
+    return ""
+
+
+def _several(preemptor: Preemptor) -> bool:
+    """Say whether the podsets are placed one after another: they are in more than one group."""
+    pod_sets = preemptor.workload.spec.pod_sets
+    return len({pods.group or f"/{number}" for number, pods in enumerate(pod_sets)}) > 1
+
+
+def decide_placed(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None
+) -> Decision:
+    """Replay Kueue's decision; where pods are placed at will, what Kueue gives up goes on.
+
+    What does not fit even in a cluster without Kueue's pods has no room by Kueue's placement (§3.3)
+    and may have some at will: then it has flavors, and Kueue itself finds nobody.
+    """
+    topologies = snapshot.topologies
+    if not topologies.at_will:
+        return decide(snapshot, preemptor, assignment)
+    own = replace(snapshot, topologies=replace(topologies, at_will=False))
+    decision = decide(own, preemptor, assignment)
+    if decision.assignment.mode != "NoFit":
+        return decision
+    return replace(decide(snapshot, preemptor, assignment), search=Search((), ()))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
 from planner.assignment import Assignment
-from planner.errors import InternalError
 from planner.laws import FS_BORROWING, Law
-from planner.models.kueue.build import assemble
 from planner.models.kueue.candidates import (
     attempts,
     eligible,
@@ -20,17 +18,20 @@ from planner.models.kueue.candidates import (
     reasons,
     restricted_while_borrowing,
 )
-from planner.models.kueue.columns import Columns
-from planner.models.kueue.formulation import Formulation
-from planner.models.kueue.relaxation import cover_rows, relax
-from planner.models.shared.classes import Classes
-from planner.models.shared.row import Row
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
-from planner.objective.terms import TermTable
-from planner.plan import Cascade, HeldBack, Plan, Status, Verdict, Verification, Victim
-from planner.problem.array import BoolArray, IntArray
+from planner.plan import (
+    Cascade,
+    HeldBack,
+    Placement,
+    Plan,
+    Status,
+    Verdict,
+    Verification,
+    Victim,
+)
+from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
@@ -38,11 +39,9 @@ from planner.quota.preemptor import as_preemptor
 from planner.quota.slices import replaced_by
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.decision import Decision
 from planner.solver.answer import accept, broken, refuse_illegal
-from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.deadline import Deadline
-from planner.solver.engine import complete
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
@@ -52,85 +51,15 @@ from planner.solver.kueue.describe import (
     hold_in_words,
     victims_in_words,
 )
+from planner.solver.kueue.placement import concerns, decide_placed
 from planner.solver.kueue.remarks import remarks
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.state import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
-
-
-@dataclass(frozen=True)
-class KueueRules:
-    """The rules for one problem.
-
-    ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
-    borrowing may take; ``judge`` answers `is_lawful`.
-    """
-
-    problem: Problem
-    table: TermTable
-    attempts: Sequence[bool]
-    restricted: BoolArray
-    judge: Callable[[Sequence[int]], bool]
-
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in Kueue's candidate order."""
-        return self.problem.order
-
-    def columns(self, classes: Classes) -> Columns:
-        """Return classes with what the laws ask of them."""
-        return Columns(self.problem, classes, self.restricted)
-
-    def assemble(self, classes: Classes) -> Formulation:
-        """Build the exact model in which only these classes give victims."""
-        return assemble(self.problem, self.columns(classes), self.attempts)
-
-    def rows(self, classes: Classes) -> list[Row]:
-        """Return what victims among these classes must free, as rows that every answer keeps."""
-        return cover_rows(self.problem, self.columns(classes))
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little of some flavor-resource."""
-        counts = classes.sizes.tolist()
-        return any(
-            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
-            for row in self.rows(classes)
-        )
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below by the best single row."""
-        counts = classes.sizes.tolist()
-        bound, _ = best_single_row(self.rows(classes), costs, counts)
-        return bound
-
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by the linear relaxation."""
-        relaxation = relax(self.problem, self.columns(classes))
-        return linear_programming_bound(relaxation, classes, costs, limits)
-
-    def is_lawful(self, positions: Sequence[int]) -> bool:
-        """Say whether the verifier accepts the victims."""
-        return self.judge(positions)
-
-    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
-        """Return the attempt an answer belongs to, the first in Kueue's order.
-
-        Raises
-        ------
-        InternalError
-            If no attempt admits it.
-        """
-        taken = [k for k, count in enumerate(counts) if count]
-        wanted = [counts[k] for k in taken]
-        for borrowing in self.attempts:
-            columns = self.columns(classes.subset(taken))
-            formulation = assemble(self.problem, columns, [borrowing])
-            if complete(formulation.builder, formulation.take, wanted) is not None:
-                return borrowing
-        message = "no attempt admits the answer"
-        raise InternalError(message)
+from planner.verifier.topology import Floor
 
 
 class Planning:
@@ -171,7 +100,11 @@ class Planning:
         self._fixed = assignment
         self.table = self._told = term_table(self.problem, snapshot, self.candidates, costs, ranked)
         self.subject = Subject(
-            snapshot, preemptor, self.decision.assignment, notes=tuple(remarks(self))
+            snapshot,
+            preemptor,
+            self.decision.assignment,
+            notes=tuple(remarks(self)),
+            placement=self.placement,
         )
 
     @property
@@ -191,10 +124,23 @@ class Planning:
 
     def _decide(self, assignment: Assignment | None) -> Decision:
         """Return the greedy answer: flavors, unless they are given, and targets."""
-        return decide(self.snapshot, self.preemptor, assignment)
+        return decide_placed(self.snapshot, self.preemptor, assignment)
 
     def _build_problem(self) -> Problem:
-        return build_problem(self.snapshot, self.preemptor, self.decision.assignment)
+        at_will = self.snapshot.topologies.at_will
+        assignment = self.decision.assignment
+        return build_problem(self.snapshot, self.preemptor, assignment, at_will=at_will)
+
+    @cached_property
+    def placement(self) -> Placement | None:
+        """Who places the pods on nodes; ``None`` where quota alone decides, or all that is seen.
+
+        Source: docs/semantics/kueue-topology.md §1 and §3.
+        """
+        topologies = self.snapshot.topologies
+        if not topologies.looked_at or not concerns(self.snapshot, self.preemptor):
+            return None
+        return "any" if topologies.at_will else "kueue"
 
     def _who_may_go(self) -> tuple[BoolArray, BoolArray]:
         """Return whom no law excludes, and whom the greedy algorithm would list: each (W,).
@@ -232,6 +178,7 @@ class Planning:
             attempts(self.problem, self.eligible),
             restricted_while_borrowing(self.problem),
             self.is_lawful,
+            self.finds_places,
         )
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
@@ -242,9 +189,24 @@ class Planning:
 
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
-        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
+        snapshot = self._snapshot_of(state)
         preemptor = as_preemptor(state, snapshot, self.preemptor.workload)
         return self._as_asked(self._made(state, snapshot, preemptor, self._fixed))
+
+    def by_quota_alone(self) -> Self:
+        """Return the same preemptor where nobody looks at topologies."""
+        if not self.snapshot.topologies.looked_at:
+            return self
+        snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
+        preemptor = as_preemptor(self.state, snapshot, self.preemptor.workload)
+        return self._as_asked(self._made(self.state, snapshot, preemptor, self._fixed))
+
+    def _snapshot_of(self, state: State) -> Snapshot:
+        """Return the snapshot of another state, which looks at what this one looks at."""
+        topologies = self.snapshot.topologies
+        now, frs = self.snapshot.now, self.snapshot.tree.frs
+        snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
+        return snapshot.at_will() if topologies.at_will else snapshot
 
     def _made(
         self,
@@ -264,6 +226,9 @@ class Planning:
     @property
     def trees(self) -> bool | None:
         """Whether to grow proof trees: ``None`` where that is quick."""
+        places = self.problem.places
+        if places is not None and not places.kueue and len(places.rooms) > 1:
+            return False  # whether a set leaves room for all together no tree tells
         return self.certify
 
     def set_objective(self, profile: Profile) -> Profile:
@@ -331,7 +296,8 @@ class Planning:
     def fits_at_once(self) -> bool:
         """Whether the request is available with nobody evicted."""
         problem = self.problem
-        return all(problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
+        within = (problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
+        return all(within) and self._setting.floor.finds(())
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem's workloads by the scheduler's candidate order."""
@@ -437,8 +403,11 @@ class Planning:
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts victims, given as positions.
 
-        Only fair sharing calculates with doubles, which may disagree with the model's integers.
+        Only fair sharing calculates with doubles, which may disagree with the model's integers;
+        and of several podsets the model knows that there is room, not that Kueue finds it.
         """
+        if not self.finds_places(positions):
+            return False
         if self.problem.fair is None:
             return True
         victims = self.describe_in_order(positions)
@@ -446,6 +415,19 @@ class Planning:
             "optimum", "feasible", "", objective="", victims=victims, borrowing=True
         )
         return self._verify(plan).accepted
+
+    @property
+    def floor(self) -> Floor:
+        """What has to be placed on the nodes, as the verifier sees it."""
+        return self._setting.floor
+
+    def finds_places(self, positions: Sequence[int]) -> bool:
+        """Say whether Kueue's own placement finds room for all podsets once victims are gone."""
+        places = self.problem.places
+        if places is None or not places.kueue or len(places.rooms) <= 1:
+            return True
+        gone = [self.problem.workloads[position] for position in positions]
+        return self._setting.floor.finds(gone)
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Return what is proved of an answer; rules that may be undecided take some back."""
@@ -496,6 +478,13 @@ class Planning:
         inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
         if inactive:
             return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
+        decided = self.decision.assignment
+        if self.floor.groups and len(decided.pod_sets) == len(self.preemptor.pod_sets):
+            names = " and ".join(group.name for group in self.floor.groups)
+            return (
+                f"Kueue's own placement finds no room for {names} of {self.preemptor.key} on the "
+                "nodes even without any pods that Kueue placed, so it never looks for victims"
+            )
         return explain_no_flavor(self.snapshot, self.preemptor, self.decision.assignment)
 
     def why_infeasible(self) -> str:

@@ -36,7 +36,8 @@ def with_recorded(
         return plan
     changed = configuration.counting("recorded")
     state = planning.state.model_copy(update={"configuration": changed})
-    snapshot = build_snapshot(state, planning.snapshot.now)
+    placing = planning.placement is not None
+    snapshot = build_snapshot(state, planning.snapshot.now, placing=placing)
     preemptor = find_preemptor(state, snapshot, planning.preemptor.key)
     if _totals(preemptor) == _totals(planning.preemptor):
         return plan

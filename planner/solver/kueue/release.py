@@ -102,6 +102,8 @@ def with_release(planning: Planning, plan: Plan, deadline: Deadline) -> Plan:
 
 
 def _other_answers(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:
+    if snapshot.topologies.looked_at:
+        snapshot = build_snapshot(state, snapshot.now)  # of other releases quota alone is known
     own = _answer(snapshot, preemptor)
     newest, *others = newest_first()
     for release in others:

@@ -23,7 +23,9 @@ from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_wo
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import victims_in_words
-from planner.solver.kueue.planning import KueueRules, Planning
+from planner.solver.kueue.places import with_places
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import Answer, LevelResult, solve_levels
 from planner.solver.proving.settle import Settling, say_proved
@@ -181,20 +183,30 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
     optimal = proved.outcome == "optimal"
+    counts = _classes_of(search, positions)
     plan = planning.subject.plan(
         "optimum",
         "optimal" if optimal else "feasible",
-        f"evicting {victims_in_words(len(positions))} makes room; "
+        f"{_making_room(len(positions))}; "
         + say_proved(proved, search.deadline)
         + prepared.dropped,
         objective=profile.name,
         victims=planning.describe_in_order(positions),
-        borrowing=rules.attempt_of(*_classes_of(search, positions)),
+        borrowing=rules.attempt_of(*counts) if positions else None,
         terms=terms,
         certificate=certificate,
         greedy=greedy,
     )
+    if planning.placement is not None:
+        arrangement = rules.arrangement(*counts) if planning.placement == "any" else {}
+        plan = with_places(planning, plan, positions, arrangement)
     return planning.accepted(plan)
+
+
+def _making_room(victims: int) -> str:
+    if not victims:  # there is room at will where Kueue itself finds none
+        return "nobody has to go: there is room"
+    return f"evicting {victims_in_words(victims)} makes room"
 
 
 def _classes_of(search: Search, positions: Sequence[int]) -> tuple[Classes, Sequence[int]]:

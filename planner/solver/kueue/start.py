@@ -9,19 +9,20 @@ from planner.assignment import flavor_resources, parse_assignment, read_assignme
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
-from planner.plan import Plan
+from planner.plan import Placement, Plan
 from planner.quota.preemptor import find_preemptor, key_of
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
-from planner.solver.kueue.placement import with_placement
+from planner.solver.kueue.placement import snapshot_for
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.recorded import with_recorded
 from planner.solver.kueue.release import under_release, with_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import solve_stable, with_stability
+from planner.solver.kueue.unplaced import with_placement
 from planner.solver.start import Flavors, Given, Wanted, clock_of, only_pending
 from planner.state import State
 from planner.state.kep83 import read_rules
@@ -100,7 +101,12 @@ def check(given: Given, wanted: Wanted) -> None:
     """
     if wanted.flavors not in get_args(Flavors):
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
+    if given.placement not in get_args(Placement):
+        raise SchemaError("placement", f"{given.placement!r} cannot be used", "kueue or any")
     chosen = wanted.flavors != "kueue"
+    if given.placement != "kueue" and (chosen or given.rules is not None):
+        found = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
+        raise InputError("placement", found, hint="leave it out")
     if chosen and given.assignment is not None:
         hint = "leave one of the two out"
         raise InputError("flavors", "the assignment has fixed the flavors already", hint=hint)
@@ -138,11 +144,15 @@ def _start(state: State, given: Given, costs: Mapping[str, int] | None) -> Plann
         state = _as_of_kep83(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
-    snapshot = take_snapshot(state, now, flavor_resources(flavors) if flavors else ())
+    extra = flavor_resources(flavors) if flavors else ()
     waiting = list(dict.fromkeys(pending(state)))
     wanted = (
         key_of(state, given.pending, waiting) if given.pending else only_pending(state, waiting)
     )
+    if given.rules is None:
+        snapshot = snapshot_for(state, now, extra, wanted, given.placement)
+    else:
+        snapshot = take_snapshot(state, now, extra)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if options is None:
@@ -174,6 +184,11 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
     solved: Callable[[Planning, Profile, Deadline], Plan] = solve
     if wanted.flavors == "optimal":
         from planner.solver.kueue.flavors import solve_flavors as solved  # noqa: PLC0415
+
+        # Which of the flavors that the rules permit has room on its nodes is not looked at.
+        planning = planning.by_quota_alone()
+    if wanted.stable or profile.counts("D11"):
+        planning = planning.by_quota_alone()  # what victims do next is told by quota
     if wanted.stable:
         found = solve_stable(solved, planning, profile, deadline)
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
@@ -183,7 +198,8 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         plan = with_placement(planning, with_release(planning, plan, deadline))
         plan = with_turn(planning, plan, deadline)
     asked = wanted.stability or profile.counts("D11")
-    if asked or (planning.by_own_rules and wanted.stability is None):
+    cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
+    if asked or cheap:
         return with_stability(planning, plan, deadline, cheaply=not asked)
     return plan
 

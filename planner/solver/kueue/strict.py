@@ -14,7 +14,8 @@ from typing import Final
 
 from planner.plan import Plan
 from planner.solver.answer import broken
-from planner.solver.kueue.planning import KueueRules, Planning
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.strict import Strict, attempts_due, judge_strictly

@@ -24,6 +24,9 @@ def cases(
     # Where nobody is left whom an attempt spares, what one attempt permits the other does, too.
     if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
         return CaseSplit(split="attempt"), None
+    settled = next((name for name in rules.rooms.groups if _is_open(rules, box, name)), None)
+    if settled is not None:
+        return CaseSplit(split="domain", at=settled), None
     if found is None:
         return None, None
     priced = _priced_over(rules, box, found)
@@ -45,6 +48,11 @@ def cases(
         kind = "dominant"
     case = None if kind is None else CaseSplit(split=kind, at=rules.name(node))
     return case, rules.below[node]
+
+
+def _is_open(rules: KueueRules, box: Box, name: str) -> bool:
+    """Say whether a group needs one domain, and which is not settled."""
+    return name not in box.domain and bool(rules.rooms.open_domains(name))
 
 
 def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:

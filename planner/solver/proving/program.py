@@ -33,6 +33,9 @@ FRACTION: Final = 1e-6
 _NONE: Final = np.zeros(0, dtype=np.int64)
 _NO_ROW: Final = Row(_NONE, _NONE, -1)
 
+EQUAL: Final = 0.5
+"""Whole numbers that differ by less are equal."""
+
 _DOUBT: Final = 1e-9
 """What sums in doubles may be off by, of the largest number in them."""
 
@@ -111,7 +114,9 @@ class BoxRows:
     def closing_row(self) -> str | None:
         """Return a row that nothing in the box satisfies, if there is one."""
         upper, _, doubt = self._reach
-        for i in np.flatnonzero(upper < self.least + doubt).tolist():
+        # All numbers are whole: where doubles are that close, equal sides are no contradiction.
+        least = self.least - np.where(doubt < EQUAL, EQUAL, -doubt)
+        for i in np.flatnonzero(upper < least).tolist():
             if self.contradict({self.names[i]: 1}):
                 return self.names[i]
         return None

@@ -105,6 +105,13 @@ class YuniKornRules:
         """Return True: the core's amounts are integers, as the model's are."""
         return True
 
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:  # noqa: ARG002 - the protocol's
+        """Return nothing: no group is known to hold an answer by itself."""
+        return ()
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
+        """Return nothing: of other sets than a refused one nothing is known."""
+
     def _rows(self, classes: Classes) -> dict[int, NodeRows]:
         return node_rows(self.problem, classes, self.rules)
 

@@ -87,5 +87,6 @@ def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:
         setting.searched,
         setting.contested,
         setting.searched,
+        setting.floor,
         options,
     )

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from planner.assignment import Assignment, PodSetFlavors, contested, total_request, whole_request
+from planner.assignment import (
+    Assignment,
+    PodSetFlavors,
+    contested,
+    placed_groups,
+    total_request,
+    whole_request,
+)
 from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
 from planner.plan import Plan
 from planner.quota.request import PodSetRequest
@@ -15,6 +22,7 @@ from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.state import Configuration
 from planner.verifier.kueue.removal import Removal, remove_all, replay
 from planner.verifier.kueue.setting import Setting
+from planner.verifier.topology import Floor
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,7 @@ def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment)
         request=whole_request(assignment, preemptor, snapshot),
         contested=contested(assignment, snapshot),
         searched=total_request(assignment, preemptor, snapshot),
+        floor=Floor(snapshot, placed_groups(assignment, preemptor, snapshot)),
     )
 
 

@@ -43,7 +43,12 @@ class FairCase(Case):
 def fair_setting_of(setting: Setting) -> FairSetting:
     """Return the same preemptor and state, under fair sharing."""
     return FairSetting(
-        setting.snapshot, setting.preemptor, setting.request, setting.contested, setting.searched
+        setting.snapshot,
+        setting.preemptor,
+        setting.request,
+        setting.contested,
+        setting.searched,
+        setting.floor,
     )
 
 

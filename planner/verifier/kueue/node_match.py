@@ -1,13 +1,16 @@
-"""May a podset run on the nodes of a flavor? Written from docs/semantics/kueue.md §4.2."""
+"""Whether a podset may run on the nodes of a flavor, or on one of them.
+
+Written from docs/semantics/kueue.md §4.2 and docs/semantics/kueue-topology.md §4.1.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from planner.state import ResourceFlavor
+from planner.state import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
 
 _VALUES_PER_OPERATOR: Final = {
@@ -65,6 +68,43 @@ def obstacle_between(
     if None in verdicts:
         return Obstacle("the required node affinity cannot be evaluated on its labels", fatal=True)
     return Obstacle("its labels do not match the required node affinity")
+
+
+def runs_on(node: Node, pod: PodSpec, tolerations: Sequence[Toleration]) -> bool:
+    """Say whether pods may run on one node (docs/semantics/kueue-topology.md §4.1).
+
+    Here all labels of the node count, and a term of the affinity that names none is met by no node.
+    """
+    for taint in node.spec.taints:
+        strict = taint.effect in ("NoSchedule", "NoExecute")
+        if strict and not any(_covers(toleration, taint) for toleration in tolerations):
+            return False
+    labels = node.metadata.labels
+    if not pod.node_selector.items() <= labels.items():
+        return False
+    affinity = pod.affinity.node_affinity if pod.affinity else None
+    if affinity is None or affinity.required is None:
+        return True
+    return any(_is_met(term, labels, node.metadata.name) for term in affinity.required.terms)
+
+
+def _is_met(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool:
+    rows, fields = term.match_expressions, term.match_fields
+    if not (rows or fields) or not all(map(_is_valid, rows)):
+        return False
+    for row in rows:
+        if row.key not in labels:
+            if row.operator not in ("NotIn", "DoesNotExist"):
+                return False
+        elif not _judge_row(row, labels[row.key]):
+            return False
+    named = {"In": {True}, "NotIn": {False}}
+    return all(
+        field.key == "metadata.name"
+        and len(field.values) == 1
+        and (field.values[0] == name) in named.get(field.operator, ())
+        for field in fields
+    )
 
 
 def _covers(toleration: Toleration, taint: Taint) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from planner.assignment import Assignment, flavor_resources
 from planner.errors import UnsupportedError
-from planner.laws import FS_SHARES, KQ_ATTEMPT, RULE_SETS
+from planner.laws import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT, RULE_SETS
 from planner.plan import Plan, Verdict, Verification
 from planner.quota.preemptor import find_preemptor
 from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
+from planner.verifier import topology
 from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.kueue import classical, fair_sharing, flavors
@@ -69,9 +70,19 @@ def verify_plan(
         state = without_slices(state)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
     found = _with_precedence(case, verify_case(case)) if plan.strict else verify_case(case)
-    if plan.flavors is None:
+    more: list[Verdict] = []
+    if plan.placement is not None:
+        more += [
+            topology.CHECKS[law.id](case.setting.floor, case.victims, plan.places)
+            for law in RULE_SETS["topology"]
+            if law is not KT_PLACEMENT or plan.placement == "kueue"
+        ]
+    if plan.flavors is not None:
+        more += [
+            flavors.CHECKS[law.id](case.setting, plan.assignment) for law in RULE_SETS["flavors"]
+        ]
+    if not more:
         return found
-    more = [flavors.CHECKS[law.id](case.setting, plan.assignment) for law in RULE_SETS["flavors"]]
     return found.model_copy(
         update={
             "accepted": found.accepted and all(verdict.holds for verdict in more),
@@ -134,7 +145,8 @@ def match_plan(
     """
     wanted = flavor_resources(plan.assignment)
     if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
-        snapshot = take_snapshot(state, plan.now, wanted)
+        snapshot = take_snapshot(state, plan.now, wanted, placing=plan.placement is not None)
+        snapshot = snapshot.at_will() if plan.placement == "any" else snapshot
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
     found = setting_of(snapshot, preemptor, plan.assignment)
     if plan.rules == "kueue-fair":

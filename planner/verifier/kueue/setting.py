@@ -13,6 +13,7 @@ from functools import cached_property
 
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.queues import Preemption
+from planner.verifier.topology import Floor
 
 
 class Variant(StrEnum):
@@ -42,7 +43,8 @@ class Setting:
     """A preemptor with its flavors assigned, on the snapshot as it was.
 
     ``request`` is what must be available in the end, per fr in integer units: REQ, and the pods
-    where the queue covers those; ``contested`` is FRS (docs/semantics/kueue.md §5.1).
+    where the queue covers those; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``floor`` has
+    the podsets that need a place on nodes.
     """
 
     snapshot: Snapshot
@@ -50,6 +52,7 @@ class Setting:
     request: Mapping[int, int]
     contested: frozenset[int]
     searched: Mapping[int, int]
+    floor: Floor
 
     @property
     def queue(self) -> int:

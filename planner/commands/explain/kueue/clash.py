@@ -35,7 +35,8 @@ WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 
 def laws_of(problem: Problem) -> tuple[Law, ...]:
     """Return the laws that can be dropped, in the order in which that is tried."""
-    return in_drop_order(problem.rules)
+    placed = () if problem.places is None else in_drop_order("topology")
+    return (*in_drop_order(problem.rules), *placed)
 
 
 def feasible(problem: Problem, kept: set[str], deadline: Deadline) -> Outcome:
@@ -148,6 +149,12 @@ def _fits(problem: Problem) -> str:
         if problem.request[fr] > max(0, problem.available[fr])
     ]
     return f"{' and '.join(short)} must be freed"
+
+
+@WORDS.of(laws.KT_ROOM)
+def _room(problem: Problem) -> str:
+    rooms = () if problem.places is None else problem.places.rooms
+    return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
 
 
 def _protected(problem: Problem, law: str) -> int:

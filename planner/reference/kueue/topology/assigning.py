@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from planner.assignment import Assignment, Mode, PodSetFlavors
+from planner.laws import KT_PLACEMENT, KT_ROOM
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.quota.topology import Occupancy, Taken
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.ask import Ask, has_levels, pod_of
 from planner.reference.kueue.topology.find import Found, Placement, Placer
+from planner.reference.laws import keeps
 from planner.state.queues import ResourceGroup
 from planner.state.workload import PodSet
 
@@ -90,7 +92,8 @@ class Placing:
     ) -> Settled:
         """Place the podsets of an assignment that quota does not forbid (§3.3).
 
-        ``short`` names those of which there is something to say already.
+        ``short`` names those of which there is something to say already. Where pods are placed at
+        will, nothing follows from what Kueue's placement finds in a cluster without its pods.
         """
         if not self._topologies.on:
             return Settled(list(pod_sets), mode)
@@ -114,7 +117,7 @@ class Placing:
             self._turn(settled, [name], "Preempt")
         if settled.mode == "Preempt":
             found = self.placer.find(asked.asks, empty=True, explain=True)
-            if found.fits:
+            if found.fits or self._topologies.at_will:
                 self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
                 return settled
             name = self._named(found)
@@ -224,6 +227,7 @@ class PlaceTest:
     placing: Placing
     asks: tuple[Ask, ...]
 
+    @keeps(KT_ROOM, KT_PLACEMENT)
     def fits(self) -> bool:
         """Say whether all podsets have a place at this moment."""
         return self.placing.placer.fits(self.asks)

@@ -93,6 +93,13 @@ class RelaxedRules:
         relaxation = Relaxation(self.rows(classes), 0)
         return linear_programming_bound(relaxation, classes, costs, limits)
 
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:  # noqa: ARG002 - the protocol's
+        """Return nothing: no group is known to hold an answer by itself."""
+        return ()
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
+        """Return nothing: of other sets than a refused one nothing is known."""
+
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say that no set is refused."""
         del positions
@@ -191,6 +198,13 @@ class JointRules:
     @property
     def _relaxed(self) -> RelaxedRules:
         return RelaxedRules(self.question, self.table, self.admit)
+
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:  # noqa: ARG002 - the protocol's
+        """Return nothing: no group is known to hold an answer by itself."""
+        return ()
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> None:
+        """Return nothing: of other sets than a refused one nothing is known."""
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own replay accepts the victims, served in some order of steps."""

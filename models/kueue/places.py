@@ -1,0 +1,295 @@
+"""Room on the nodes, as constraints: pods per leaf, whole slices, one domain where one is required.
+
+Victims count only through what they give back on leaves. For one podset, or one group of workers
+and their leader, Kueue finds a place if and only if there is room; for several the room for all
+of them together is necessary, and Kueue's own placement is replayed on what is found.
+
+Source: docs/semantics/kueue-topology.md §7 and §8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from planner.laws import KT_ROOM, Register
+from planner.models.shared.builder import ZERO, Builder, Linear, variable
+from planner.problem.places import AsItIs, Leaf, Places, Room
+
+if TYPE_CHECKING:
+    from planner.models.kueue.formulation import Formulation
+
+STATED: Final[Register[Callable[[Formulation], None]]] = Register()
+"""How a law of placement is stated over a formulation, by the law's id."""
+
+
+@STATED.of(KT_ROOM)
+def room(formulation: Formulation) -> None:
+    """KT-01: there is room on the nodes for every podset, for all of them together.
+
+    With y(g, x) pods of group g on leaf x, and l(g, x) in 0..1 its leader:
+
+        sum over g of R_g[r] * y(g, x) + RL_g[r] * l(g, x) <= left(x, r) + given back(x, r)
+        size * q(D) <= sum of y below D            for every domain D at the level of slices
+        sum of q below d >= slices                 for one d at the required level, or at the root
+
+    where anything is on x; with layers of slices, pods below a domain come in whole multiples.
+
+    Source: docs/semantics/kueue-topology.md §7.
+    """
+    places = formulation.problem.places
+    if places is not None:
+        rooms = _Rooms(formulation, places)
+        base = places.as_it_is
+        formulation.standing = rooms.state() if base is None else [rooms.state_one(base)]
+
+
+@dataclass
+class Standing:
+    """The variables of one group: pods, and whether the leader is there, by leaf."""
+
+    room: Room
+    pods: dict[int, int] = field(default_factory=dict)
+    leader: dict[int, int] = field(default_factory=dict)
+
+    def terms(self, leaf: int, resource: str) -> dict[int, int]:
+        """Return what stands on a leaf takes of a resource, by variable."""
+        found = {}
+        for index, amounts in (
+            (self.pods.get(leaf), self.room.workers),
+            (self.leader.get(leaf), self.room.leader or ()),
+        ):
+            asked = dict(amounts).get(resource, 0)
+            if index is not None and asked:
+                found[index] = asked
+        return found
+
+
+class _Rooms:
+    """The room of all groups of one formulation."""
+
+    def __init__(self, formulation: Formulation, places: Places) -> None:
+        self.builder: Builder = formulation.builder
+        self.places = places
+        self.given = _given_back(formulation, places)
+
+    def state(self) -> list[Standing]:
+        """State the rows of all groups, and of every node that some of them may share."""
+        standing = [self._standing(room) for room in self.places.rooms]
+        for one in standing:
+            self._state_need(one)
+        for leaves in self._nodes().values():
+            self._state_node(leaves, standing)
+        return standing
+
+    def state_one(self, base: AsItIs) -> Standing:
+        """State the room of one group alone: only leaves on which victims give back have variables.
+
+        What all others take is added up already.
+        """
+        builder, room = self.builder, self.places.rooms[0]
+        aim, domains = room.aim, self.places.domains[room.flavor]
+        standing = Standing(room)
+        if aim is None or not domains.count(aim.level):
+            builder.any_of([])
+            return standing
+        pods: dict[int, Linear] = {}
+        for at in self.given:
+            most = min(self._most(at, room.workers), room.slices * aim.size)
+            of = domains.at(at.leaf, aim.slice_level)
+            before = pods.get(of, Linear({}, base.pods.get(of, 0)))
+            index = standing.pods[at.leaf] = builder.new(0, most)
+            pods[of] = before + variable(index) - base.slots[at.leaf]
+            self._state_node([at], [standing])
+        slices: dict[int, Linear] = {}
+        for of, there in pods.items():
+            over = domains.over(of, aim.slice_level, aim.level)
+            before = slices.get(over, Linear({}, base.slices[over]))
+            whole = self._whole(there, aim.size, 1)
+            slices[over] = before + whole - base.pods.get(of, 0) // aim.size
+        if not aim.required:
+            certain = sum(each for over, each in enumerate(base.slices) if over not in slices)
+            builder.add(sum(slices.values(), start=Linear({}, certain)) >= room.slices)
+            return standing
+        chosen = []
+        for there in slices.values():
+            if builder.bounds(there)[1] >= room.slices:
+                chosen.append(builder.new_bool())
+                builder.add(there >= room.slices * variable(chosen[-1]))
+        others = (each for over, each in enumerate(base.slices) if over not in slices)
+        if max(others, default=-1) < room.slices:
+            builder.any_of(chosen)
+        return standing
+
+    def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
+        """Return how many times amounts fit on a leaf with everybody gone who may go."""
+        left, given = self.places.left[leaf], self.given.get(leaf, {})
+        return max(
+            0,
+            min(
+                (left[name] + self.builder.bounds(given.get(name, ZERO))[1]) // amount
+                for name, amount in amounts
+            ),
+        )
+
+    def _standing(self, room: Room) -> Standing:
+        found, builder = Standing(room), self.builder
+        for leaf in room.leaves if room.aim else ():
+            at = Leaf(room.flavor, leaf)
+            most = self._most(at, room.workers)
+            if most:
+                least = most if self._is_certain(at) and room.leader is None else 0
+                # More than all pods together never stand anywhere.
+                most = min(most, room.slices * room.aim.size) if room.aim else most
+                found.pods[leaf] = builder.new(min(least, most), most)
+            if room.leader is not None and self._most(at, room.leader):
+                found.leader[leaf] = builder.new_bool()
+        return found
+
+    def _is_certain(self, leaf: Leaf) -> bool:
+        """Say whether what a leaf takes depends on nobody, so that it may as well be full."""
+        return len(self.places.rooms) == 1 and leaf not in self.given
+
+    def _state_need(self, standing: Standing) -> None:
+        """State that enough slices stand in one domain, or in all of them, with the leader."""
+        builder, room = self.builder, standing.room
+        if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
+            builder.any_of([])
+            return
+        if not room.aim.required:
+            slices = sum((each for _, each in self._slices(standing, 0)), start=ZERO)
+            builder.add(slices >= room.slices)
+            if room.leader is not None:
+                builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
+            return
+        chosen = []
+        leaders = self._leaders(standing)
+        for domain, slices in self._slices(standing, room.aim.level):
+            if builder.bounds(slices)[1] < room.slices:
+                continue
+            here = builder.new_bool()
+            builder.add(slices >= room.slices * variable(here))
+            if room.leader is not None:
+                mine = Linear(dict.fromkeys(leaders.get(domain, ()), 1))
+                builder.add(mine >= variable(here))
+            chosen.append(here)
+        builder.any_of(chosen)
+        if room.leader is not None:
+            builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
+
+    def _leaders(self, standing: Standing) -> dict[int, list[int]]:
+        room, found = standing.room, dict[int, list[int]]()
+        domains = self.places.domains[room.flavor]
+        for leaf, index in standing.leader.items():
+            level = room.aim.level if room.aim else 0
+            found.setdefault(domains.at(leaf, level), []).append(index)
+        return found
+
+    def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
+        """Yield how many slices stand in each domain of a level, as far as any may."""
+        room, aim = standing.room, standing.room.aim
+        if aim is None:
+            return
+        above = self.places.domains[room.flavor].above
+        here = {leaf: variable(index) for leaf, index in standing.pods.items()}
+        if not here and not room.slices:
+            yield from ((domain, ZERO) for domain in range(len(above[level])))
+            return
+        for at in range(len(above) - 1, level - 1, -1):
+            if at > aim.slice_level:
+                here = {d: self._whole(each, aim.layers.get(at, 1)) for d, each in here.items()}
+            elif at == aim.slice_level:
+                here = {d: self._whole(each, aim.size, 1) for d, each in here.items()}
+            if at > level:
+                here = _sums(here, above[at])
+        if not room.slices:
+            here = {domain: here.get(domain, ZERO) for domain in range(len(above[level]))}
+        yield from here.items()
+
+    def _whole(self, pods: Linear, size: int, worth: int | None = None) -> Linear:
+        """Return how many pods come in whole multiples of a size, each worth so much."""
+        if size <= 1:
+            return pods
+        low, high = self.builder.bounds(pods)
+        number = self.builder.new(low // size, high // size)
+        self.builder.add(pods >= size * variable(number))
+        return (size if worth is None else worth) * variable(number)
+
+    def _nodes(self) -> Mapping[int, Sequence[Leaf]]:
+        """Return the leaves that are one node, in the order in which flavors are served."""
+        found: dict[int, list[Leaf]] = {}
+        for leaf, number in self.places.sharing.items():
+            found.setdefault(number, []).append(leaf)
+        return found
+
+    def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
+        """State that a node holds what stands on it, as each flavor counts what it has left.
+
+        A group sees what those served before it take, under any flavor; where pods are placed at
+        will, all see one another.
+        """
+        for leaf in leaves:
+            if self._is_certain(leaf):
+                continue
+            own = [one for one in standing if one.room.flavor == leaf.flavor]
+            seen = {
+                other.flavor: other.leaf
+                for other in leaves
+                if not self.places.kueue or other.flavor <= leaf.flavor
+            }
+            for name, left in self.places.left[leaf].items():
+                mine = _added(one.terms(leaf.leaf, name) for one in own)
+                if not mine:
+                    continue
+                all_of = _added(
+                    one.terms(seen[one.room.flavor], name)
+                    for one in standing
+                    if one.room.flavor in seen
+                )
+                given = self.given.get(leaf, {}).get(name, ZERO)
+                fits = Linear(all_of) - given <= left
+                if left >= 0 and len(all_of) == len(mine):
+                    self.builder.add(fits)
+                else:
+                    self.builder.add(fits, when=[self._taken(mine)])
+
+    def _taken(self, variables: Iterable[int]) -> int:
+        """Return a literal that is true where anything stands."""
+        builder = self.builder
+        taken = builder.new_bool()
+        for index in variables:
+            builder.add(variable(index) <= builder.upper[index] * variable(taken))
+        return taken
+
+
+def _given_back(formulation: Formulation, places: Places) -> Mapping[Leaf, Mapping[str, Linear]]:
+    """Return what victims give back on each leaf, where any may."""
+    found: dict[Leaf, dict[str, dict[int, int]]] = {}
+    kinds = places.kind[formulation.classes.first].tolist() if len(formulation.classes) else ()
+    for index, kind in zip(formulation.take, kinds, strict=True):
+        for leaf, amounts in places.gives[kind].items():
+            row = found.setdefault(leaf, {})
+            for name, amount in amounts:
+                row.setdefault(name, {})[index] = amount
+    return {
+        leaf: {name: Linear(terms) for name, terms in row.items()} for leaf, row in found.items()
+    }
+
+
+def _sums(parts: Mapping[int, Linear], above: Sequence[int]) -> dict[int, Linear]:
+    """Add up what is in domains by the domains above them."""
+    terms: dict[int, dict[int, int]] = {}
+    constants: dict[int, int] = {}
+    for domain, each in parts.items():
+        over = above[domain]
+        terms.setdefault(over, {}).update(each.terms)
+        constants[over] = constants.get(over, 0) + each.constant
+    return {over: Linear(each, constants[over]) for over, each in terms.items()}
+
+
+def _added(parts: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for part in parts:
+        found.update(part)
+    return found

@@ -1,0 +1,263 @@
+"""What is asked of the nodes, in integers: groups of podsets, leaves, and what victims give back.
+
+Source: docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from planner.problem.array import IntArray
+from planner.problem.eligible_leaves import eligible_leaves
+from planner.quota.placing import Aim, Group, Pods
+from planner.quota.snapshot import Admitted, Snapshot
+from planner.quota.topology import OVERLAPPING
+from planner.quota.topology_tree import FlavorTree
+
+Amounts = tuple[tuple[str, int], ...]
+"""Amounts by resource, in Kueue's units; none is 0."""
+
+
+class Leaf(NamedTuple):
+    """A leaf of the tree of one flavor, by its number there."""
+
+    flavor: str
+    leaf: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What one group asks of the tree of its flavor.
+
+    ``workers`` and ``leader`` are what a pod of each takes; ``leaves`` are those that may take
+    them. ``aim`` is absent where what it asks for means nothing in the tree.
+    """
+
+    name: str
+    flavor: str
+    slices: int
+    aim: Aim | None
+    leaves: tuple[int, ...]
+    workers: Amounts
+    leader: Amounts | None
+
+
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """The domains of a tree: ``above[l][d]`` is the domain of the next higher level over each."""
+
+    above: Sequence[Sequence[int]]
+
+    def at(self, leaf: int, level: int) -> int:
+        """Return the domain of a level that a leaf is in."""
+        return self.over(leaf, len(self.above) - 1, level)
+
+    def over(self, domain: int, own: int, level: int) -> int:
+        """Return the domain of a level that another one, of its own level, is in."""
+        place = domain
+        for row in self.above[own:level:-1]:
+            place = row[place]
+        return place
+
+    def count(self, level: int) -> int:
+        """Return how many domains a level has."""
+        return len(self.above[level])
+
+
+class AsItIs(NamedTuple):
+    """What a group finds before anybody goes.
+
+    Slots of leaves, pods of domains at the level of slices, slices of domains at the level it asks.
+    """
+
+    slots: Mapping[int, int]
+    pods: Mapping[int, int]
+    slices: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Places:
+    """What is asked of the nodes, and what each workload gives back there.
+
+    Attributes
+    ----------
+    rooms
+        The groups, in the order in which Kueue serves them.
+    domains
+        Per flavor its tree.
+    left
+        What every leaf that may be asked has left of what is asked for; it may be below 0.
+    sharing
+        Leaves of different flavors that are one node: for each its number among such nodes.
+    kind
+        (W,) the number of what a workload gives back, 0 for nothing that is asked for.
+    gives
+        Per kind what leaves get back of that.
+    kueue
+        Whether Kueue's own placement has to find a place, not any.
+    """
+
+    rooms: Sequence[Room]
+    domains: Mapping[str, Domains]
+    left: Mapping[Leaf, Mapping[str, int]]
+    sharing: Mapping[Leaf, int]
+    kind: IntArray
+    gives: Sequence[Mapping[Leaf, Amounts]]
+    kueue: bool = True
+
+    @cached_property
+    def as_it_is(self) -> AsItIs | None:
+        """What one group alone finds with nobody gone, if nothing but slots is to be added up."""
+        room = self.rooms[0]
+        aim = room.aim
+        if len(self.rooms) > 1 or room.leader is not None or aim is None or aim.layers:
+            return None
+        domains = self.domains[room.flavor]
+        slots = {
+            leaf: min(
+                max(0, self.left[Leaf(room.flavor, leaf)][name]) // asked
+                for name, asked in room.workers
+            )
+            for leaf in room.leaves
+        }
+        pods: dict[int, int] = {}
+        for leaf, count in slots.items():
+            of = domains.at(leaf, aim.slice_level)
+            pods[of] = pods.get(of, 0) + count
+        slices = [0] * domains.count(aim.level)
+        for of, count in pods.items():
+            slices[domains.over(of, aim.slice_level, aim.level)] += count // aim.size
+        return AsItIs(slots, pods, slices)
+
+    @cached_property
+    def givers(self) -> Mapping[Leaf, Sequence[int]]:
+        """The kinds that give something back on each leaf."""
+        found: dict[Leaf, list[int]] = {}
+        for kind, given in enumerate(self.gives):
+            for leaf in given:
+                found.setdefault(leaf, []).append(kind)
+        return found
+
+
+def places_of(
+    snapshot: Snapshot, groups: Sequence[Group], workloads: Sequence[Admitted], *, kueue: bool
+) -> Places | None:
+    """Return what groups ask of the nodes; ``None`` where nothing is to be placed."""
+    if not groups:
+        return None
+    trees = snapshot.topologies.trees
+    rooms = [_room(group, trees[group.flavor]) for group in groups]
+    wanted = {flavor: _wanted(rooms, flavor) for flavor in {room.flavor for room in rooms}}
+    occupancy = snapshot.topologies.occupancy if snapshot.placed is None else snapshot.placed
+    leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
+    kind, gives = _given_back(snapshot, workloads, wanted, leaves)
+    return Places(
+        rooms=rooms,
+        domains={name: _domains(trees[name]) for name in wanted},
+        left={
+            one: _left(trees[one.flavor], occupancy.left[one.flavor][one.leaf], wanted[one.flavor])
+            for one in sorted(leaves)
+        },
+        sharing=_sharing(snapshot, leaves),
+        kind=kind,
+        gives=gives,
+        kueue=kueue,
+    )
+
+
+def _room(group: Group, tree: FlavorTree) -> Room:
+    return Room(
+        name=group.name,
+        flavor=group.flavor,
+        slices=group.slices,
+        aim=group.aim,
+        leaves=tuple(eligible_leaves(tree, group.workers)),
+        workers=_asked(group.workers),
+        leader=None if group.leader is None else _asked(group.leader),
+    )
+
+
+def _asked(pods: Pods) -> Amounts:
+    return tuple((name, amount) for name, amount in pods.amounts.items() if amount)
+
+
+def _wanted(rooms: Iterable[Room], flavor: str) -> frozenset[str]:
+    """Return the resources that are asked for on the nodes of a flavor."""
+    return frozenset(
+        name
+        for room in rooms
+        if room.flavor == flavor
+        for name, _ in (*room.workers, *(room.leader or ()))
+    )
+
+
+def _left(tree: FlavorTree, row: Sequence[int], wanted: Iterable[str]) -> dict[str, int]:
+    """Return what a leaf has left; of what no node has it is nothing."""
+    columns = ((name, tree.column_of.get(name)) for name in wanted)
+    return {name: 0 if column is None else row[column] for name, column in columns}
+
+
+def _domains(tree: FlavorTree) -> Domains:
+    above: list[list[int]] = [[0] * len(tree.values[0])]
+    for level, children in enumerate(tree.children):
+        row = [0] * len(tree.values[level + 1])
+        for parent, some in enumerate(children):
+            for child in some:
+                row[child] = parent
+        above.append(row)
+    return Domains(above)
+
+
+def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:
+    """Number the nodes, so that leaves of different flavors that are one have one number."""
+    trees = snapshot.topologies.trees
+    overlapping = snapshot.configuration.gate(OVERLAPPING)
+    numbers: dict[object, int] = {}
+    found = {}
+    for one in sorted(leaves):
+        tree = trees[one.flavor]
+        shared = overlapping and tree.ends_in_host
+        key = tree.leaf_id(one.leaf) if shared else one
+        found[one] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def _given_back(
+    snapshot: Snapshot,
+    workloads: Sequence[Admitted],
+    wanted: Mapping[str, frozenset[str]],
+    leaves: AbstractSet[Leaf],
+) -> tuple[IntArray, Sequence[Mapping[Leaf, Amounts]]]:
+    """Return (W,) a number for what each workload gives back of what is asked for, and that."""
+    trees, topologies = snapshot.topologies.trees, snapshot.topologies
+    gives: list[Mapping[Leaf, Amounts]] = [{}]
+    numbers: dict[object, int] = {(): 0}
+    kind = np.zeros(len(workloads), dtype=np.int64)
+    for position, one in enumerate(workloads):
+        sums: dict[Leaf, dict[str, int]] = {}
+        for flavor, leaf_id, amounts in topologies.moved_by(
+            one.workload, snapshot.queues[one.queue]
+        ):
+            if flavor not in wanted:
+                continue
+            tree = trees[flavor]
+            leaf = Leaf(flavor, tree.leaf_of.get(leaf_id, -1))
+            if leaf not in leaves:
+                continue
+            row = sums.setdefault(leaf, {})
+            for name, amount in amounts.items():
+                if amount and name in wanted[flavor] and name in tree.column_of:
+                    row[name] = row.get(name, 0) + amount
+        given = {leaf: tuple(sorted(row.items())) for leaf, row in sums.items() if row}
+        key = tuple(sorted(given.items()))
+        if key not in numbers:
+            numbers[key] = len(gives)
+            gives.append(given)
+        kind[position] = numbers[key]
+    return kind, gives

@@ -1,0 +1,319 @@
+"""Room on the nodes as inequalities: what victims must give back on leaves (KT-01).
+
+The ways to have room for more pods on one leaf are listed: the smallest numbers of victims of each
+class on it, and what each is worth. A way is a quantity from 0 to 1, of which one is used at most;
+of every class as many go as the ways that are used ask for.
+
+Where these are too many, rows by resource take their place. For one leaf let a pod ask for R, be
+left ``cap``, and a member of class k give back a[k]. The leaf takes s = floor(cap / R) pods as it
+is, with rem = cap - s * R to spare. What it takes more, y, is whole, and so are the numbers of
+victims; so
+
+    (R - rem) * y <= sum over k of b[k] * x[k]
+    b[k] = (R - rem) * c - max(0, c * R - a[k] - rem)     with c = ceil(a[k] / R)
+
+holds wherever R * (s + y) <= cap + sum(a[k] * x[k]) does: rounding by the fraction of cap / R. A
+leaf that holds more than it has takes nothing as it is; 0 then stands for its cap, which loosens
+the row and breaks none. Layers of slices are left out: they only make room less.
+
+Source: docs/semantics/kueue-topology.md §4.1 and §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import gcd, prod
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.proof.box import Box, Numbers, Row
+from planner.proof.classes import Members
+from planner.quota.placing import Group
+from planner.quota.snapshot import Admitted
+from planner.verifier.topology import Floor
+from planner.verifier.topology.leaves import MOST, Slots, fitting
+from planner.verifier.topology.room import domains_of, has_room, held_by
+
+IntArray = NDArray[np.int64]
+
+Way = tuple[Mapping[int, int], int]
+"""How many members of which classes go, and what that is worth."""
+
+MOST_WAYS: Final = 128
+"""Sets of victims on one leaf up to which all are looked at."""
+
+_INT64: Final = 2**62
+
+
+@dataclass(frozen=True)
+class Given:
+    """What classes give back on the leaves of one flavor: a line for each class and leaf.
+
+    ``amounts`` are of each resource, in the order of the lines.
+    """
+
+    leaves: IntArray
+    classes: IntArray
+    amounts: Mapping[str, IntArray]
+
+    @cached_property
+    def by_leaf(self) -> Mapping[int, IntArray]:
+        """The lines of each leaf."""
+        order = np.argsort(self.leaves, kind="stable")
+        ends = np.flatnonzero(np.diff(self.leaves[order])) + 1
+        parts = np.split(order, ends) if order.size else []
+        return {int(self.leaves[part[0]]): part for part in parts}
+
+
+class Rooms:
+    """The rows of all groups of one decision, over K classes of its candidates."""
+
+    def __init__(
+        self, floor: Floor, members: Members[Admitted], ranges: dict[str, tuple[int, int]]
+    ) -> None:
+        """Make rows whose further quantities are entered into ``ranges``."""
+        self.floor = floor
+        self.groups: Mapping[str, Group] = {group.name: group for group in floor.groups}
+        self._members = members
+        self._given: dict[str, Given] = {}
+        self.ranges = ranges
+        self._rows: dict[tuple[str, int | None], Mapping[str, Row]] = {}
+
+    def given(self, flavor: str) -> Given:
+        """Return what a member of each class gives back on the leaves of a flavor."""
+        if flavor not in self._given:
+            lines = [
+                (leaf, k, amounts)
+                for k, one in enumerate(self._members.representatives)
+                for leaf, amounts in self.floor.nodes.given_back([one]).get(flavor, {}).items()
+            ]
+            names = {name for _, _, amounts in lines for name in amounts}
+            self._given[flavor] = Given(
+                np.array([leaf for leaf, _, _ in lines], dtype=np.int64),
+                np.array([k for _, k, _ in lines], dtype=np.int64),
+                {
+                    name: np.array([each.get(name, 0) for _, _, each in lines], dtype=np.int64)
+                    for name in sorted(names)
+                },
+            )
+        return self._given[flavor]
+
+    def refusal(self, box: Box) -> str:
+        """Say which group has no room whoever of a box goes; empty if each may have some."""
+        for name, group in self.groups.items():
+            slots = self._slots(group, box.most)
+            tree = self.floor.nodes.tree(group.flavor)
+            domain = box.domain.get(name)
+            if domain is not None:
+                if held_by(tree, group, slots)[domain] < group.slices:
+                    return f"{name} has no room in {self._said(group, domain)}, whoever goes"
+            elif not has_room(tree, group, slots):
+                return f"{name} has no room on the nodes, whoever goes"
+        return ""
+
+    def _slots(self, group: Group, counts: IntArray) -> Slots:
+        """Return what leaves take with so many members of each class gone."""
+        given = self.given(group.flavor)
+        back: dict[int, dict[str, int]] = {}
+        taken = counts[given.classes] > 0
+        for name in {name for one in group.members for name in one.amounts}:
+            if name in given.amounts:
+                amounts = given.amounts[name][taken] * counts[given.classes[taken]]
+                for leaf, amount in zip(
+                    given.leaves[taken].tolist(), amounts.tolist(), strict=True
+                ):
+                    row = back.setdefault(leaf, {})
+                    row[name] = row.get(name, 0) + amount
+        return self.floor.nodes.slots(group, back, {})
+
+    # Rows.
+
+    def open_domains(self, name: str) -> Sequence[int]:
+        """Return the domains at the required level that may hold a group; none if it asks none."""
+        group = self.groups[name]
+        if group.aim is None or not group.aim.required:
+            return ()
+        tree = self.floor.nodes.tree(group.flavor)
+        held = held_by(tree, group, self._slots(group, self._members.sizes))
+        return [domain for domain, most in enumerate(held) if most >= group.slices]
+
+    def fixed_rows(self) -> Mapping[str, Row]:
+        """Return the rows of groups that one domain holds, or all together."""
+        found: dict[str, Row] = {}
+        for name, group in self.groups.items():
+            if group.aim is not None and not group.aim.required:
+                found.update(self.rows_in(name, None))
+        return found
+
+    def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of groups whose domain is settled in a box."""
+        for name, domain in box.domain.items():
+            yield from self.rows_in(name, domain).items()
+
+    def rows_in(self, name: str, domain: int | None) -> Mapping[str, Row]:
+        """Return the rows of a group, in one domain of its level or in all of them."""
+        key = name, domain
+        if key not in self._rows:
+            self._rows[key] = dict(self._rows_in(self.groups[name], domain))
+        return self._rows[key]
+
+    def _rows_in(self, group: Group, domain: int | None) -> Iterator[tuple[str, Row]]:
+        """Yield rows: slices in all, slices by what leaves take, leaves by what victims free."""
+        aim = group.aim
+        if aim is None:
+            return
+        tree = self.floor.nodes.tree(group.flavor)
+        now = self._slots(group, np.zeros_like(self._members.sizes)).pods
+        most = self._slots(group, self._members.sizes).pods
+        inside = domains_of(tree, aim.level) if domain is not None else [0] * len(now)
+        wanted = 0 if domain is None else domain
+        more: dict[str, int] = {}
+        certain = 0
+        by_slice: dict[int, list[int]] = {}
+        for leaf, of in enumerate(domains_of(tree, aim.slice_level)):
+            if inside[leaf] == wanted and most[leaf]:
+                by_slice.setdefault(of, []).append(leaf)
+        for of, leaves in by_slice.items():
+            before = sum(now[leaf] for leaf in leaves)
+            certain += before // aim.size
+            # Where a slice has one leaf, ways to free that are counted in slices at once.
+            size = aim.size if len(leaves) == 1 else 1
+            extra: dict[str, int] = {}
+            for leaf in leaves:
+                if most[leaf] // size > now[leaf] // size:
+                    yield from self._leaf_rows(group, leaf, size, (now[leaf], most[leaf]), extra)
+            if aim.size == size:
+                more.update(extra)
+                continue
+            highest = sum(most[leaf] for leaf in leaves) // aim.size
+            if highest > before // aim.size:
+                slices = f"more slices of {group.name} in {self._named(group, of)}"
+                self.ranges[slices] = 0, highest - before // aim.size
+                missing = aim.size - before % aim.size
+                yield slices, _row({}, {**extra, slices: -missing}, 0)
+                more[slices] = 1
+        where = "" if domain is None else f" in {self._said(group, domain)}"
+        yield f"room for {group.name}{where}", _row({}, more, group.slices - certain)
+
+    def _leaf_rows(
+        self, group: Group, leaf: int, size: int, ends: tuple[int, int], extra: dict[str, int]
+    ) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of one leaf; ``extra`` gets what counts there, in pods or in slices.
+
+        ``ends`` is what it takes now, and with everybody gone.
+        """
+        now, most = ends
+        where = f"{group.name} on {self.floor.nodes.tree(group.flavor).leaf_id(leaf)}"
+        ways = self._ways(group, leaf, size, now)
+        if ways is None:
+            pods = f"more pods of {where}"
+            self.ranges[pods] = 0, min(most // size - now // size, MOST)
+            extra[pods] = 1
+            yield from self._by_resource(group, leaf, pods, (now, most)) if size == 1 else ()
+            return
+        by_class: dict[int, dict[str, int]] = {}
+        names = [f"way {number} for {where}" for number, _ in enumerate(ways, start=1)]
+        for name, (counts, worth) in zip(names, ways, strict=True):
+            self.ranges[name] = 0, 1
+            extra[name] = worth
+            for k, count in counts.items():
+                by_class.setdefault(k, {})[name] = -count
+        for k, used in by_class.items():
+            yield f"{self._members.representatives[k].key} for {where}", _row({k: 1}, used, 0)
+        if len(names) > 1:
+            yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
+
+    def _ways(self, group: Group, leaf: int, size: int, now: int) -> list[Way] | None:
+        """Return the ways to have room for more on a leaf: how many of which classes go, for what.
+
+        None has a smaller part that is worth as much; ``None`` where there are too many to list.
+        """
+        given = self.given(group.flavor)
+        lines = given.by_leaf.get(leaf, ())
+        classes = [int(given.classes[line]) for line in lines]
+        wanted = {name: asked for name, asked in group.workers.amounts.items() if asked}
+        sizes = self._members.sizes[classes].tolist()
+        if prod(count + 1 for count in sizes) > MOST_WAYS:
+            return None
+        nodes = self.floor.nodes
+        left = {name: nodes.left(group.flavor, leaf, name) for name in wanted}
+        back = {
+            name: [int(given.amounts[name][line]) for line in lines]
+            for name in wanted
+            if name in given.amounts
+        }
+        found: list[Way] = []
+        every = product(*(range(count + 1) for count in sizes))
+        for counts in sorted(every, key=lambda each: (sum(each), each)):
+            caps = {
+                name: left[name]
+                + sum(n * a for n, a in zip(counts, back.get(name, ()), strict=False))
+                for name in wanted
+            }
+            worth = fitting(wanted, caps) // size - now // size
+            going = {k: count for k, count in zip(classes, counts, strict=True) if count}
+            if worth > max((w for part, w in found if _is_part(part, going)), default=0):
+                found.append((going, worth))
+        return found
+
+    def _by_resource(
+        self, group: Group, leaf: int, pods: str, ends: tuple[int, int]
+    ) -> Iterator[tuple[str, Row]]:
+        """Yield what victims must free on a leaf for more pods, resource by resource."""
+        given, (now, most) = self.given(group.flavor), ends
+        lines = given.by_leaf[leaf]
+        classes = given.classes[lines].tolist()
+        for name, asked in group.workers.amounts.items():
+            if not asked:
+                continue
+            cap = max(0, self.floor.nodes.left(group.flavor, leaf, name))
+            if cap // asked >= most:
+                continue
+            amounts = given.amounts[name][lines].tolist() if name in given.amounts else []
+            freed = dict(zip(classes, amounts, strict=True)) if amounts else {}
+            weights, multiple = rounded(asked, cap, freed)
+            # What is free beyond the slots counted as now is there for this resource alone.
+            spare = cap // asked - now
+            yield f"{name} for {pods}", _row(weights, {pods: -multiple}, -multiple * spare)
+
+    def _named(self, group: Group, domain: int) -> str:
+        """Return what a domain of slices is called."""
+        tree = self.floor.nodes.tree(group.flavor)
+        level = group.aim.slice_level if group.aim else 0
+        return ",".join(tree.values[level][domain])
+
+    def _said(self, group: Group, domain: int) -> str:
+        """Return what a domain of the required level is called."""
+        tree = self.floor.nodes.tree(group.flavor)
+        level = group.aim.level if group.aim else 0
+        return ",".join(tree.values[level][domain])
+
+
+def _is_part(part: Mapping[int, int], of: Mapping[int, int]) -> bool:
+    return all(of.get(k, 0) >= count for k, count in part.items())
+
+
+def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, int], int]:
+    """Return b of the row above by class, and R - rem, for ``cap`` of at least 0."""
+    unit = gcd(asked, *freed.values())
+    asked, cap = asked // unit, cap // unit
+    spare = cap % asked
+    weights = {}
+    for k, amount in freed.items():
+        times = -(-amount // unit // asked)
+        over = times * asked - amount // unit
+        weights[k] = (asked - spare) * times - max(0, over - spare)
+    return weights, asked - spare
+
+
+def _row(weights: Mapping[int, int], extra: Mapping[str, int], least: int) -> Row:
+    told = sorted((k, weight) for k, weight in weights.items() if weight)
+    largest = max((abs(weight) for _, weight in told), default=0)
+    kind = np.int64 if largest < _INT64 else object
+    amounts: Numbers = np.array([weight for _, weight in told], dtype=kind)
+    return Row(np.array([k for k, _ in told], dtype=np.int64), amounts, least, dict(extra))

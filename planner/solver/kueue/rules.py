@@ -1,0 +1,145 @@
+"""The rules of one problem of Kueue, as a search uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.errors import InternalError
+from planner.models.kueue.build import assemble
+from planner.models.kueue.columns import Columns
+from planner.models.kueue.formulation import Formulation
+from planner.models.kueue.relaxation import cover_rows, relax
+from planner.models.shared.classes import Classes
+from planner.models.shared.row import Row
+from planner.objective.terms import TermTable
+from planner.problem.array import BoolArray, IntArray
+from planner.problem.kueue import Problem
+from planner.solver.bound import Bound, best_single_row, linear_programming_bound
+from planner.solver.engine import complete
+
+Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
+"""By group, room for pods of workers on leaves, and where the leader may be."""
+
+
+@dataclass(frozen=True)
+class KueueRules:
+    """The rules for one problem.
+
+    ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
+    borrowing may take; ``judge`` answers `is_lawful`, and ``finds_places`` the part of it that
+    depends on nothing but what is left on the nodes.
+    """
+
+    problem: Problem
+    table: TermTable
+    attempts: Sequence[bool]
+    restricted: BoolArray
+    judge: Callable[[Sequence[int]], bool]
+    finds_places: Callable[[Sequence[int]], bool]
+
+    @property
+    def order(self) -> IntArray:
+        """(W,) the rank of each workload in Kueue's candidate order."""
+        return self.problem.order
+
+    def columns(self, classes: Classes) -> Columns:
+        """Return classes with what the laws ask of them."""
+        return Columns(self.problem, classes, self.restricted)
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.problem, self.columns(classes), self.attempts)
+
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        return cover_rows(self.problem, self.columns(classes))
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes hold too little of some flavor-resource."""
+        counts = classes.sizes.tolist()
+        return any(
+            sum(c * n for c, n in zip(row.coefficients.tolist(), counts, strict=True)) < row.bound
+            for row in self.rows(classes)
+        )
+
+    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
+        """Bound a separable cost from below by the best single row."""
+        counts = classes.sizes.tolist()
+        bound, _ = best_single_row(self.rows(classes), costs, counts)
+        return bound
+
+    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+        """Bound a separable cost from below by the linear relaxation."""
+        relaxation = relax(self.problem, self.columns(classes))
+        return linear_programming_bound(relaxation, classes, costs, limits)
+
+    def is_lawful(self, positions: Sequence[int]) -> bool:
+        """Say whether the verifier accepts the victims."""
+        return self.judge(positions)
+
+    def parts(self, classes: Classes) -> Sequence[Sequence[int]]:
+        """Return the classes of each domain of a required level, where quota is not short.
+
+        One domain has to hold all pods: who gives nothing back there need not go.
+        """
+        places = self.problem.places
+        alone = places is not None and len(places.rooms) == 1
+        room = places.rooms[0] if places is not None and alone else None
+        if places is None or room is None or room.aim is None or not room.aim.required:
+            return ()
+        if self.rows(classes):
+            return ()
+        domains, level = places.domains[room.flavor], room.aim.level
+        found: dict[int, list[int]] = {}
+        for k, kind in enumerate(places.kind[classes.first].tolist()):
+            here = {domains.at(leaf, level) for flavor, leaf in places.gives[kind]}
+            for domain in here:
+                found.setdefault(domain, []).append(k)
+        return [found[domain] for domain in sorted(found)]
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
+        """Return groups of classes: sets of the same number of each are refused, too.
+
+        They are by what victims give back on the nodes where that is what Kueue's placement fails
+        on; 0 is for what does not matter. ``None`` where nothing is known of other sets.
+        """
+        places = self.problem.places
+        if places is None or self.finds_places(classes.take(counts)):
+            return None
+        kinds: list[int] = places.kind[classes.first].tolist()
+        return kinds
+
+    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
+        """Return the attempt an answer belongs to, the first in Kueue's order.
+
+        Raises
+        ------
+        InternalError
+            If no attempt admits it.
+        """
+        taken = [k for k, count in enumerate(counts) if count]
+        wanted = [counts[k] for k in taken]
+        for borrowing in self.attempts:
+            columns = self.columns(classes.subset(taken))
+            formulation = assemble(self.problem, columns, [borrowing])
+            if complete(formulation.builder, formulation.take, wanted) is not None:
+                return borrowing
+        message = "no attempt admits the answer"
+        raise InternalError(message)
+
+    def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
+        """Return room for all groups with so many of each class gone; empty if there is none."""
+        taken = [k for k, count in enumerate(counts) if count]
+        wanted = [counts[k] for k in taken]
+        formulation = assemble(self.problem, self.columns(classes.subset(taken)), self.attempts)
+        found = complete(formulation.builder, formulation.take, wanted)
+        if found is None:
+            return {}
+        return {
+            one.room.name: (
+                {leaf: found[index] for leaf, index in one.pods.items() if found[index]},
+                {leaf: 1 for leaf, index in one.leader.items() if found[index]},
+            )
+            for one in formulation.standing
+        }

@@ -1,0 +1,11 @@
+"""Room and placement on nodes, KT-01 and KT-02, beside the laws of Kueue.
+
+judge.py      the laws, one check each, and what a search asks: do pods find a place?
+leaves.py     what the leaves of a tree take, once victims are gone
+room.py       whether there is room for one group, in closed form
+placement.py  Kueue's own placement, replayed
+"""
+
+from planner.verifier.topology.judge import CHECKS, Floor
+
+__all__ = ["CHECKS", "Floor"]

@@ -1,0 +1,119 @@
+"""Nodes as cases of the laws of placement, and who judges them: replay, model, verifier.
+
+All that run are in the preemptor's own queue, of lower priority, with quota to spare: placement
+alone decides which sets of them are legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations
+
+from planner.plan import Plan, Verdict
+from planner.problem.kueue import Problem, build_problem
+from planner.quota.snapshot import Admitted
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.topology.assigning import Placing
+from planner.solver.kueue.planning import Planning
+from planner.solver.start import Given, start
+from planner.state import State
+from planner.verifier.kueue.plan import verify_plan
+from tests import admitted
+from tests.cluster import PENDING, Object
+from tests.laws.judges import Sets
+from tests.reference.topology.racks import state_of
+
+
+@dataclass(frozen=True)
+class Floor:
+    """One state; ``at_will`` where pods may be placed anywhere there is room."""
+
+    parts: Sequence[Object]
+    at_will: bool = False
+
+    @cached_property
+    def state(self) -> State:
+        """The state that its parts make."""
+        return state_of(self.parts)
+
+    @cached_property
+    def planning(self) -> Planning:
+        """The preemptor, ready for planning."""
+        given = Given(PENDING, placement="any" if self.at_will else "kueue")
+        found = start(self.state, given)
+        assert isinstance(found, Planning)
+        return found
+
+    @property
+    def workloads(self) -> Sequence[Admitted]:
+        """All that other laws permit."""
+        return self.planning.going
+
+    def subsets(self) -> Iterator[tuple[Admitted, ...]]:
+        """Yield every set of them."""
+        sizes = range(len(self.workloads) + 1)
+        return chain.from_iterable(combinations(self.workloads, size) for size in sizes)
+
+    def replayed(self) -> Sets:
+        """Return the sets without which Kueue's own placement, replayed, finds places."""
+        planning = self.planning
+        placing = Placing.of(planning.snapshot, planning.preemptor, Chance())
+        assert placing is not None
+        test = placing.test(planning.decision.assignment)
+        assert test is not None
+        found = set()
+        for gone in self.subsets():
+            for one in gone:
+                test.take_out(one)
+            if test.fits():
+                found.add(keys(gone))
+            for one in gone:
+                test.put_back(one)
+        return frozenset(found)
+
+    def admitted(self, without: Collection[str] = ()) -> Sets:
+        """Return the sets that the model admits: of several podsets only that there is room."""
+        problem: Problem = build_problem(
+            self.planning.snapshot,
+            self.planning.preemptor,
+            self.planning.decision.assignment,
+            at_will=self.at_will,
+        )
+        return frozenset(chain.from_iterable(admitted.admitted(problem, without).values()))
+
+    def broken(self, gone: Collection[Admitted]) -> list[str]:
+        """Return the laws that evicting a set breaks."""
+        return [one.law for one in self._verdicts(gone) if not one.holds]
+
+    def told(self, gone: Collection[Admitted], law: str) -> str:
+        """Return what the verifier says of a law for a set."""
+        (said,) = (one.detail for one in self._verdicts(gone) if one.law == law)
+        return said
+
+    def _verdicts(self, gone: Collection[Admitted]) -> Sequence[Verdict]:
+        planning = self.planning
+        positions = [planning.keys.index(one.key) for one in gone]
+        plan: Plan = planning.subject.plan(
+            "optimum",
+            "feasible",
+            "",
+            objective="min-count",
+            victims=planning.describe_in_order(positions),
+            borrowing=True if gone else None,
+        )
+        return verify_plan(self.state, plan).verdicts
+
+    def accepted(self) -> Sets:
+        """Return the sets that the verifier accepts."""
+        return frozenset(keys(gone) for gone in self.subsets() if not self.broken(gone))
+
+    def named(self, *names: str) -> list[Admitted]:
+        """Return workloads by their names."""
+        return [one for one in self.workloads if one.key.removeprefix("ns/") in names]
+
+
+def keys(gone: Collection[Admitted]) -> frozenset[str]:
+    """Return the keys of workloads."""
+    return frozenset(one.key for one in gone)

@@ -1,0 +1,88 @@
+"""KT-02: Kueue's own placement finds a place for every podset, one after the other."""
+
+from __future__ import annotations
+
+import planner
+from planner.state.kueue_topology import HOST
+from tests.cluster import PENDING, Object
+from tests.laws.floors import Floor
+from tests.laws.judges import sets
+from tests.reference.topology.racks import (
+    RACK,
+    flavor,
+    node,
+    pods,
+    room,
+    runs,
+    topology,
+    waits,
+)
+
+
+def racks(*waiting: Object) -> list[Object]:
+    """Two racks of one node, of which only the second has what the second podset wants.
+
+    docs/semantics/kueue-topology.md §8: w stays; v1 and v2 may go.
+    """
+    return [
+        *topology(),
+        *flavor(),
+        *node("n1", "ra", cpu=4, gpu=0),
+        *node("n2", "rb", cpu=5, gpu=3),
+        *runs("w", {"cpu": 2}, {"n2": 1}, priority=10),
+        *runs("v1", {"cpu": 2}, {"n1": 1}, minute=20),
+        *runs("v2", {"cpu": 3}, {"n2": 1}, minute=10),
+        *room({"cpu": 100_000, "gpu": 100}),
+        *waits(*waiting),
+    ]
+
+
+FIRST = pods("a", 2, {"cpu": 1}, {"required": RACK})
+SECOND = pods("b", 3, {"cpu": 1, "gpu": 1}, {"required": RACK})
+
+
+def test_evicting_more_can_be_too_much() -> None:
+    floor = Floor(racks(FIRST, SECOND))
+    assert floor.admitted() == sets("v2", "v1 v2")
+    assert floor.replayed() == floor.accepted() == sets("v2")
+    assert floor.broken(floor.named("v1", "v2")) == ["KT-02"]
+    assert floor.told(floor.named("v1", "v2"), "KT-02") == (
+        "podset b finds no place on the nodes once those before it have theirs"
+    )
+    assert floor.told(floor.named("v2"), "KT-02") == "5 pods on 2 leaves"
+
+
+def test_the_other_way_round_both_will_do() -> None:
+    floor = Floor(racks(SECOND, FIRST))
+    legal = sets("v2", "v1 v2")
+    assert floor.admitted() == floor.replayed() == floor.accepted() == legal
+
+
+def test_it_is_not_asked_where_pods_are_placed_at_will() -> None:
+    floor = Floor(racks(FIRST, SECOND), at_will=True)
+    assert floor.admitted() == floor.accepted() == sets("v2", "v1 v2")
+
+
+def test_what_is_in_no_node_has_no_place() -> None:
+    floor = Floor(racks(FIRST, pods("b", 1, {"cpu": 1, "disk": 1}, {"required": HOST})))
+    assert floor.planning.decision.assignment.mode == "NoFit"
+
+
+def test_at_will_a_plan_names_the_places_and_these_are_judged() -> None:
+    """In an empty cluster Kueue's placement fails, so it never looks: evicting v2 would do."""
+    (smaller,) = node("n2", "rb", cpu=3, gpu=3)
+    parts = [one for one in racks(FIRST, SECOND) if one["metadata"].get("name") not in {"w", "n2"}]
+    parts.append(smaller)
+    state = Floor(parts).state
+    assert planner.solve(state, PENDING, "min-count").status == "infeasible"
+    plan = planner.solve(state, PENDING, "min-count", placement="any")
+    assert (plan.status, plan.keys, plan.placement) == ("optimal", ("ns/v2",), "any")
+    where = {one.name: {each.values: each.count for each in one.domains} for one in plan.places}
+    assert where == {"a": {("n1",): 2}, "b": {("n2",): 3}}
+    assert planner.verify(state, plan).accepted
+    swapped = tuple(
+        one.model_copy(update={"domains": other.domains})
+        for one, other in zip(plan.places, reversed(plan.places), strict=True)
+    )
+    forged = planner.verify(state, plan.model_copy(update={"places": swapped}))
+    assert [one.law for one in forged.verdicts if not one.holds] == ["KT-01"]
