@@ -172,7 +172,6 @@ def test_podsets_are_told_of_one_by_one() -> None:
 def test_flavors_that_were_not_assigned_are_told_as_well() -> None:
     """Kueue stays with the first flavor that quota allows (§3.3), although the second has room."""
     second = [*flavor("second", "other"), *topology(name="other")]
-    pool = {"nodeLabels": {"pool": "a"}}
     groups = [
         {
             "name": name,
@@ -185,7 +184,7 @@ def test_flavors_that_were_not_assigned_are_told_as_well() -> None:
     second[0]["spec"]["nodeLabels"] = {"pool": "b"}
     nodes = nodes_of(
         topology(),
-        flavor(**pool),
+        flavor(nodeLabels={"pool": "a"}),
         second,
         node("n1", "r1", labels={"pool": "a"}, gpu=4),
         node("n2", "r2", labels={"pool": "b"}, gpu=8),
