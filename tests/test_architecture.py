@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "reader": "errors garbage quantity state",
         "dump": "errors quantity",
         "commands/import_": "dump errors objective reader commands/replay",
-        "commands/generate": "dump errors objective reader state scheduler",
+        "commands/generate": "dump errors objective quota reader reference state scheduler",
         "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import planner
+from planner.commands.whatif.edit import edit
 from planner.quota.preemptor import find_preemptor
 from planner.quota.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
@@ -57,3 +58,10 @@ def test_kueue_takes_more_or_nobody(name: str, evicted: list[str], best: tuple[s
     assert [one for one in allowed if len(one) == 1] == [best]
     if name == "nobody":
         assert ("lab/shuffle", "lab/crunch") not in sets
+
+
+def test_kueue_finds_the_one_where_the_other_is_out_of_reach() -> None:
+    state = edit(read(FOLDER / "nobody.yaml"), ["workload/lab/shuffle.priority=200"])
+    snapshot = take_snapshot(state, placing=True)
+    found = decide(snapshot, find_preemptor(state, snapshot, "lab/pipeline"))
+    assert [target.workload.key for target in found.targets] == ["lab/crunch"]

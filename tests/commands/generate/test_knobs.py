@@ -153,7 +153,8 @@ def test_a_knob_leaves_the_rest_alone() -> None:
     assert plain.cluster_queues == saved.cluster_queues
     for one, other in zip(plain.workloads, saved.workloads, strict=True):
         assert one.metadata.model_copy(update={"annotations": {}}) == other.metadata.model_copy(
-            update={"annotations": {}}
+            update={"annotations": {}    "topology": (True, lambda s: len(s.nodes)),
+}
         )
         assert one.spec == other.spec
         assert one.status.admission == other.status.admission
@@ -259,7 +260,7 @@ def test_an_ask_that_fits() -> None:
 
 
 def test_every_knob_is_tried() -> None:
-    others = {"branches", "strategies", "borrow"}
+    others = {"branches", "strategies", "borrow", "hosts", "fragmentation"}
     assert {field.name for field in fields(KueueKnobs)} == {*KUEUE, *others}
     assert {field.name for field in fields(YuniKornKnobs)} == {*YUNIKORN, "fits"}
 
