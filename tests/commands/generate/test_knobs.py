@@ -78,6 +78,7 @@ def policy(name: str, value: str) -> Measure:
 
 
 KUEUE: dict[str, tuple[object, Measure]] = {
+    "topology": (True, lambda s: len(s.nodes)),
     "queues": (9, lambda s: len(s.cluster_queues)),
     "cohorts": (3, lambda s: len(s.cohorts)),
     "depth": (3, lambda s: len({c.spec.parent_name for c in s.cohorts})),
@@ -153,8 +154,7 @@ def test_a_knob_leaves_the_rest_alone() -> None:
     assert plain.cluster_queues == saved.cluster_queues
     for one, other in zip(plain.workloads, saved.workloads, strict=True):
         assert one.metadata.model_copy(update={"annotations": {}}) == other.metadata.model_copy(
-            update={"annotations": {}    "topology": (True, lambda s: len(s.nodes)),
-}
+            update={"annotations": {}}
         )
         assert one.spec == other.spec
         assert one.status.admission == other.status.admission
