@@ -26,6 +26,7 @@ from planner.report.document import (
     named,
     table,
 )
+from planner.report.kueue.nodes import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
 from planner.report.text import short
 
@@ -88,6 +89,7 @@ def blocks(answer: Explanation) -> Iterator[Block]:
     if nodes.victims:
         does = f"evicts {named(nodes.victims, {})}"
     yield Facts((("Kueue itself", Cell(does)),))
+    yield from slots_in(nodes.around)
 
 
 def _asked(room: FlavorRoom) -> str:

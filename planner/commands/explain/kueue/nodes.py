@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Final
 
 from planner.assignment import Assignment
+from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
-from planner.quantity import format_units
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
 from planner.quota.topology import Taken
 from planner.quota.topology_tree import FlavorTree, Values
@@ -26,7 +26,6 @@ from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.room import Wanted
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.state import HOST
 from planner.state.release import NEWEST
 from planner.state.workload import PodSet
 
@@ -61,11 +60,13 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
     except Crash as error:
         return OnNodes(unknown=str(error))
     rooms = _Rooms(snapshot, preemptor, decision, Steps(lambda: deadline.passed))
+    victims = tuple(target.workload.key for target in decision.targets)
     return OnNodes(
         mode=decision.assignment.mode,
-        victims=tuple(target.workload.key for target in decision.targets),
+        victims=victims,
         message=decision.assigned.message,
         flavors=tuple(rooms.of_all_flavors()),
+        around=nodes_around(snapshot, preemptor, decision.assignment, victims),
     )
 
 
@@ -159,7 +160,7 @@ class _Rooms:
             topology=tree.topology,
             level=tree.levels[aim.level],
             manner=aim.manner.value,
-            slot=_slot(workers),
+            slot=slot_of(workers),
             size=aim.size,
             wanted=wanted.slices,
             domains=len(tree.values[aim.level]),
@@ -205,7 +206,7 @@ class _Rooms:
                 some = [one for one in running if one.key in self._candidates]
                 all_of = smallest_set(wanted, rows, some, self.steps)
             found["candidates"] = Opening(victims=all_of.keys, proved=all_of.proved)
-        name = _called(wanted.tree, domain.values)
+        name = called(wanted.tree, domain.values)
         return DomainRoom(
             domain=domain.values,
             name=name,
@@ -299,20 +300,6 @@ def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
     return shut, outside, number, room.lacks, room.domain
 
 
-def _slot(ask: Ask) -> str:
-    """Return what one pod asks for, in words."""
-    each = [f"{format_units(amount, name)} {name}" for name, amount in ask.own.items() if amount]
-    *first, last = each or ["nothing but a place"]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _called(tree: FlavorTree, values: Values) -> str:
-    if not values:
-        return f"flavor {tree.flavor}"
-    key = tree.levels[len(values) - 1]
-    return f"{'node' if key == HOST else key.rpartition('/')[2]} {values[-1]}"
-
-
 def _in_words(
     name: str,
     domain: _Domain,
@@ -322,7 +309,7 @@ def _in_words(
 ) -> str:
     wanted = domain.wanted
     unit, of = ("slice", f"{wanted.aim.size} slots") if wanted.aim.size > 1 else ("slot", "")
-    what = f"{of} of {_slot(wanted.workers)}" if of else _slot(wanted.workers)
+    what = f"{of} of {slot_of(wanted.workers)}" if of else slot_of(wanted.workers)
     if not lacks:
         return f"{name} has room: {_many(domain.holds, unit)} of {what} for {wanted.slices}"
     text = f"{name} lacks {_many(lacks, unit)} of {what}: it has {domain.holds} of {wanted.slices}"

@@ -12,7 +12,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
-from planner.plan import SCHEMA_VERSION, Amount, Record
+from planner.plan import SCHEMA_VERSION, Amount, NodesAround, Record
 
 
 class Standing(CommonStanding):
@@ -112,7 +112,8 @@ class OnNodes(Record):
     """Whether the pods of a workload have a place on nodes, with quota and nodes as they are.
 
     ``mode`` is that of Kueue's own assignment, ``victims`` whom Kueue itself would evict, and
-    ``message`` what it writes. ``unknown`` says why nothing of this is known.
+    ``message`` what it writes; ``around`` are the nodes with these gone. ``unknown`` says why
+    nothing of this is known.
     """
 
     unknown: str = ""
@@ -120,6 +121,7 @@ class OnNodes(Record):
     victims: tuple[str, ...] = ()
     message: str = ""
     flavors: tuple[FlavorRoom, ...] = ()
+    around: tuple[NodesAround, ...] = ()
 
 
 class Explanation(CommonExplanation):
