@@ -1,14 +1,15 @@
 """The fewest workloads without which pods have a place in a domain: exact as long as it is small.
 
 Only places count here, neither quota nor who may be preempted. To take one away more never does
-harm, so the sets are tried by their size, from a bound below which none can do.
+harm, so the sets are tried by their size, from a bound below which none can do up to what two
+greedy ways find: by what frees most, and by the leaf on which a slot costs the fewest.
 
 Source: docs/semantics/kueue-topology.md §7: room is monotone for one podset or group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -20,6 +21,8 @@ MOST_STEPS: Final = 10_000
 """Changes of leaves in the search for one set."""
 MOST_IN_ALL: Final = 60_000
 """Changes of leaves in all searches of one answer."""
+MOST_BOUNDED: Final = 100_000
+"""Leaves times slots that lack, up to which the leaves are looked at one by one."""
 MOST_SEARCHED: Final = 100
 """Larger sets are not searched through: what goes until there is room is then the answer."""
 
@@ -69,8 +72,7 @@ def smallest_set(
 ) -> Smallest:
     """Return the fewest of ``running`` that must go before there is room.
 
-    Of several sets as small, what frees most and stands first in ``running`` is taken. ``rows`` is
-    what is left on the leaves now.
+    ``rows`` is what is left on the leaves now. It is one of the smallest, always the same one.
     """
     return _Search(wanted, rows, running, steps).found()
 
@@ -128,6 +130,106 @@ class _Gains:
         return most
 
 
+_WHOLE: Final = 720_720
+"""The weight of one workload: what is on several leaves counts there for its part, rounded down."""
+
+
+class _Leaves:
+    """What each leaf would cost: how many workloads must go for so many slots more on it."""
+
+    def __init__(
+        self, gains: _Gains, rows: Sequence[Sequence[int]], running: Sequence[Movable]
+    ) -> None:
+        self.known: Final = gains.known
+        self.rows: Final = rows
+        self.on: Final[dict[int, list[int]]] = {}
+        for place, one in enumerate(running):
+            for leaf in one.freed:
+                if gains.qualified[leaf]:
+                    self.on.setdefault(leaf, []).append(place)
+        self.running: Final = running
+        open_now = (self.slots(row) for row, ok in zip(rows, gains.qualified, strict=True) if ok)
+        self.lacking: Final = gains.need - sum(open_now)
+        self.worth_it: Final = self.lacking * len(self.on) <= MOST_BOUNDED
+
+    def slots(self, row: Sequence[int]) -> int:
+        """Return how many pods fit into what is left of a leaf."""
+        return min((max(0, row[column]) // one for column, one in self.known), default=0)
+
+    def least(self) -> int:
+        """Return how many workloads must go at least, by all leaves together."""
+        if not self.worth_it or self.lacking <= 0:
+            return 0
+        best: list[int | None] = [0] + [None] * self.lacking
+        for leaf in self.on:
+            costs = self._costs(leaf)
+            for total in range(self.lacking, 0, -1):
+                for more, cost in enumerate(costs, start=1):
+                    before = best[max(0, total - more)]
+                    if before is None:
+                        continue
+                    now = best[total]
+                    if now is None or before + cost < now:
+                        best[total] = before + cost
+        found = best[self.lacking]
+        return 0 if found is None else -(-found // _WHOLE)
+
+    def _costs(self, leaf: int) -> list[int]:
+        """Return what 1, 2, ... slots more of a leaf cost at least, as far as they can be had."""
+        row = self.rows[leaf]
+        here = [
+            (dict(self.running[place].freed[leaf]), _WHOLE // len(self.running[place].freed))
+            for place in self.on[leaf]
+        ]
+        now, found = self.slots(row), list[int]()
+        while len(found) < self.lacking:
+            wanted = now + len(found) + 1
+            most = 0
+            for column, one in self.known:
+                cost = _cover(wanted * one - row[column], [(f.get(column, 0), w) for f, w in here])
+                if cost is None:
+                    return found
+                most = max(most, cost)
+            found.append(most)
+        return found
+
+    def cheapest(self, rows: Sequence[Sequence[int]], gone: Collection[int]) -> list[int] | None:
+        """Return the fewest workloads, roughly, that must go for one slot more on any leaf."""
+        best: list[int] | None = None
+        for leaf, places in self.on.items():
+            row, taken = list(rows[leaf]), list[int]()
+            wanted = self.slots(row) + 1
+            there = {
+                place: dict(self.running[place].freed[leaf])
+                for place in places
+                if place not in gone
+            }
+            while self.slots(row) < wanted and there and (best is None or len(taken) < len(best)):
+                scarce = min((row[column] // one, column) for column, one in self.known)[1]
+                _, place = max((freed.get(scarce, 0), -place) for place, freed in there.items())
+                taken.append(-place)
+                for column, amount in there.pop(-place).items():
+                    row[column] += amount
+            if self.slots(row) >= wanted and (best is None or len(taken) < len(best)):
+                best = taken
+        return best
+
+
+def _cover(need: int, some: Sequence[tuple[int, int]]) -> int | None:
+    """Return the least weight of what adds up to a need; a part counts for its part.
+
+    Where all weigh the same, only whole ones count. ``None`` if all are not enough.
+    """
+    if need <= 0:
+        return 0
+    cost, whole = 0, len({weight for _, weight in some}) == 1
+    for amount, weight in sorted(some, key=lambda one: one[0] / max(1, one[1]), reverse=True):
+        if amount >= need:
+            return cost + (weight if whole else weight * need // amount)
+        need, cost = need - amount, cost + weight
+    return None
+
+
 class _Search:
     def __init__(
         self,
@@ -144,7 +246,11 @@ class _Search:
         self._wanted: Final = wanted
         self._running: Final = [running[n] for n in order]
         self._gains: Final = [gains.of[n] for n in order]
-        self._least: Final = gains.least()
+        self._leaves: Final = _Leaves(gains, rows, self._running)
+        least_of_all = gains.least()
+        self._least: Final = (
+            None if least_of_all is None else max(least_of_all, self._leaves.least())
+        )
         self._need, self._base = gains.need, gains.base
         self._steps: Final = steps
         self._rows: Final = [list(row) for row in rows]
@@ -174,9 +280,12 @@ class _Search:
             return Smallest(())
         if self._least is None:
             return Smallest(None)
-        upper = self._greedy()
+        upper = self._greedy(range(len(self._running)))
         if upper is None:
             return Smallest(None)
+        if len(upper) > max(1, self._least) and self._leaves.worth_it:
+            other = self._greedy(self._leaf_by_leaf())
+            upper = other if other is not None and len(other) < len(upper) else upper
         try:
             for size in range(max(1, self._least), len(upper)):
                 if size > MOST_SEARCHED:
@@ -191,10 +300,17 @@ class _Search:
     def _named(self, chosen: Sequence[int], *, proved: bool = True) -> Smallest:
         return Smallest(tuple(sorted(self._running[n].key for n in chosen)), proved)
 
-    def _greedy(self) -> list[int] | None:
-        """Take away what frees most until there is room, then give back what is not needed."""
+    def _leaf_by_leaf(self) -> Iterator[int]:
+        """Yield workloads by what one slot more costs, as what is left changes."""
+        gone: set[int] = set()
+        while chosen := self._leaves.cheapest(self._rows, gone):
+            gone.update(chosen)
+            yield from chosen
+
+    def _greedy(self, order: Iterable[int]) -> list[int] | None:
+        """Take away in an order until there is room, then give back what is not needed."""
         taken: list[int] = []
-        for place in range(len(self._running)):
+        for place in order:
             self._move(place, 1)
             taken.append(place)
             if self._fits():
