@@ -17,8 +17,8 @@
 ``configuration.fairSharing.enable``                      true or false
 ========================================================= =====================================
 
-What can be set of nodes is in node_edit.py. Only what the dump has can be edited: an object that is
-there, and a quota it has already; but a node may be one more like another.
+What can be set of nodes is in kueue_node_edit.py. Only what the dump has can be edited: an object
+that is there, and a quota it has already; but a node may be one more like another.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from planner.commands.whatif.edit import Place, Setting, replaced
-from planner.commands.whatif.node_edit import with_node
+from planner.commands.whatif.kueue_node_edit import with_node
 from planner.state import ClusterQueue, Cohort, Configuration, State, Workload
 from planner.state.base import KubernetesObject
 from planner.state.configuration import FEATURE_GATES, FairSharing
