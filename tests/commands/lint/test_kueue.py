@@ -179,6 +179,22 @@ def test_what_runs_or_is_unconstrained_is_not_too_much() -> None:
         assert "KL-20" not in {one.code for one in found_in(dump)}
 
 
+@pytest.mark.parametrize("controller", ["multikueue", "provisioning-request"])
+def test_nodes_that_are_made_for_it_or_are_elsewhere_are_not_missing(controller: str) -> None:
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "check"},
+        "spec": {"controllerName": f"kueue.x-k8s.io/{controller}"},
+        "status": {"conditions": [{"type": "Active", "status": "True"}]},
+    }
+    own = room()
+    rules = {"admissionChecks": [{"name": "check"}]}
+    own[0]["spec"]["admissionChecksStrategy"] = rules
+    dump = listed(*RACKS, own, [check], asks(5))
+    assert "KL-20" not in {one.code for one in found_in(dump)}
+
+
 def test_topologies_that_nobody_asked_for_are_not_missing() -> None:
     """A dump without nodes and topologies may be one of a kubectl that was not asked for them."""
     dump = listed(flavor(topology_name="racks"), room())

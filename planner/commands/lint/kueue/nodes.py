@@ -131,6 +131,8 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
         tree = topologies.trees.get(flavor)
         if tree is None:
             continue
+        if topologies.is_delayed(queue, flavor):
+            return None  # the nodes are made for it, or are those of another cluster
         asks = [
             placing.ask(one.pod_set, one.pod_set.min_count or one.count, flavor)
             for one in preemptor.pod_sets
