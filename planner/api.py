@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, get_args, overload
 
 from planner.commands.explain import DEFAULT_LIMIT
+from planner.commands.explain.picture import PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.objective.costs import checked_costs as _checked_costs
@@ -247,7 +248,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     planning = planner.start(state, given, checked)
-    return covered(state, planner.answer(planning, profile, deadline, wanted), _vouched(assume))
+    plan = covered(state, planner.answer(planning, profile, deadline, wanted), _vouched(assume))
+    add_nodes = PICTURE.find(state)
+    return plan if add_nodes is None else add_nodes(state, plan)
 
 
 def _vouched(assume: Assume | None) -> Assume | None:

@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "reader": "errors garbage quantity state",
         "dump": "errors quantity",
         "commands/import_": "dump errors objective reader commands/replay",
-        "commands/generate": "dump errors objective reader state scheduler",
+        "commands/generate": "dump errors objective quota reader reference state scheduler",
         "kubectl": "dump errors garbage reader state",
         "quota": "errors quantity state",
         "assignment": "errors state quota",
@@ -65,8 +65,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/replay solver state scheduler",
         "commands/compare": "coverage errors term assignment commands/audit batch objective plan"
         " reader solver state verifier",
-        "commands/explain": "coverage errors term quantity laws state quota assignment problem"
-        " objective models plan solver commands/whatif scheduler",
+        "commands/explain": "coverage errors term quantity laws state quota assignment reference"
+        " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws assignment state quota"
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/explain commands/risk commands/compare commands/simulate"

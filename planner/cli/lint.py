@@ -37,6 +37,8 @@ Families of findings:
   ping-pong   workloads evict one another, again and again
   impossible  preemption that seems to be asked for finds nobody
   useless     a setting changes nothing
+  starvation  a workload waits, and the scheduler never reaches it
+  nodes       what a topology makes of the nodes is not what is asked of it
 
 Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is

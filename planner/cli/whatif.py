@@ -56,6 +56,11 @@ What can be set in a state of Kueue:
   clusterqueue/NAME.fairSharing.weight                     a quantity
   cohort/NAME.quota... and .fairSharing.weight             likewise
   workload/NAMESPACE/NAME.priority                         a whole number
+  node/NAME.unschedulable                                  true or false
+  node/NAME.allocatable.RESOURCE                           a quantity
+  node/NAME.labels.KEY                                     a text, or none
+  node/NAME.taints.KEY                                     an effect, or none
+  node/NEW.like                                            a node: one more like it
   configuration.featureGates.GATE                          true or false
   configuration.fairSharing.enable                         true or false
 

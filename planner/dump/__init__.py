@@ -14,8 +14,10 @@ from planner.dump.kueue import (
     cohort,
     configuration,
     local_queue,
+    node,
     resource_flavor,
     rfc3339,
+    topology,
     workload,
 )
 from planner.dump.text import as_json, as_line, as_yaml, listed
@@ -34,7 +36,9 @@ __all__ = [
     "configuration",
     "listed",
     "local_queue",
+    "node",
     "resource_flavor",
     "rfc3339",
+    "topology",
     "workload",
 ]

@@ -52,12 +52,19 @@ class Policies:
 
 @dataclass(frozen=True, slots=True)
 class PodSet:
-    """Pods alike: how many, what each requests, and the labels its node must have."""
+    """Pods alike: how many, what each requests, and the labels its node must have.
+
+    ``placement`` is its topologyRequest, and ``places`` are the leaves on which its pods run, by
+    the values of ``levels``, with how many are there.
+    """
 
     count: int
     requests: Amounts
     name: str = "main"
     node_selector: Mapping[str, str] = field(default_factory=dict)
+    placement: Mapping[str, object] | None = None
+    levels: Sequence[str] = ()
+    places: Sequence[tuple[Sequence[str], int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,34 @@ class Admission:
 
 
 def resource_flavor(
-    name: str, node_labels: Mapping[str, str] | None = None, *, created: datetime
+    name: str,
+    node_labels: Mapping[str, str] | None = None,
+    topology_name: str = "",
+    *,
+    created: datetime,
 ) -> Object:
     """Return a ResourceFlavor."""
-    spec = {"nodeLabels": dict(node_labels)} if node_labels else {}
+    spec: Object = {"nodeLabels": dict(node_labels)} if node_labels else {}
+    if topology_name:
+        spec["topologyName"] = topology_name
     return _thing("ResourceFlavor", name, created) | {"spec": spec}
+
+
+def topology(name: str, levels: Iterable[str], *, created: datetime) -> Object:
+    """Return a Topology with levels, the highest first."""
+    spec = {"levels": [{"nodeLabel": level} for level in levels]}
+    return _thing("Topology", name, created) | {"spec": spec}
+
+
+def node(
+    name: str, labels: Mapping[str, str], allocatable: Amounts, *, created: datetime
+) -> Object:
+    """Return a node that is ready; ``pods`` is one of the amounts."""
+    made = _thing("Node", name, created)
+    made["metadata"]["labels"] = dict(labels)
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": rfc3339(created)}
+    status = {"allocatable": _quantities(allocatable.items()), "conditions": [ready]}
+    return made | {"apiVersion": "v1", "status": status}
 
 
 def cohort(
@@ -204,7 +234,21 @@ def _pod_set(pods: PodSet) -> Object:
     spec: Object = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
     if pods.node_selector:
         spec["nodeSelector"] = dict(pods.node_selector)
-    return {"name": pods.name, "count": pods.count, "template": {"spec": spec}}
+    made = {"name": pods.name, "count": pods.count, "template": {"spec": spec}}
+    return made if pods.placement is None else made | {"topologyRequest": dict(pods.placement)}
+
+
+def _places(pods: PodSet) -> Object:
+    """Return where pods are, one slice a leaf."""
+    slices = [
+        {
+            "domainCount": 1,
+            "valuesPerLevel": [{"universal": value} for value in values],
+            "podCounts": {"universal": count},
+        }
+        for values, count in pods.places
+    ]
+    return {"topologyAssignment": {"levels": list(pods.levels), "slices": slices}}
 
 
 def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
@@ -216,6 +260,7 @@ def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
             "flavors": {resource: admission.flavors[resource] for resource in pods.requests},
             "name": pods.name,
             "resourceUsage": _quantities((r, n * pods.count) for r, n in pods.requests.items()),
+            **(_places(pods) if pods.places else {}),
         }
         for pods in pod_sets
     ]

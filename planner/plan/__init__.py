@@ -11,6 +11,8 @@ excess.py    what a plan takes more of than the scheduler's own
 kueue.py     the plan for a pending workload of Kueue
 kueue_tree.py
              the tree of cohorts and ClusterQueues around it
+kueue_nodes.py
+             the nodes around it, where a topology decides
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
 joint.py     the plan for several pending workloads of Kueue at once
@@ -43,6 +45,7 @@ from planner.plan.kueue import (
     PodSetPlaces,
     Victim,
 )
+from planner.plan.kueue_nodes import DomainSlots, NodesAround
 from planner.plan.kueue_tree import QuotaNode, QuotaUse
 from planner.plan.proof import Tree
 from planner.plan.record import (
@@ -76,6 +79,7 @@ __all__ = [
     "Certificate",
     "Covered",
     "Demand",
+    "DomainSlots",
     "Excess",
     "FlavorChoices",
     "Front",
@@ -94,6 +98,7 @@ __all__ = [
     "Multiplier",
     "NodeRoom",
     "NodeShare",
+    "NodesAround",
     "OneByOneAnswer",
     "Place",
     "Placement",

@@ -11,6 +11,7 @@ from planner.assignment import Assignment
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
+from planner.plan.kueue_nodes import NodesAround
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
 from planner.state.configuration import RequestsFrom
@@ -207,7 +208,8 @@ class Plan(Covered):
     scheduler's order for a greedy plan and in candidate order for an optimal one. ``terms`` are
     the disruption terms of the plan with the units the README lists.
     ``shares`` are given under fair sharing. ``tree`` lists the queues and cohorts that the plan
-    touches, those above them, and some of their siblings, from the root down.
+    touches, those above them, and some of their siblings, from the root down. ``nodes`` are the
+    nodes for each podset that has to have a place on them.
     ``outside_rules`` says which laws the scheduler's own answer does not keep: under fair sharing
     that happens, and is a finding.
     ``greedy`` is the scheduler's own plan on the same state, beside an optimal one. ``flavors``
@@ -252,6 +254,7 @@ class Plan(Covered):
     terms: dict[str, int] = {}
     shares: tuple[NodeShare, ...] = ()
     tree: tuple[QuotaNode, ...] = ()
+    nodes: tuple[NodesAround, ...] = ()
     outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
     greedy: Plan | None = None

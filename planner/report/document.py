@@ -207,6 +207,37 @@ class Gauges:
 
 
 @dataclass(frozen=True, slots=True)
+class SlotRow:
+    """A domain of nodes, in slots: those that stay taken, and what becomes of the others.
+
+    ``freed`` and ``free`` are still free in the end, ``used`` are taken then by the preemptor.
+    """
+
+    name: str
+    depth: int
+    stays: int
+    used: int
+    freed: int
+    free: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def slots(self) -> int:
+        """How many there are."""
+        return self.stays + self.used + self.freed + self.free
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Domains of nodes with their slots as bars; ``notes`` say what a slot is."""
+
+    kind: ClassVar[str] = "slots"
+    caption: str
+    rows: tuple[SlotRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """Counts, one for every bin of a histogram."""
 
@@ -245,7 +276,7 @@ class Only:
     blocks: tuple[Block, ...]
 
 
-Block = Table | Paragraph | Facts | Names | Listing | Gauges | Histogram | Fold | Only
+Block = Table | Paragraph | Facts | Names | Listing | Gauges | Slots | Histogram | Fold | Only
 
 
 def blocks_on(blocks: Iterable[Block], medium: Medium) -> Iterator[Block]:

@@ -65,6 +65,14 @@ class Explained(Protocol):
         """Yield what is explained, and the start of its line: who it is, and where it runs."""
         ...
 
+    def blocks(self, answer: AnyExplanation) -> Iterable[Block]:
+        """Yield what is said of the nodes."""
+        ...
+
+    def lines(self, answer: AnyExplanation) -> Iterable[str]:
+        """Yield the plain lines that no other scheduler has."""
+        ...
+
 
 EXPLAINED: Final = Part[Explained]("explained")
 
@@ -80,6 +88,7 @@ def document(answer: AnyExplanation) -> Document:
         Section("The other plan", compared),
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
+        Section("Room on the nodes", tuple(EXPLAINED.of(answer).blocks(answer))),
     )
     return Document(EXPLAINS, tuple(_head(answer)), sections)
 
@@ -197,6 +206,7 @@ def _lines(answer: AnyExplanation) -> Iterator[str]:
             yield line("optimal_plan", number, *keys)
     if answer.clash is not None:
         yield from _clash_lines(answer.clash)
+    yield from EXPLAINED.of(answer).lines(answer)
 
 
 def _alternative_lines(other: Alternative) -> Iterator[str]:

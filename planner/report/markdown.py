@@ -24,6 +24,7 @@ from planner.report.document import (
     Listing,
     Names,
     Paragraph,
+    Slots,
     Table,
     Tone,
 )
@@ -154,6 +155,10 @@ def _block(block: Block) -> Iterator[str]:
             yield f"**{prose(block.caption)}**"
             yield ""
             yield from _gauges(block)
+        case Slots():
+            yield f"**{prose(block.caption)}**"
+            yield ""
+            yield from _slots(block)
         case Histogram():
             yield f"**{prose(block.caption)}**"
             yield ""
@@ -206,6 +211,24 @@ def _listing(block: Listing) -> Iterator[str]:
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     yield from (fence, *lines, fence)
+
+
+def _slots(block: Slots) -> Iterator[str]:
+    """Yield a table of domains; what lies below one is moved to the right."""
+    rows = [
+        [
+            f"{INDENT * row.depth}{code(row.name, in_table=True)} "
+            f"{prose(', '.join(row.notes), in_table=True)}".rstrip(),
+            *(f"{count:,}" for count in (row.stays, row.used, row.freed, row.free)),
+        ]
+        for row in block.rows[:MAX_ROWS]
+    ]
+    titles = ["", "stays taken", "used", "freed", "free"]
+    yield from _grid(titles, [False] + [True] * (len(titles) - 1), rows)
+    if len(block.rows) > MAX_ROWS:
+        yield from ("", CUT.format(count=len(block.rows) - MAX_ROWS))
+    for note in block.notes:
+        yield from ("", prose(note))
 
 
 def _gauges(block: Gauges) -> Iterator[str]:

@@ -110,7 +110,8 @@ class Particulars:
     """What only the plans of one scheduler have: who asks, the request, the victims, usage.
 
     ``asks`` is what a preemptor is called and ``asking`` where it waits; ``found`` are facts of the
-    plan itself, such as the node that it chooses. ``shares`` are those of fair sharing.
+    plan itself, such as the node that it chooses. ``shares`` are those of fair sharing, ``nodes``
+    what is drawn of a topology.
     """
 
     asks: str
@@ -120,6 +121,7 @@ class Particulars:
     usage: tuple[Block, ...]
     shares: tuple[Block, ...] = ()
     found: tuple[tuple[str, Cell], ...] = ()
+    nodes: tuple[Block, ...] = ()
 
 
 class Lines(Protocol):
@@ -198,6 +200,7 @@ def document(plan: AnyPlan) -> Document:
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
+        Section("Nodes", own.nodes),
         Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
         Section("Rules", (Only("screen", tuple(_outside(plan))),)),
         Section("Disruption", tuple(_disruption(plan))),

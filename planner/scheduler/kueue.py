@@ -30,6 +30,7 @@ KUEUE: Final = Scheduler(
         "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.commands.check.kueue:check_kueue",
         "explanation": "planner.commands.explain.kueue.inquiry:KueueInquiry",
+        "nodes": "planner.commands.explain.kueue.picture:with_nodes",
         "edits": "planner.commands.whatif.kueue_edit",
         "risk": "planner.commands.risk.kueue",
         "simulation": "planner.commands.simulate.kueue_world",

@@ -82,7 +82,7 @@ def test_every_part_is_there(place: str) -> None:
 
 def test_what_only_one_has() -> None:
     """Precedence is documented of Kueue alone."""
-    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence"}
+    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == {"precedence", "nodes"}
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")
     assert callable(part.find(_Named("kueue")))

@@ -14,10 +14,11 @@ from planner.plan.base import Record
 from planner.plan.covered import Uncovered
 from planner.plan.record import SCHEMA_VERSION, SchedulerId
 
-Family = Literal["ping-pong", "impossible", "useless", "starvation"]
+Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes"]
 """ping-pong: workloads evict one another, again and again. impossible: a preemption that the
 configuration seems to ask for finds nobody. useless: a setting that changes nothing.
-starvation: a workload waits, and the scheduler never reaches it."""
+starvation: a workload waits, and the scheduler never reaches it. nodes: what a topology makes
+of the nodes is not what is asked of it."""
 
 Severity = Literal["error", "warning", "note"]
 """error: the scheduler refuses the object, or it can never do what it says. warning: it can
@@ -99,6 +100,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("KL-17", "useless", "note", "fair sharing, but nobody reclaims"),
         Kind("KL-18", "useless", "note", "priority boost without its feature gate"),
         Kind("KL-19", "starvation", "warning", "a pending workload that is never reached"),
+        Kind("KL-20", "nodes", "warning", "no domain has room for what is required, even empty"),
+        Kind("KL-21", "nodes", "warning", "nodes without the labels of a topology"),
+        Kind("KL-22", "nodes", "error", "a flavor whose Topology does not exist"),
         Kind("YL-01", "impossible", "warning", "nothing guaranteed, so it never preempts"),
         Kind("YL-02", "impossible", "warning", "preemption is switched off"),
         Kind("YL-03", "impossible", "warning", "a fence leaves no candidates"),

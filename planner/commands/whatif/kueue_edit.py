@@ -17,7 +17,8 @@
 ``configuration.fairSharing.enable``                      true or false
 ========================================================= =====================================
 
-Only what the dump has can be edited: an object that is there, and a quota it has already.
+What can be set of nodes is in kueue_node_edit.py. Only what the dump has can be edited: an object
+that is there, and a quota it has already; but a node may be one more like another.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from planner.commands.whatif.edit import Place, Setting, replaced
+from planner.commands.whatif.kueue_node_edit import with_node
 from planner.state import ClusterQueue, Cohort, Configuration, State, Workload
 from planner.state.base import KubernetesObject
 from planner.state.configuration import FEATURE_GATES, FairSharing
@@ -52,7 +54,7 @@ _QUOTA: Final[Mapping[str, str]] = {
     "lendingLimit": "lendingLimit",
 }
 _ANY_QUOTA: Final = tuple(f"quota.FLAVOR/RESOURCE.{limit}" for limit in _QUOTA)
-KINDS: Final = ("clusterqueue", "cohort", "workload", "configuration")
+KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
 
 Edited = TypeVar("Edited", bound=KubernetesObject)
 Owner = TypeVar("Owner", ClusterQueue, Cohort)
@@ -86,6 +88,8 @@ def edited(state: State, setting: Setting) -> State:
             path = rest.removeprefix(f"{key}.")
             changed = state.workloads.edited({key}, lambda one: _workload(one, path, setting))
             return state.model_copy(update={"workloads": changed})
+        case "node":
+            return with_node(state, rest, setting)
     raise setting.unknown("kind to edit", kind, KINDS)
 
 

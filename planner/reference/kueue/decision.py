@@ -6,15 +6,18 @@ Source: docs/semantics/kueue.md §4.8 and §5; kueue ff69552e pkg/scheduler/sche
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from planner.assignment import Assignment, total_request
+from planner.assignment import Assignment, contested, total_request
 from planner.quota.slices import Replaced
-from planner.quota.snapshot import Preemptor, Snapshot
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.reference.kueue.assigned import Assigned, Tried
 from planner.reference.kueue.assignment import FlavorAssigner
 from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.context import Context
+from planner.reference.kueue.search import candidates
 from planner.reference.kueue.target import Search, Target
 
 _NOTHING = Search((), ())
@@ -112,6 +115,21 @@ def outcomes(
         other = ByChance(seed)(snapshot, preemptor, assignment)
         found.setdefault(_told(other), other)
     return tuple(found.values())
+
+
+def candidates_of(
+    snapshot: Snapshot, preemptor: Preemptor, decision: Decision
+) -> Sequence[Admitted]:
+    """Return whom the rules permit to preempt for a decision, each as it stands before a search.
+
+    Where nothing is contested that is nobody.
+    """
+    assignment = decision.assignment
+    if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
+        return ()
+    request = total_request(assignment, preemptor, snapshot)
+    frs = contested(assignment, snapshot)
+    return candidates(Context(snapshot, snapshot.usage.copy(), preemptor, request, frs))
 
 
 def _told(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:

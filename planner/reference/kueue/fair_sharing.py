@@ -33,7 +33,7 @@ FAIR = "InCohortFairSharing"
 
 def search_fair_sharing(context: Context) -> Search:
     """Run the preemption search of a cluster with fair sharing."""
-    candidates = in_candidate_order(context, _candidates(context))
+    candidates = in_candidate_order(context, fair_candidates(context))
     if not candidates:
         return Search((), (True,))
     context.usage.add(context.queue, context.request)
@@ -48,7 +48,7 @@ def search_fair_sharing(context: Context) -> Search:
 
 
 @keeps(FS_BORROWS_CONTESTED)
-def _candidates(context: Context) -> Iterator[Admitted]:
+def fair_candidates(context: Context) -> Iterator[Admitted]:
     """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
     tree, policy = context.snapshot.tree, context.policy
     yield from permitted(context, context.queue, policy.within_cluster_queue)

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from planner.quantity import UNLIMITED
-from planner.report.document import Document, Gauge, Gauges, Histogram
+from planner.report.document import Document, Gauge, Gauges, Histogram, SlotRow, Slots
 from planner.report.text import clean_lines, plural, short
 
 TEMPLATE: Final = "page.html.j2"
@@ -56,6 +56,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {"bars": draw_gauges, "columns": draw_histogram, "short": short}
+    environment.filters["slots"] = draw_slots
     return environment
 
 
@@ -220,6 +221,45 @@ def _change(gauges: Gauges, gauge: Gauge) -> str:
     if not change:
         return ""
     return f"{'+' if change > 0 else '−'}{gauges.show(abs(change))}"  # noqa: RUF001 - a minus sign
+
+
+@dataclass(frozen=True, slots=True)
+class SlotBar:
+    """One domain as a picture: its pieces, how long it is, and the same in words."""
+
+    row: SlotRow
+    parts: tuple[Part, ...]
+    width: float
+    said: str
+
+
+KINDS: Final = (
+    ("stays", "stays taken"),
+    ("used", "used by the preemptor"),
+    ("freed", "freed"),
+    ("free", "free"),
+)
+"""What a slot is in the end: the class that colours it, which is its field, and its meaning."""
+
+
+def draw_slots(slots: Slots) -> tuple[SlotBar, ...]:
+    """Lay out domains; those of one depth share a scale."""
+    tops: dict[int, int] = {}
+    for row in slots.rows:
+        tops[row.depth] = max(tops.get(row.depth, 1), row.slots)
+    return tuple(_slot_bar(row, tops[row.depth]) for row in slots.rows)
+
+
+def _slot_bar(row: SlotRow, top: int) -> SlotBar:
+    parts, at = [], 0
+    for style, _ in KINDS:
+        count = getattr(row, style)
+        if count:
+            x = round(at / top * WIDTH, 1)
+            parts.append(Part(x, round(count / top * WIDTH, 1), style))
+        at += count
+    said = ", ".join(f"{getattr(row, style):,} {words}" for style, words in KINDS)
+    return SlotBar(row, tuple(parts), round(row.slots / top * WIDTH, 1), said)
 
 
 @dataclass(frozen=True, slots=True)

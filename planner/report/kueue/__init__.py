@@ -2,6 +2,7 @@
 
 plan.py         the plan for a pending workload
 joint.py        a joint plan
+nodes.py        racks and hosts with their slots
 explanation.py  its workloads in an explanation; its texts about a preemption, taken apart
 boost.py        priority boosts
 """

@@ -1,12 +1,33 @@
-"""What only explanations about Kueue have, and its texts about a preemption taken apart."""
+"""What only explanations about Kueue have: room on nodes; texts about a preemption taken apart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.commands.explain.kueue.record import Explanation, Party, PreemptionMessage, Standing
-from planner.report.document import NOTHING, Cell, Column, Document, Fact, name
-from planner.report.style import fields, line, renderer
+from planner.commands.explain.kueue.record import (
+    DomainRoom,
+    Explanation,
+    FlavorRoom,
+    Opening,
+    Party,
+    PreemptionMessage,
+    Standing,
+)
+from planner.report.document import (
+    NOTHING,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Facts,
+    Paragraph,
+    name,
+    named,
+    table,
+)
+from planner.report.kueue.nodes import slots_in
+from planner.report.style import Repeated, Said, fields, joined, line, renderer
 from planner.report.text import short
 
 
@@ -40,6 +61,97 @@ def standings(answer: Explanation) -> Iterator[tuple[Standing, str]]:
     for one in answer.workloads:
         where = {"cluster_queue": one.cluster_queue, "reason": one.reason or None}
         yield one, line("workload", one.workload, **where)
+
+
+def blocks(answer: Explanation) -> Iterator[Block]:
+    """Yield what the nodes have of what the workload asks for, domain by domain."""
+    nodes = answer.nodes
+    if nodes is None:
+        return
+    if nodes.unknown:
+        yield Paragraph(f"Not known: {nodes.unknown}", "warn")
+        return
+    columns: list[Column[DomainRoom]] = [
+        Column("Domain", lambda one: name(one.name), folds=True),
+        Column("Has", lambda one: f"{one.holds:,}", number=True),
+        Column("Lacks", _lacks, number=True),
+        Column("Empty", lambda one: f"{one.empty:,}", number=True, rank=3),
+        Column("Candidates to go", lambda one: _to_go(one, one.candidates), folds=True),
+        Column("Whoever it is", lambda one: _to_go(one, one.whoever), folds=True, rank=2),
+    ]
+    for room in nodes.flavors:
+        yield Paragraph(_asked(room))
+        yield table("Room, domain by domain", columns, room.closest, _notes(room))
+    if sum(one.assigned for one in nodes.flavors) > 1:
+        yield Paragraph("Each by itself: placed one after the other they may need more.", "dim")
+    said = {"Fit": "admits it at once", "Preempt": "finds nobody to evict"}
+    does = said.get(nodes.mode or "", "has no room for it, whoever goes")
+    if nodes.victims:
+        does = f"evicts {named(nodes.victims, {})}"
+    yield Facts((("Kueue itself", Cell(does)),))
+    yield from slots_in(nodes.around)
+
+
+def _asked(room: FlavorRoom) -> str:
+    """Return what a podset asks of a flavor, in a sentence."""
+    unit = f"slices of {room.size} slots" if room.size > 1 else "slots"
+    who = " and ".join(short(one) for one in room.pod_sets)
+    many = f"{room.wanted:,} {unit} of {short(room.slot)}"
+    flavor = f"flavor {short(room.flavor)}" + ("" if room.assigned else ", which is not assigned")
+    manners = {"required": "required in one", "preferred": "preferred in one"}
+    if room.manner in manners:
+        return f"{who}: {many}, {manners[room.manner]} {short(room.level)}, in {flavor}"
+    return f"{who}: {many}, anywhere in {flavor}"
+
+
+def _notes(room: FlavorRoom) -> Iterator[str]:
+    told = sum(bool(one.domain) for one in room.closest)
+    if 0 < told < room.domains:
+        yield f"The closest {told:,} of {room.domains:,}."
+    openings = [found for one in room.closest for found in (one.candidates, one.whoever) if found]
+    if any(not found.proved for found in openings):
+        yield "≤: a smaller set was not ruled out."
+
+
+def _lacks(one: DomainRoom) -> Cell:
+    return Cell(f"{one.lacks:,}", tone="bad") if one.lacks else Cell("0", tone="good")
+
+
+def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
+    """Return who would have to go, cut where they are many."""
+    if opening is None:
+        return Cell("nobody" if not one.lacks else NOTHING, tone="dim")
+    if opening.victims is None:
+        return Cell("no set", tone="bad")
+    least = "" if opening.proved else "≤ "
+    return Cell(f"{least}{len(opening.victims):,}: {named(opening.victims, {})}")
+
+
+def lines(answer: Explanation) -> Iterator[str]:
+    """Yield the plain lines about the nodes."""
+    nodes = answer.nodes
+    if nodes is None:
+        return
+    if nodes.unknown:
+        yield line("nodes", "unknown", Said(nodes.unknown))
+        return
+    yield line("nodes", nodes.mode, Said(nodes.message), victims=nodes.victims)
+    for room in nodes.flavors:
+        facts = fields(room, "assigned topology level manner size wanted domains")
+        yield line("room", *room.pod_sets, flavor=room.flavor, **facts, slot=Said(room.slot))
+        for one in room.closest:
+            where = joined(*one.domain) if one.domain else "all"
+            sets = {
+                f"{label}{suffix}": value
+                for label, found in (("candidates", one.candidates), ("whoever", one.whoever))
+                if found is not None
+                for suffix, value in (
+                    ("", "none" if found.victims is None else Repeated(found.victims)),
+                    ("_proved", found.proved),
+                )
+            }
+            facts = fields(one, "holds empty lacks")
+            yield line("domain", where, Said(one.text), flavor=room.flavor, **facts, **sets)
 
 
 def _taken_apart(message: PreemptionMessage) -> Document:

@@ -35,6 +35,7 @@ from planner.report.document import (
     name,
     table,
 )
+from planner.report.kueue.nodes import slots_in
 from planner.report.plan import (
     RARELY_SHOWN,
     Particulars,
@@ -80,6 +81,7 @@ def particulars(plan: Plan) -> Particulars:
         victims=tuple(_victims(plan)),
         usage=tuple(_usage(plan)),
         shares=(_shares(plan),) if plan.shares else (),
+        nodes=tuple(slots_in(plan.nodes)),
     )
 
 

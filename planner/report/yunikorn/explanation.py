@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.commands.explain.yunikorn.record import YuniKornExplanation, YuniKornStanding
-from planner.report.document import NOTHING, Cell, Column, name
+from planner.report.document import NOTHING, Block, Cell, Column, name
 from planner.report.style import fields, line
 
 
@@ -43,3 +43,15 @@ def standings(answer: YuniKornExplanation) -> Iterator[tuple[YuniKornStanding, s
     names = "queue node adjusted_priority originator opted_out node_position node_candidates"
     for one in answer.allocations:
         yield one, line("allocation", one.allocation, pod=one.pod or None, **fields(one, names))
+
+
+def blocks(answer: YuniKornExplanation) -> Iterator[Block]:
+    """Yield what is said of the nodes: each allocation says on which it is."""
+    del answer
+    yield from ()
+
+
+def lines(answer: YuniKornExplanation) -> Iterator[str]:
+    """Yield the plain lines that no other scheduler has: none."""
+    del answer
+    yield from ()

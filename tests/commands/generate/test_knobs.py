@@ -78,6 +78,7 @@ def policy(name: str, value: str) -> Measure:
 
 
 KUEUE: dict[str, tuple[object, Measure]] = {
+    "topology": (True, lambda s: len(s.nodes)),
     "queues": (9, lambda s: len(s.cluster_queues)),
     "cohorts": (3, lambda s: len(s.cohorts)),
     "depth": (3, lambda s: len({c.spec.parent_name for c in s.cohorts})),
@@ -259,7 +260,7 @@ def test_an_ask_that_fits() -> None:
 
 
 def test_every_knob_is_tried() -> None:
-    others = {"branches", "strategies", "borrow"}
+    others = {"branches", "strategies", "borrow", "hosts", "fragmentation"}
     assert {field.name for field in fields(KueueKnobs)} == {*KUEUE, *others}
     assert {field.name for field in fields(YuniKornKnobs)} == {*YUNIKORN, "fits"}
 

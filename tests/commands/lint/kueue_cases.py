@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tests.cluster import (
@@ -16,6 +16,8 @@ from tests.cluster import (
     running,
 )
 from tests.reference.cycles import strict, waits
+from tests.reference.topology.racks import RACK, flavor, node, pods, room, topology
+from tests.reference.topology.racks import waits as pending_pods
 
 Dump = dict[str, Any]
 Edit = Callable[[Dump], None]
@@ -86,6 +88,39 @@ def starving(kind: Any) -> list[list[Object]]:
     """Return a queue whose head asks for more than there is, before one that would preempt."""
     head, behind = waits("first", "a", 10, 100), waits("p", "a", 2, 10)
     return [kind("a", 4, within="LowerPriority"), running("low", "a", 4), head, behind]
+
+
+def listed(*parts: Sequence[Object]) -> Dump:
+    """Return a dump of nothing but these objects."""
+    items = [item for part in parts for item in part]
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+RACKS = (
+    topology(),
+    flavor(),
+    node("n1", "r1", gpu=8),
+    node("n2", "r1", gpu=8),
+    node("n3", "r2", gpu=8),
+)
+POOL = {"pool": "a"}
+
+
+def asks(count: int) -> list[Object]:
+    """Return a workload that wants so many pods of 4 GPUs in one rack."""
+    return pending_pods(pods("main", count, {"gpu": 4}, {"required": RACK}))
+
+
+def larger(dump: Dump) -> None:
+    for item in dump["items"]:
+        if item["kind"] == "Node":
+            item["status"]["allocatable"]["gpu"] = "100"
+
+
+def labelled(dump: Dump) -> None:
+    for item in dump["items"]:
+        if item["kind"] == "Node":
+            item["metadata"]["labels"][RACK] = "r"
 
 
 CASES = (
@@ -220,5 +255,19 @@ CASES = (
         starving(strict),
         starving(queue),
         of("ClusterQueue", "a", queueingStrategy="BestEffortFIFO"),
+    ),
+    Case("KL-20", listed(*RACKS, room(), asks(5)), listed(*RACKS, room(), asks(4)), larger),
+    Case(
+        "KL-21",
+        listed(topology(), flavor(nodeLabels=POOL), node("n1", labels=POOL, cpu=4), room()),
+        listed(topology(), flavor(nodeLabels=POOL), node("n1", "r", labels=POOL, cpu=4),
+               node("n2", cpu=4), room()),
+        labelled,
+    ),
+    Case(
+        "KL-22",
+        listed(flavor(topology_name="racks"), *RACKS[2:], room()),
+        listed(*RACKS, room()),
+        of("ResourceFlavor", "default", topologyName=""),
     ),
 )  # fmt: skip

@@ -21,13 +21,19 @@ from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.lint import files_of
 from planner.commands.lint.record import KINDS
 from planner.commands.simulate import simulate
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
 from planner.reader import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.decision import decide
 from tests.cluster import NOW, cohort, dump_of, queue, running, state_of
 from tests.commands.lint.film import Dump, evictions, head_of
-from tests.commands.lint.kueue_cases import CASES, TWO, Case, of
+from tests.commands.lint.kueue_cases import CASES, RACKS, TWO, Case, asks, listed, of
 from tests.conftest import ROOT
 from tests.reference.cycles import strict, waits
+from tests.reference.topology.racks import RACK, flavor, pods, room
+from tests.reference.topology.racks import runs as running_pods
+from tests.reference.topology.racks import waits as pending_pods
 from tests.solver.test_turn import blocked_by_another_queue, blocked_by_its_own_queue
 
 PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
@@ -138,6 +144,61 @@ def test_impossible_is_possible_once_cured(case: Case) -> None:
             assert "status" not in item
     else:
         assert head_of(edited(dump, case.edit)).outcome == "preempting"
+
+
+def admits(dump: Dump, pending: str) -> bool:
+    """Say whether Kueue would admit a workload of a dump at once, with pods placed on nodes."""
+    state = read_kueue_objects(dump, where="test", now=NOW)
+    snapshot = take_snapshot(state, placing=True)
+    return decide(snapshot, find_preemptor(state, snapshot, pending)).assignment.mode == "Fit"
+
+
+@pytest.mark.parametrize("case", family("nodes"))
+def test_nodes_are_missing_until_cured(case: Case, tmp_path: Path) -> None:
+    found = finding_of(case.code)
+    dump = read_back(found, tmp_path)
+    assert not admits(dump, found.example.pending)
+    assert admits(edited(dump, case.edit), found.example.pending)
+
+
+def test_the_closest_rack_is_named() -> None:
+    found = finding_of("KL-20")
+    assert found.objects == ("workload/ns/pending", "clusterqueue/q", "topology/dc")
+    assert found.reason == (
+        "workload/ns/pending requires 5 pods of 4 gpu in one rack; even with nobody there the "
+        "largest, r1, has room for 4: it is never admitted, and nobody is preempted for it."
+    )
+
+
+def test_what_runs_or_is_unconstrained_is_not_too_much() -> None:
+    """A full rack is no finding, nor is what may be spread over racks."""
+    spread = pending_pods(pods("main", 6, {"gpu": 4}, {"preferred": RACK}))
+    for asked in (asks(4), spread):
+        runs = running_pods("w", {"gpu": 4}, {"n1": 2, "n2": 2})
+        dump = listed(*RACKS, room(), runs, asked)
+        assert "KL-20" not in {one.code for one in found_in(dump)}
+
+
+@pytest.mark.parametrize("controller", ["multikueue", "provisioning-request"])
+def test_nodes_that_are_made_for_it_or_are_elsewhere_are_not_missing(controller: str) -> None:
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "check"},
+        "spec": {"controllerName": f"kueue.x-k8s.io/{controller}"},
+        "status": {"conditions": [{"type": "Active", "status": "True"}]},
+    }
+    own = room()
+    rules = {"admissionChecks": [{"name": "check"}]}
+    own[0]["spec"]["admissionChecksStrategy"] = rules
+    dump = listed(*RACKS, own, [check], asks(5))
+    assert "KL-20" not in {one.code for one in found_in(dump)}
+
+
+def test_topologies_that_nobody_asked_for_are_not_missing() -> None:
+    """A dump without nodes and topologies may be one of a kubectl that was not asked for them."""
+    dump = listed(flavor(topology_name="racks"), room())
+    assert "KL-22" not in {one.code for one in found_in(dump)}
 
 
 @pytest.mark.parametrize("case", family("useless"))

@@ -16,6 +16,7 @@ from planner.commands.explain.kueue.clash import (
     shortfalls,
     smallest_changes,
 )
+from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed
@@ -367,6 +368,9 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
             text = f"{text}. {in_words(plan.preemptor, plan.cluster_queue, found)}"
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
+        nodes = on_nodes(self.planning, self.deadline)
+        if nodes is not None:
+            text = f"{text}{in_short(nodes)}"
         return Explanation(
             rules="kueue-classical" if self.planning.problem.fair is None else "kueue-fair",
             question=answer.question,
@@ -381,6 +385,7 @@ class KueueInquiry(Explainer[Standing, Clash, Explanation]):
             alternative=answer.other,
             optima=answer.optima,
             clash=answer.clash,
+            nodes=nodes,
         )
 
     def _plan_of(self, prepared: Prepared, counts: Counts, proved: bool) -> Plan:  # noqa: FBT001

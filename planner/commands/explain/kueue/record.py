@@ -12,7 +12,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
-from planner.plan import SCHEMA_VERSION, Amount, Record
+from planner.plan import SCHEMA_VERSION, Amount, NodesAround, Record
 
 
 class Standing(CommonStanding):
@@ -54,14 +54,88 @@ class Clash(CommonClash):
     shortfalls: tuple[Shortfall, ...]
 
 
+class Opening(Record):
+    """The fewest running workloads without which pods have a place in a domain.
+
+    Places alone count, not quota. ``victims`` is ``None`` if not even all together are enough;
+    ``proved`` says that there is no smaller set.
+    """
+
+    victims: tuple[str, ...] | None
+    proved: bool
+
+
+class DomainRoom(Record):
+    """What one domain holds of what a podset asks for, in slots, or in slices where it asks so.
+
+    ``domain`` has its values from the highest level down; it is empty for all nodes of the flavor
+    together. It ``holds`` so many now, besides the pod of a leader, ``empty`` so many if Kueue had
+    placed nobody, and ``lacks`` so many. ``whoever`` opens it among all that run, ``candidates``
+    among those that Kueue may preempt for this workload as each stands; ``None`` where that was
+    not looked for.
+    """
+
+    domain: tuple[str, ...]
+    name: str
+    holds: int
+    empty: int
+    lacks: int
+    whoever: Opening | None = None
+    candidates: Opening | None = None
+    text: str
+
+
+class FlavorRoom(Record):
+    """Where the pods of a podset, or of a group of two, have a place in one flavor.
+
+    ``assigned`` says that Kueue assigned this flavor: it tries no other one for want of nodes.
+    ``manner`` is how strictly the ``level`` is meant. A slot is the place of one pod, ``slot`` what
+    one asks for; ``size`` pods make a slice. So many slices are ``wanted``. There are so many
+    ``domains`` of the level, the ``closest`` of which are told, and all of the flavor before them
+    where that is what decides.
+    """
+
+    pod_sets: tuple[str, ...]
+    flavor: str
+    assigned: bool
+    topology: str
+    level: str
+    manner: Literal["required", "preferred", "unconstrained"]
+    slot: str
+    size: int
+    wanted: int
+    domains: int
+    closest: tuple[DomainRoom, ...]
+
+
+class OnNodes(Record):
+    """Whether the pods of a workload have a place on nodes, with quota and nodes as they are.
+
+    ``mode`` is that of Kueue's own assignment, ``victims`` whom Kueue itself would evict, and
+    ``message`` what it writes; ``around`` are the nodes with these gone. ``unknown`` says why
+    nothing of this is known.
+    """
+
+    unknown: str = ""
+    mode: Literal["Fit", "Preempt", "NoFit"] | None = None
+    victims: tuple[str, ...] = ()
+    message: str = ""
+    flavors: tuple[FlavorRoom, ...] = ()
+    around: tuple[NodesAround, ...] = ()
+
+
 class Explanation(CommonExplanation):
-    """The answer to a question about a pending workload of Kueue."""
+    """The answer to a question about a pending workload of Kueue.
+
+    ``nodes`` is there where a topology decides about its pods.
+    """
 
     scheduler: Literal["kueue"] = "kueue"
     rules: Literal["kueue-classical", "kueue-fair"]
     cluster_queue: str
     workloads: tuple[Standing, ...] = ()
     clash: Clash | None = None
+    nodes: OnNodes | None = None
 
     @property
     def standings(self) -> tuple[Standing, ...]:

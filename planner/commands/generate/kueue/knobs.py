@@ -27,6 +27,8 @@ WithinPolicy = Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
 BorrowPolicy = Literal["Never", "LowerPriority"]
 Strategies = Literal["both", "final-share", "initial-share"]
 
+MOST_PLACED: Final = 5000
+"""Workloads of a cluster with a topology: each is placed on all nodes that there are."""
 SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 
 
@@ -79,6 +81,11 @@ class KueueKnobs(Knobs):
     last_tier: Annotated[int, Knob("percent of the workloads are to be evicted last")] = 0
     evicted: Annotated[int, Knob("percent of the workloads are being evicted already")] = 0
     hard: Annotated[int, Knob("percent of the states are such that Kueue evicts many for one")] = 0
+    topology: Annotated[bool, Knob("place pods on nodes in racks, as Kueue would")] = False
+    hosts: Annotated[int, Knob("nodes of 8 GPUs in each rack of a topology", 1, 64)] = 4
+    fragmentation: Annotated[
+        int, Knob("in a topology: workloads that came and went, in percent of those that run")
+    ] = 0
 
     def __post_init__(self) -> None:
         """Refuse values outside their limits, and those that contradict each other."""
@@ -101,6 +108,7 @@ def _check_kueue(knobs: KueueKnobs) -> None:
         raise impossible("fits", "who fits needs nothing beyond its quota", "beyond 0")
     if knobs.depth == 0 and (knobs.pool or knobs.limits):
         raise impossible("depth", "limits and pools need a cohort", "depth of at least 1")
+    _check_topology(knobs)
     if not knobs.hard:
         return
     if knobs.fits or knobs.beyond or knobs.evicted:
@@ -109,6 +117,17 @@ def _check_kueue(knobs: KueueKnobs) -> None:
     if policy == "Never":
         found = f"hard states need victims, and {name} Never permits none"
         raise impossible("hard", found, f"another policy for {name}")
+
+
+def _check_topology(knobs: KueueKnobs) -> None:
+    if knobs.topology and knobs.shapes in SCALE_SHAPES:
+        found = f"the shapes {knobs.shapes} have no GPUs"
+        raise impossible("topology", found, "shapes t-shirt or distinct")
+    if knobs.topology and knobs.workloads > MOST_PLACED:
+        found = f"{knobs.workloads} workloads are placed one after the other"
+        raise impossible("topology", found, f"at most {MOST_PLACED}")
+    if knobs.fragmentation and not knobs.topology:
+        raise impossible("fragmentation", "there are no nodes", "topology, too")
 
 
 PRESETS: Final = (

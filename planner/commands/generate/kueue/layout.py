@@ -89,6 +89,20 @@ def _drawn(chance: Chance, knobs: KueueKnobs, memory: int) -> Shape:
     return of_gpus(gpus, memory, cores, gang=chance.percent(knobs.gangs))
 
 
+_UNITS: Final = {CPU: 1000, MEMORY: 2**20}
+"""Kueue's units in one of a shape's: milli-cores, bytes; GPUs are GPUs."""
+
+
+def in_units(resource: str, amount: int) -> int:
+    """Return an amount of a shape in Kueue's units."""
+    return amount * _UNITS.get(resource, 1)
+
+
+def units_of(shape: Shape) -> dict[str, int]:
+    """Return what one pod of a shape asks for, in Kueue's units."""
+    return {name: in_units(name, amount) for name, amount in shape.per_pod().items()}
+
+
 Place = tuple[int, str]
 """A flavor by its number, and a resource."""
 

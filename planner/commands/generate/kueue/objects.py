@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 from planner import dump
 from planner.commands.generate import names
 from planner.commands.generate.kueue.draw import lay_out
 from planner.commands.generate.kueue.knobs import PRESETS, KueueKnobs
-from planner.commands.generate.kueue.layout import CPU, GPU, MEMORY, Layout, Place, Quota, Run
+from planner.commands.generate.kueue.layout import (
+    GPU,
+    Layout,
+    Place,
+    Quota,
+    Run,
+    in_units,
+    units_of,
+)
+from planner.commands.generate.kueue.nodes import TOPOLOGY, Placed, node_labels, placed_on
 from planner.objective.annotation import PREFIX
 
 __all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
@@ -24,18 +34,20 @@ STRATEGIES: Final = {
     "final-share": ["LessThanOrEqualToFinalShare"],
     "initial-share": ["LessThanInitialShare"],
 }
-_UNITS: Final = {CPU: 1000, MEMORY: 2**20}
-"""Kueue's units in one of a shape's: milli-cores, bytes; GPUs are GPUs."""
 
 
 def objects_of(layout: Layout, seed: int) -> dump.Object:
     """Return the List of a cluster's objects."""
+    placed = (
+        placed_on(layout, seed, partial(flavor_name, layout)) if layout.knobs.topology else None
+    )
     items = [
         *_queues(layout),
         *_cohorts(layout),
         *_local_queues(layout),
-        *(_workload(layout, run, seed) for run in (*layout.running, *layout.waiting)),
+        *(_workload(layout, run, seed, placed) for run in (*layout.running, *layout.waiting)),
         *_flavors(layout),
+        *(placed.objects if placed else ()),
         *_configuration(layout),
     ]
     return dump.listed(items)
@@ -65,10 +77,6 @@ def flavor_name(layout: Layout, flavor: int) -> str:
     )
 
 
-def _units(resource: str, amount: int) -> int:
-    return amount * _UNITS.get(resource, 1)
-
-
 def _queues(layout: Layout) -> Iterator[dump.Object]:
     knobs = layout.knobs
     policies = dump.Policies(knobs.within, knobs.reclaim, knobs.borrow)
@@ -89,10 +97,10 @@ def _queues(layout: Layout) -> Iterator[dump.Object]:
 def _quotas(layout: Layout, quotas: Mapping[Place, Quota]) -> dict[str, dict[str, dump.Quota]]:
     def of(resource: str, quota: Quota) -> dump.Quota:
         limits = (
-            None if limit is None else _units(resource, limit)
+            None if limit is None else in_units(resource, limit)
             for limit in (quota.borrowing, quota.lending)
         )
-        return dump.Quota(_units(resource, quota.nominal), *limits)
+        return dump.Quota(in_units(resource, quota.nominal), *limits)
 
     return {
         flavor_name(layout, flavor): {
@@ -123,10 +131,11 @@ def _local_queues(layout: Layout) -> Iterator[dump.Object]:
             yield dump.local_queue(team(queue), name, team(queue), created=names.FOUNDED)
 
 
-def _workload(layout: Layout, run: Run, seed: int) -> dump.Object:
+def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dump.Object:
     owner = names.OWNERS[run.number % len(names.OWNERS)]
     end = names.uid(seed, run.number)[:5]
-    requests = {one: _units(one, amount) for one, amount in run.shape.per_pod().items()}
+    requests = units_of(run.shape)
+    pods = dump.PodSet(run.shape.pods, requests)
     held, admission = run.waited_s, None
     if run.age_s is not None:
         held += run.age_s
@@ -138,7 +147,7 @@ def _workload(layout: Layout, run: Run, seed: int) -> dump.Object:
         f"{owner.lower()}-{run.task}-{run.number}-{end}",
         LOCAL_QUEUES[run.number // len(names.OWNERS) % len(LOCAL_QUEUES)],
         layout.classes[run.level].value,
-        [dump.PodSet(run.shape.pods, requests)],
+        [pods if placed is None else placed.of(run, pods)],
         created=names.NOW - timedelta(seconds=held),
         admission=admission,
         annotations=_annotations(run),
@@ -167,9 +176,10 @@ def _annotations(run: Run) -> dict[str, str]:
 
 def _flavors(layout: Layout) -> Iterator[dump.Object]:
     for flavor in range(layout.knobs.flavors):
-        product = names.FLAVORS[flavor][1] if layout.contested == GPU else ""
-        labels = {"nvidia.com/gpu.product": product} if product else None
-        yield dump.resource_flavor(flavor_name(layout, flavor), labels, created=names.FOUNDED)
+        labels = node_labels(flavor) if layout.contested == GPU else None
+        topology = TOPOLOGY if layout.knobs.topology else ""
+        name = flavor_name(layout, flavor)
+        yield dump.resource_flavor(name, labels, topology, created=names.FOUNDED)
 
 
 def _configuration(layout: Layout) -> Iterator[dump.Object]:

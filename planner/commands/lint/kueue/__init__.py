@@ -6,6 +6,7 @@ ping_pong.py   KL-01 and KL-02
 impossible.py  KL-03 to KL-10
 useless.py     KL-11 to KL-18
 starvation.py  KL-19, of the workloads that wait
+nodes.py       KL-20 to KL-22, of flavors with a topology
 
 Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
 (``validatePreemption``).
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from planner.commands.lint.kueue import impossible, ping_pong, starvation, useless
+from planner.commands.lint.kueue import impossible, nodes, ping_pong, starvation, useless
 from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.record import Finding
 from planner.state import State
@@ -41,6 +42,9 @@ RULES: Final = (
     useless.nobody_reclaims,
     useless.boosts_without_gate,
     starvation.never_reached_at_all,
+    nodes.never_any_room,
+    nodes.without_labels,
+    nodes.without_topology,
 )
 """One function a kind of finding, in the order of the codes."""
 

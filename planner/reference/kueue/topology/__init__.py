@@ -6,6 +6,7 @@ domain.py    domains in one evaluation: what they take, and the orders among the
 place.py     the placement of one podset, or of one group of workers and their leader
 balanced.py  balanced placement, which a gate turns on
 gauge.py     whether there is room at all, kept up to date leaf by leaf
+room.py      what each domain holds of what is asked, and a domain as a tree of its own
 find.py      all podsets of a workload, one after the other
 assigning.py flavor assignment with placement: what is asked for, Fit, Preempt or NoFit
 words.py     why pods cannot be placed, in Kueue's words

@@ -175,10 +175,11 @@ class Placing:
                 continue
             if replaced:
                 continue
-            asks.append(self._ask(spec, assigned.count, flavor))
+            asks.append(self.ask(spec, assigned.count, flavor))
         return _Asked(asks, frozenset(delayed))
 
-    def _ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
+    def ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
+        """Return what so many pods of a podset ask of the nodes of a flavor."""
         workload = self._preemptor.workload
         pod = spec.template.spec
         return Ask(

@@ -99,8 +99,8 @@ class Placer:
         """
         if self._scores or self._manners.balanced:
             return self.find(asks).fits
-        for flavor, group in _groups_by_flavor(asks):
-            workers, leader = _roles(group)
+        for flavor, group in groups_by_flavor(asks):
+            workers, leader = roles_in(group)
             standing = self._standing(self.occupancy.trees[flavor], workers, leader, empty=False)
             if isinstance(standing, Misfit) or not standing.gauge.may_fit:
                 return False
@@ -122,13 +122,13 @@ class Placer:
         shared: dict[str, dict[str, int]] = {}
         own: dict[str, dict[str, dict[str, int]]] = {}
         failed: set[str] = set()
-        for flavor, group in _groups_by_flavor(asks):
+        for flavor, group in groups_by_flavor(asks):
             if flavor in failed:
                 continue
             tree = self.occupancy.trees[flavor]
             with_others = self._shares_nodes and tree.ends_in_host
             assumed = shared if with_others else own.setdefault(flavor, {})
-            workers, leader = _roles(group)
+            workers, leader = roles_in(group)
             chosen = self._placed(tree, workers, leader, assumed, empty=empty, explain=explain)
             if isinstance(chosen, Misfit):
                 found.against |= {ask.name: chosen.text for ask in group}
@@ -229,7 +229,7 @@ def still_fits(occupancy: Occupancy, placement: Placement) -> bool:
     return True
 
 
-def _groups_by_flavor(asks: Sequence[Ask]) -> Iterator[tuple[str, list[Ask]]]:
+def groups_by_flavor(asks: Sequence[Ask]) -> Iterator[tuple[str, list[Ask]]]:
     """Yield the groups of podsets, flavor by flavor by name, in order of first appearance.
 
     A podset without a group is alone.
@@ -243,7 +243,7 @@ def _groups_by_flavor(asks: Sequence[Ask]) -> Iterator[tuple[str, list[Ask]]]:
             yield flavor, group
 
 
-def _roles(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
+def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
     """Return the workers and the leader: the podset with more pods is the one of the workers."""
     if len(group) == 1:
         return group[0], None

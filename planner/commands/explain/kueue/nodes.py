@@ -1,0 +1,334 @@
+"""Where a topology decides about pods: what each domain lacks, and who would have to go.
+
+Source: docs/semantics/kueue-topology.md §3, §6 and §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from planner.assignment import Assignment
+from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
+from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening
+from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
+from planner.quota.snapshot import Admitted, Preemptor, Snapshot, build_snapshot
+from planner.quota.topology import Taken
+from planner.quota.topology_tree import FlavorTree, Values
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.decision import Decision, candidates_of, decide
+from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
+from planner.reference.kueue.topology.assigning import Placing
+from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
+from planner.reference.kueue.topology.room import Wanted
+from planner.solver.deadline import Deadline
+from planner.solver.kueue.planning import Planning
+from planner.state.release import NEWEST
+from planner.state.workload import PodSet
+
+MOST_SEARCHED: Final = 40
+"""Domains for which sets of victims are looked for: those which the fewest can open."""
+MOST_TOLD: Final = 10
+"""Domains that are told of."""
+
+
+def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
+    """Say whether the preemptor's pods have a place; ``None`` where no topology decides."""
+    state, preemptor = planning.state, planning.preemptor
+    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
+        return None
+    # Not the snapshot of the plan, which counts quota only.
+    clock, frs = planning.snapshot.now, planning.snapshot.tree.frs
+    snapshot = build_snapshot(state, clock, frs, placing=True)
+    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+    pod_sets = preemptor.workload.spec.pod_sets
+    placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
+    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
+        return None
+    if state.release is not NEWEST:
+        text = f"what Kueue {state.release.name} does with topologies is not known"
+        return OnNodes(unknown=text)
+    missing = topologies.missing(queue)
+    if not state.nodes or missing:
+        what = f"Topology {missing[0]}" if state.nodes else "nodes"
+        return OnNodes(unknown=f"the state has no {what}")
+    try:
+        decision = decide(snapshot, preemptor, planning.fixed)
+    except Crash as error:
+        return OnNodes(unknown=str(error))
+    rooms = _Rooms(snapshot, preemptor, decision, Steps(lambda: deadline.passed))
+    victims = tuple(target.workload.key for target in decision.targets)
+    return OnNodes(
+        mode=decision.assignment.mode,
+        victims=victims,
+        message=decision.assigned.message,
+        flavors=tuple(rooms.of_all_flavors()),
+        around=nodes_around(snapshot, preemptor, decision.assignment, victims),
+    )
+
+
+def in_short(nodes: OnNodes) -> str:
+    """Say of the nodes what an answer goes on with; empty where there is room."""
+    if nodes.unknown:
+        return f". Whether there is room on the nodes is not known: {nodes.unknown}"
+    short = [one for one in nodes.flavors if one.assigned and one.closest[:1]]
+    told = [one.closest[0].text for one in short if one.closest[0].lacks]
+    return f". On the nodes, {'; '.join(told)}" if told else ""
+
+
+_Freed = tuple[str, Mapping[int, Mapping[int, int]]]
+"""The key of a workload, and what it frees on leaves: amounts by columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Domain:
+    """One domain: what is wanted of it alone, its level values, what it holds now and empty."""
+
+    wanted: Wanted
+    values: Values
+    holds: int
+    empty: int
+
+
+@dataclass
+class _Rooms:
+    """What the flavors of a queue hold of what a pending workload asks for."""
+
+    snapshot: Snapshot
+    preemptor: Preemptor
+    decision: Decision
+    steps: Steps
+    _known: dict[str, tuple[Mapping[int, list[int]], list[_Freed]]] = field(default_factory=dict)
+
+    def of_all_flavors(self) -> Iterator[FlavorRoom]:
+        """Yield flavor by flavor, those first that Kueue assigned."""
+        placing = Placing.of(self.snapshot, self.preemptor, Chance())
+        if placing is None:
+            return
+        topologies = self.snapshot.topologies
+        assigned = _assigned(self.decision.assignment)
+        listed = self.snapshot.queues[self.preemptor.queue].flavor_names
+        flavors = [name for name in listed if name in topologies.trees]
+        for is_assigned in (True, False):
+            for name in flavors:
+                asks = [
+                    placing.ask(pods, count, name)
+                    for pods, count in self._podsets(assigned, name, is_assigned=is_assigned)
+                ]
+                for _, group in groups_by_flavor(asks):
+                    found = self._room(name, roles_in(group), is_assigned=is_assigned)
+                    if found is not None:
+                        yield found
+
+    def _podsets(
+        self, assigned: Mapping[str, tuple[set[str], int | None]], flavor: str, *, is_assigned: bool
+    ) -> Iterator[tuple[PodSet, int]]:
+        """Yield the podsets that are to be placed in a flavor, or that might be."""
+        topologies, queue = self.snapshot.topologies, self.snapshot.queues[self.preemptor.queue]
+        if topologies.is_delayed(queue, flavor):
+            return
+        covered = {
+            resource
+            for group in queue.spec.resource_groups
+            if any(one.name == flavor for one in group.flavors)
+            for resource in group.covered_resources
+        }
+        for request in self.preemptor.pod_sets:
+            pods = request.pod_set
+            if not topologies.is_placed(pods, queue) or covered.isdisjoint(request.totals):
+                continue
+            names, count = assigned.get(pods.name, (set(), None))
+            if (flavor in names) == is_assigned:
+                yield pods, request.count if count is None or not is_assigned else count
+
+    def _room(
+        self, flavor: str, group: tuple[Ask, Ask | None], *, is_assigned: bool
+    ) -> FlavorRoom | None:
+        topologies = self.snapshot.topologies
+        tree, (workers, leader) = topologies.trees[flavor], group
+        aim = aim_of(workers, tree)
+        if isinstance(aim, Misfit):
+            return None
+        wanted = Wanted.of(tree, aim, group, topologies.flavors[flavor].spec.tolerations)
+        return FlavorRoom(
+            pod_sets=tuple(ask.name for ask in (workers, leader) if ask),
+            flavor=flavor,
+            assigned=is_assigned,
+            topology=tree.topology,
+            level=tree.levels[aim.level],
+            manner=aim.manner.value,
+            slot=slot_of(workers),
+            size=aim.size,
+            wanted=wanted.slices,
+            domains=len(tree.values[aim.level]),
+            closest=tuple(self._closest(wanted)),
+        )
+
+    def _closest(self, wanted: Wanted) -> list[DomainRoom]:
+        """Return all of the flavor where that decides, and the domains that are closest."""
+        tree, level = wanted.tree, wanted.aim.level
+        left = self.snapshot.topologies.occupancy.left[tree.flavor]
+        now, empty = wanted.counts(left), wanted.counts(tree.free)
+        found = []
+        if not wanted.is_required:
+            holds, most = wanted.held_in_all(now), wanted.held_in_all(empty)
+            found.append(self._domain(_Domain(wanted, (), holds, most), range(len(tree.nodes))))
+        if wanted.aim.manner.value == "unconstrained":
+            return found
+        held = zip(wanted.held(now)[level], wanted.held(empty)[level], strict=True)
+        ranked = []
+        for rank, (holds, most) in enumerate(held):
+            alone, leaves = wanted.below(level, rank)
+            domain = _Domain(alone, tree.values[level][rank], holds, most)
+            least = least_number(
+                alone, left[leaves.start : leaves.stop], self._running(tree, leaves)
+            )
+            never = most < wanted.slices or least is None
+            ranked.append((never, least or 0, -holds, rank, domain, leaves))
+        ranked.sort(key=lambda one: one[:4])
+        told = [self._domain(one[4], one[5]) for one in ranked[:MOST_SEARCHED]]
+        told.sort(key=_nearness)
+        return found + told[:MOST_TOLD]
+
+    def _domain(self, domain: _Domain, leaves: range) -> DomainRoom:
+        """Say what one domain lacks, and who would open it."""
+        wanted, lacks = domain.wanted, max(0, domain.wanted.slices - domain.holds)
+        found: dict[str, Opening] = {}
+        if lacks and domain.empty >= wanted.slices:
+            left = self.snapshot.topologies.occupancy.left[wanted.tree.flavor]
+            rows, running = left[leaves.start : leaves.stop], self._running(wanted.tree, leaves)
+            all_of = smallest_set(wanted, rows, running, self.steps)
+            found["whoever"] = Opening(victims=all_of.keys, proved=all_of.proved)
+            if all_of.keys is None or not self._candidates.issuperset(all_of.keys):
+                some = [one for one in running if one.key in self._candidates]
+                all_of = smallest_set(wanted, rows, some, self.steps)
+            found["candidates"] = Opening(victims=all_of.keys, proved=all_of.proved)
+        name = called(wanted.tree, domain.values)
+        return DomainRoom(
+            domain=domain.values,
+            name=name,
+            holds=domain.holds,
+            empty=domain.empty,
+            lacks=lacks,
+            text=_in_words(name, domain, lacks, **found),
+            **found,
+        )
+
+    @cached_property
+    def _candidates(self) -> frozenset[str]:
+        found = candidates_of(self.snapshot, self.preemptor, self.decision)
+        return frozenset(one.key for one in found)
+
+    @cached_property
+    def _in_order(self) -> Sequence[Admitted]:
+        """All that run: Kueue's candidates, then others from the lowest priority, newest first."""
+        candidates = candidates_of(self.snapshot, self.preemptor, self.decision)
+        chosen = {one.key for one in candidates}
+        others = [
+            one
+            for group in self.snapshot.admitted.values()
+            for one in group
+            if one.key not in chosen
+        ]
+        others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
+        return [*candidates, *others]
+
+    def _running(self, tree: FlavorTree, leaves: range) -> list[Movable]:
+        """Return who would free something on some leaves: Kueue's candidates first."""
+        found: dict[int, Movable] = {}
+        on_leaf, running = self._by_leaf(tree)
+        for leaf in leaves:
+            for place in on_leaf.get(leaf, ()):
+                if place not in found:
+                    key, freed = running[place]
+                    here = {
+                        at - leaves.start: tuple(freed[at].items()) for at in freed if at in leaves
+                    }
+                    found[place] = Movable(key, here)
+        return [found[place] for place in sorted(found)]
+
+    def _by_leaf(self, tree: FlavorTree) -> tuple[Mapping[int, list[int]], list[_Freed]]:
+        """Return what each workload frees by leaves, in order, and who is on each leaf."""
+        if tree.flavor not in self._known:
+            topologies, running = self.snapshot.topologies, list[_Freed]()
+            for one in self._in_order:
+                moved = topologies.moved_by(one.workload, self.snapshot.queues[one.queue])
+                freed = _freed(tree, (some for some in moved if some.flavor == tree.flavor))
+                if freed:
+                    running.append((one.key, freed))
+            on_leaf: dict[int, list[int]] = {}
+            for place, (_, leaves) in enumerate(running):
+                for leaf in leaves:
+                    on_leaf.setdefault(leaf, []).append(place)
+            self._known[tree.flavor] = on_leaf, running
+        return self._known[tree.flavor]
+
+
+def _assigned(assignment: Assignment) -> dict[str, tuple[set[str], int | None]]:
+    """Return by podset which flavors it was assigned, and with how many pods."""
+    return {
+        pods.name: ({choice.flavor for choice in pods.flavors.values()}, pods.count)
+        for pods in assignment.pod_sets
+    }
+
+
+def _freed(tree: FlavorTree, moved: Iterable[Taken]) -> dict[int, dict[int, int]]:
+    found: dict[int, dict[int, int]] = {}
+    for some in moved:
+        leaf = tree.leaf_of.get(some.leaf)
+        if leaf is not None:
+            row = found.setdefault(leaf, {})
+            for name, amount in some.amounts.items():
+                column = tree.column_of.get(name)
+                if column is not None:
+                    row[column] = row.get(column, 0) + amount
+    return found
+
+
+def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
+    """Order domains: those with room, those that few candidates open, those that others open."""
+    by_rules, by_force = (
+        None if one is None or one.victims is None else len(one.victims)
+        for one in (room.candidates, room.whoever)
+    )
+    shut = bool(room.lacks) and by_force is None
+    number = by_rules if by_rules is not None else by_force or 0
+    outside = bool(room.lacks) and by_rules is None
+    return shut, outside, number, room.lacks, room.domain
+
+
+def _in_words(
+    name: str,
+    domain: _Domain,
+    lacks: int,
+    whoever: Opening | None = None,
+    candidates: Opening | None = None,
+) -> str:
+    wanted = domain.wanted
+    unit, of = ("slice", f"{wanted.aim.size} slots") if wanted.aim.size > 1 else ("slot", "")
+    what = f"{of} of {slot_of(wanted.workers)}" if of else slot_of(wanted.workers)
+    if not lacks:
+        return f"{name} has room: {_many(domain.holds, unit)} of {what} for {wanted.slices}"
+    text = f"{name} lacks {_many(lacks, unit)} of {what}: it has {domain.holds} of {wanted.slices}"
+    if whoever is None:
+        return f"{text}, and {domain.empty} with nobody there"
+    if whoever.victims is None:
+        return f"{text}, and no eviction helps"
+    if candidates is not None and candidates.victims is not None:
+        return f"{text}; it has room without {_few(candidates)}"
+    return f"{text}; it has room without {_few(whoever)}, which Kueue may not evict for this"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _few(opening: Opening) -> str:
+    """Name who would have to go, by number where they are many."""
+    victims = opening.victims or ()
+    named, beyond = ", ".join(victims[:MOST_TOLD]), len(victims) - MOST_TOLD
+    named += f" and {beyond:,} more" if beyond > 0 else ""
+    return named if opening.proved else f"{named}, perhaps fewer"

@@ -1,0 +1,181 @@
+"""The nodes around a plan: which slots are taken, which it frees, and which the preemptor uses.
+
+Source: docs/semantics/kueue-topology.md §4.1 and §6.1.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner.assignment import Assignment
+from planner.plan import DomainSlots, NodesAround, Plan
+from planner.quantity import format_units
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.topology_tree import FlavorTree, Values
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.crash import PlacementCrash
+from planner.reference.kueue.topology.ask import Ask
+from planner.reference.kueue.topology.assigning import Placing
+from planner.reference.kueue.topology.slots import LeafCounts, Qualification
+from planner.state import HOST, State
+from planner.state.release import NEWEST
+
+MOST_LISTED: Final = 200
+"""Domains of a picture: those first in which anything changes."""
+
+
+def with_nodes(state: State, plan: Plan) -> Plan:
+    """Return a plan with the nodes around it, where a topology decides about its pods."""
+    if state.release is not NEWEST or plan.kep83 is not None or not state.nodes:
+        return plan
+    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
+        return plan
+    snapshot = take_snapshot(state, plan.now, placing=True)
+    preemptor = find_preemptor(state, snapshot, plan.preemptor)
+    found = nodes_around(snapshot, preemptor, plan.assignment, plan.keys)
+    return plan.model_copy(update={"nodes": found}) if found else plan
+
+
+def nodes_around(
+    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: Collection[str]
+) -> tuple[NodesAround, ...]:
+    """Return the nodes for each podset that is placed, with some victims gone."""
+    placing = Placing.of(snapshot, preemptor, Chance())
+    test = None if placing is None else placing.test(assignment)
+    if placing is None or test is None:
+        return ()
+    for group in snapshot.admitted.values():
+        for workload in group:
+            if workload.key in victims:
+                test.take_out(workload)
+    try:
+        found = placing.placer.find(test.asks)
+    except PlacementCrash:
+        return ()
+    pictures = []
+    for ask in test.asks:
+        placement = found.placements.get(ask.name) if found.fits else None
+        used = dict(placement.leaves) if placement else {}
+        after = placing.occupancy.left[ask.flavor]
+        pictures.append(_Picture(snapshot, ask, after, used).around(placed=found.fits))
+    return tuple(pictures)
+
+
+def slot_of(ask: Ask) -> str:
+    """Return what one pod asks for, in words."""
+    each = [f"{format_units(amount, name)} {name}" for name, amount in ask.own.items() if amount]
+    *first, last = each or ["nothing but a place"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def called(tree: FlavorTree, values: Values) -> str:
+    """Return a domain as people call it; without values all of a flavor."""
+    if not values:
+        return f"flavor {tree.flavor}"
+    key = tree.levels[len(values) - 1]
+    return f"{'node' if key == HOST else key.rpartition('/')[2]} {values[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Slots of a domain: all, taken today, freed, used by the preemptor, used of those freed."""
+
+    slots: int
+    taken: int
+    freed: int
+    used: int
+    reused: int
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.freed or self.used)
+
+
+class _Picture:
+    """One flavor as the pods of one podset see it."""
+
+    def __init__(
+        self, snapshot: Snapshot, ask: Ask, after: Sequence[Sequence[int]], used: Mapping[str, int]
+    ) -> None:
+        topologies = snapshot.topologies
+        self._ask = ask
+        self._tree = tree = topologies.trees[ask.flavor]
+        tolerations = topologies.flavors[ask.flavor].spec.tolerations
+        qualified = Qualification(tree, ask.pod, tolerations).leaves
+        rows = (tree.free, topologies.occupancy.left[ask.flavor], after)
+        empty, now, then = (LeafCounts(tree, some, qualified, ask, None).pods for some in rows)
+        leaves = []
+        for leaf, (whole, free, later) in enumerate(zip(empty, now, then, strict=True)):
+            own = used.get(tree.leaf_id(leaf), 0)
+            leaves.append(_Sums(whole, whole - free, later - free, own, max(0, own - free)))
+        self._sums = [leaves]
+        for children in reversed(tree.children):
+            below = self._sums[0]
+            self._sums.insert(0, [_added(below[some.start : some.stop]) for some in children])
+
+    def around(self, *, placed: bool) -> NodesAround:
+        """Return it as a record: of a large flavor what changes, and some of the rest."""
+        shown = self._shown()
+        domains = tuple(self._domains(0, range(len(self._sums[0])), shown))
+        return NodesAround(
+            pod_set=self._ask.name,
+            flavor=self._ask.flavor,
+            slot=slot_of(self._ask),
+            placed=placed,
+            domains=domains,
+            hidden=sum((0, rank) not in shown for rank in range(len(self._sums[0]))),
+        )
+
+    def _shown(self) -> set[tuple[int, int]]:
+        """Choose domains by level and rank: what changes, and all above it, then from the top."""
+        places = [(n, rank) for n, some in enumerate(self._sums) for rank in range(len(some))]
+        if len(places) <= MOST_LISTED:
+            return set(places)
+        shown = {(n, rank) for n, rank in places if self._sums[n][rank].changes}
+        shown = set(sorted(shown)[:MOST_LISTED])
+        for level, rank in places:
+            if len(shown) >= MOST_LISTED:
+                break
+            if level == 0 or self._parent(level, rank) in shown:
+                shown.add((level, rank))
+        return shown
+
+    def _parent(self, level: int, rank: int) -> tuple[int, int]:
+        starts = [some.start for some in self._tree.children[level - 1]]
+        return level - 1, bisect_right(starts, rank) - 1
+
+    def _domains(
+        self, level: int, ranks: range, shown: Collection[tuple[int, int]]
+    ) -> Iterator[DomainSlots]:
+        """Yield domains, each with those below it."""
+        tree = self._tree
+        for rank in ranks:
+            if (level, rank) not in shown:
+                continue
+            below = tree.children[level][rank] if level < tree.depth else range(0)
+            values, sums = tree.values[level][rank], self._sums[level][rank]
+            yield DomainSlots(
+                domain=values,
+                name=called(tree, values),
+                slots=sums.slots,
+                taken=sums.taken,
+                freed=sums.freed,
+                used=sums.used,
+                reused=sums.reused,
+                hidden=sum((level + 1, one) not in shown for one in below),
+            )
+            yield from self._domains(level + 1, below, shown)
+
+
+def _added(some: Sequence[_Sums]) -> _Sums:
+    return _Sums(
+        sum(one.slots for one in some),
+        sum(one.taken for one in some),
+        sum(one.freed for one in some),
+        sum(one.used for one in some),
+        sum(one.reused for one in some),
+    )

@@ -1,0 +1,308 @@
+"""Nodes: what a topology makes of them, and what the workloads of its queues ask.
+
+Only what waits is looked at, and only as if nobody ran: what never has room in an empty cluster has
+none in any other.
+
+Source: docs/semantics/kueue-topology.md §2.1, §3.1 and §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner import dump as objects
+from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object
+from planner.commands.lint.record import Example, Finding, finding
+from planner.errors import InputError
+from planner.quantity import format_units
+from planner.quota.preemptor import as_preemptor, find_preemptor
+from planner.quota.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.topology_tree import FlavorTree, units_of
+from planner.reader import read_kueue_objects
+from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.crash import Crash
+from planner.reference.kueue.decision import decide
+from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
+from planner.reference.kueue.topology.assigning import Placing
+from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
+from planner.reference.kueue.topology.room import Wanted
+from planner.state import Node
+from planner.state.release import NEWEST
+
+MOST_SHAPES: Final = 300
+"""Different things that are asked for, of which each is looked at once."""
+MOST_NAMED: Final = 5
+_JOB: Final = f"{NAMESPACE}/asks"
+
+
+def never_any_room(facts: Facts) -> Iterator[Finding]:
+    """KL-20: pods must be in one domain, and no domain would have room if nobody ran."""
+    snapshot = _placing(facts)
+    if snapshot is None or not facts.state.nodes:
+        return
+    kept: dict[tuple[int, str, object], tuple[_TooMuch, list[str]]] = {}
+    seen: dict[object, _TooMuch | None] = {}
+    for place, entry in enumerate(facts.state.workloads.entries):
+        if not entry.is_pending:
+            continue
+        workload = facts.state.workloads[place]
+        if not any(one.topology_request for one in workload.spec.pod_sets):
+            continue
+        try:
+            preemptor = as_preemptor(facts.state, snapshot, workload)
+        except InputError:
+            continue  # it waits in a queue that is not there
+        shape = preemptor.queue, repr(workload.spec.pod_sets)
+        if shape not in seen and len(seen) < MOST_SHAPES:
+            seen[shape] = _too_much(snapshot, preemptor)
+        found = seen.get(shape)
+        if found is not None:
+            key = preemptor.queue, found.tree.flavor, shape
+            kept.setdefault(key, (found, []))[1].append(workload.key)
+    for (queue, _, _), (found, keys) in kept.items():
+        example = found.example(snapshot.queue_name(queue))
+        if example is not None:
+            yield finding(
+                "KL-20",
+                [f"workload/{keys[0]}", facts.name(queue), f"topology/{found.tree.topology}"],
+                found.in_words(keys),
+                found.hint,
+                example,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _TooMuch:
+    """What pods want in one domain of a flavor, and the domain that comes closest."""
+
+    tree: FlavorTree
+    wanted: Wanted
+    rank: int
+    most: int
+
+    def in_words(self, keys: Sequence[str]) -> str:
+        """Say who asks for what, and how much there is at most."""
+        wanted, level = self.wanted, self.tree.levels[self.wanted.aim.level]
+        more = f" (and {len(keys) - 1:,} more)" if len(keys) > 1 else ""
+        unit = f"slices of {wanted.aim.size} pods" if wanted.aim.size > 1 else "pods"
+        ask = wanted.workers
+        each = " and ".join(f"{format_units(n, name)} {name}" for name, n in ask.own.items() if n)
+        closest = ",".join(self.tree.values[wanted.aim.level][self.rank])
+        return (
+            f"workload/{keys[0]}{more} requires {wanted.slices:,} {unit} of {each or 'nothing'} in "
+            f"one {level}; even with nobody there the largest, {closest}, has room for "
+            f"{self.most:,}: it is never admitted, and nobody is preempted for it."
+        )
+
+    @property
+    def hint(self) -> str:
+        """What would help."""
+        level = self.tree.levels[self.wanted.aim.level]
+        return f"fewer or smaller pods, preferred instead of required, or more room in one {level}"
+
+    def example(self, queue: str) -> Example | None:
+        """Show it with the closest domain alone: it is admitted where the nodes are larger."""
+        alone, _ = self.wanted.below(self.wanted.aim.level, self.rank)
+        ask, tree = self.wanted.workers, alone.tree
+        whole = {name: amount * (ask.count + 1) for name, amount in ask.amounts.items()}
+        pods = objects.PodSet(ask.count, ask.own, placement=_request(ask))
+        columns = tree.column_of.items()
+        small, large = [], []
+        for leaf, row in enumerate(tree.free):
+            amounts = {name: max(0, row[column]) for name, column in columns}
+            if alone.qualified[leaf]:
+                small.append(_leaf(tree, leaf, amounts))
+            large.append(_leaf(tree, leaf, amounts | whole))
+        dumps = [_dump(tree, queue, nodes, pods) for nodes in (small, large)]
+        return _example(dumps[0], dumps[1], "larger nodes")
+
+
+def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
+    """Return what no domain of any flavor has room for; ``None`` if some flavor may do."""
+    placing = Placing.of(snapshot, preemptor, Chance())
+    if placing is None:
+        return None
+    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+    first: dict[tuple[str, ...], _TooMuch] = {}
+    possible: set[tuple[str, ...]] = set()
+    for flavor in queue.flavor_names:
+        tree = topologies.trees.get(flavor)
+        if tree is None:
+            continue
+        if topologies.is_delayed(queue, flavor):
+            return None  # the nodes are made for it, or are those of another cluster
+        asks = [
+            placing.ask(one.pod_set, one.pod_set.min_count or one.count, flavor)
+            for one in preemptor.pod_sets
+            if one.pod_set.asks_for_placement
+        ]
+        for _, group in groups_by_flavor(asks):
+            names = tuple(ask.name for ask in group)
+            found = _in_tree(tree, roles_in(group), snapshot)
+            if found is None:
+                possible.add(names)
+            elif found.most >= first.get(names, found).most:
+                first[names] = found
+    return next((one for names, one in first.items() if names not in possible), None)
+
+
+def _in_tree(
+    tree: FlavorTree, group: tuple[Ask, Ask | None], snapshot: Snapshot
+) -> _TooMuch | None:
+    aim = aim_of(group[0], tree)
+    if isinstance(aim, Misfit):
+        return None
+    tolerations = snapshot.topologies.flavors[tree.flavor].spec.tolerations
+    wanted = Wanted.of(tree, aim, group, tolerations)
+    held = wanted.held(wanted.counts(tree.free))[aim.level]
+    if not wanted.is_required or not held or max(held) >= wanted.slices:
+        return None
+    return _TooMuch(tree, wanted, held.index(max(held)), max(held))
+
+
+def without_labels(facts: Facts) -> Iterator[Finding]:
+    """KL-21: a node that a flavor means, and that has not the labels of all levels."""
+    snapshot = _placing(facts)
+    if snapshot is None:
+        return
+    for flavor, tree in snapshot.topologies.trees.items():
+        wanted = snapshot.topologies.flavors[flavor].spec.node_labels
+        lacking: dict[str, tuple[Node, str]] = {}
+        for node in facts.state.nodes if wanted else ():
+            labels = node.metadata.labels
+            meant = all(labels.get(key) == value for key, value in wanted.items())
+            missing = [level for level in tree.levels if level not in labels]
+            if meant and missing and node.is_usable:
+                lacking[node.metadata.name] = node, missing[0]
+        if not lacking:
+            continue
+        name, (node, level) = next(iter(lacking.items()))
+        queues = [one.name for one in facts.state.cluster_queues if flavor in one.flavor_names]
+        example = _labelled(tree, queues[0], wanted, node) if queues else None
+        if example is not None:
+            more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
+            yield finding(
+                "KL-21",
+                [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
+                f"node/{name}{more} has the labels of resourceflavor/{flavor}, but not {level} of "
+                f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
+                f"the label {level} on node/{name}",
+                example,
+            )
+
+
+def _labelled(
+    tree: FlavorTree, queue: str, wanted: Mapping[str, str], node: Node
+) -> Example | None:
+    amounts = units_of(node.status.allocatable)
+    own = dict(node.metadata.labels)
+    full = {level: f"{level.rpartition('/')[2]}-1" for level in tree.levels} | own
+
+    def made(labels: Mapping[str, str]) -> Object:
+        kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
+        there = objects.node(node.metadata.name, kept, amounts, created=NOON)
+        pods = objects.PodSet(1, {"cpu": 1}, placement={"unconstrained": True})
+        return _dump(tree, queue, [there], pods, wanted)
+
+    return _example(made(own), made(full), "all labels")
+
+
+def without_topology(facts: Facts) -> Iterator[Finding]:
+    """KL-22: Kueue makes a queue inactive whose flavor names a Topology that is not there."""
+    state, configuration = facts.state, facts.state.configuration
+    known = {one.name for one in state.topologies}
+    if not (state.nodes or known) or not configuration.gate("TopologyAwareScheduling"):
+        return  # nobody asked for them
+    for flavor in state.resource_flavors:
+        missing = flavor.spec.topology_name
+        queues = [one for one in state.cluster_queues if flavor.name in one.flavor_names]
+        if not missing or missing in known or not queues:
+            continue
+        pods = objects.PodSet(1, {"cpu": 1})
+        dump = [_named_dump(queues[0].name, flavor.name, name, pods) for name in (missing, "")]
+        example = _example(dump[0], dump[1], "no topologyName")
+        if example is not None:
+            yield finding(
+                "KL-22",
+                [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
+                f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
+                "every ClusterQueue with this flavor is inactive, and admits nothing.",
+                f"create topology/{missing}, or take topologyName away",
+                example,
+            )
+
+
+def _placing(facts: Facts) -> Snapshot | None:
+    """Return the snapshot with nodes; ``None`` where topologies decide nothing that is known."""
+    state = facts.state
+    if state.release is not NEWEST or not any(f.spec.topology_name for f in state.resource_flavors):
+        return None
+    snapshot = take_snapshot(state, placing=True)
+    return snapshot if snapshot.topologies.on else None
+
+
+def _request(ask: Ask) -> Object:
+    """Return the request of an ask, without its group: a podset stands there alone."""
+    request = ask.request
+    assert request is not None  # noqa: S101 - only such asks are required anywhere
+    made: Object = request.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    made.pop("podSetGroupName", None)
+    return made
+
+
+def _leaf(tree: FlavorTree, leaf: int, amounts: Mapping[str, int]) -> Object:
+    """Return one node for a leaf."""
+    labels = dict(zip(tree.levels, tree.values[-1][leaf], strict=True))
+    return objects.node(tree.nodes[leaf].metadata.name, labels, amounts, created=NOON)
+
+
+def _dump(
+    tree: FlavorTree,
+    queue: str,
+    nodes: Sequence[Object],
+    pods: objects.PodSet,
+    labels: Mapping[str, str] | None = None,
+) -> Object:
+    topology = objects.topology(tree.topology, tree.levels, created=NOON)
+    return _named_dump(queue, tree.flavor, tree.topology, pods, [topology, *nodes], labels)
+
+
+def _named_dump(  # noqa: PLR0913, PLR0917 - what an example is made of
+    queue: str,
+    flavor: str,
+    topology: str,
+    pods: objects.PodSet,
+    more: Sequence[Object] = (),
+    labels: Mapping[str, str] | None = None,
+) -> Object:
+    """Return a queue with quota for just what one workload asks for."""
+    quotas = {flavor: {name: objects.Quota(n * pods.count) for name, n in pods.requests.items()}}
+    namespace, name = _JOB.split("/")
+    return objects.listed(
+        [
+            objects.resource_flavor(flavor, labels, topology, created=NOON),
+            *more,
+            objects.cluster_queue(queue, "", quotas, objects.Policies(), created=NOON),
+            objects.local_queue(namespace, queue, queue, created=NOON),
+            objects.workload(namespace, name, queue, 0, [pods], created=NOON),
+        ]
+    )
+
+
+def _example(found: Object, cured: Object, words: str) -> Example | None:
+    """Return an example, if Kueue does not admit the workload in it, and would once cured."""
+    if not _admits(found) and _admits(cured):
+        shows = (f"{_JOB} is not admitted, and nobody runs", f"with {words} it fits at once")
+        return Example(state=found, pending=_JOB, shows=shows)
+    return None
+
+
+def _admits(dump: Object) -> bool:
+    state = read_kueue_objects(dump, where="example")
+    snapshot = take_snapshot(state, placing=True)
+    try:
+        return decide(snapshot, find_preemptor(state, snapshot, _JOB)).assignment.mode == "Fit"
+    except Crash:
+        return False

@@ -1,0 +1,235 @@
+"""What each domain lacks, and who would have to go: docs/semantics/kueue-topology.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+import planner
+from planner.commands.explain.kueue.record import Explanation, OnNodes
+from planner.report.explanation import render
+from planner.state.kueue_topology import HOST
+from tests.cluster import PENDING, Object, configuration, queue
+from tests.reference.topology.racks import (
+    RACK,
+    flavor,
+    node,
+    pods,
+    room,
+    runs,
+    state_of,
+    topology,
+    waits,
+)
+from tests.reference.topology.test_examples import two_racks
+
+TREE = [*topology(), *flavor()]
+TWO_RACKS = [
+    *TREE,
+    *node("n1", "r1", gpu=8),
+    *node("n2", "r1", gpu=8),
+    *node("n3", "r2", gpu=8),
+    *node("n4", "r2", gpu=8),
+]
+FOUR = {"gpu": 4}
+ONE_RACK: Object = {"required": RACK}
+
+
+def explained(*parts: Sequence[Object]) -> Explanation:
+    """Return what is explained of the pending workload."""
+    found = planner.explain(state_of(*parts), PENDING)
+    assert isinstance(found, Explanation)
+    return found
+
+
+def nodes_of(*parts: Sequence[Object]) -> OnNodes:
+    """Return what is said of the nodes."""
+    found = explained(*parts).nodes
+    assert found is not None
+    return found
+
+
+def texts(nodes: OnNodes) -> list[str]:
+    """Return all that is said of domains."""
+    return [one.text for flavor in nodes.flavors for one in flavor.closest]
+
+
+def test_what_each_rack_lacks() -> None:
+    """Of r1 one slot is left, and a and b hold three; c of r2 outranks the workload."""
+    answer = explained(
+        TWO_RACKS,
+        room(),
+        runs("a", FOUR, {"n1": 1}),
+        runs("b", FOUR, {"n2": 2}),
+        runs("c", {"gpu": 8}, {"n3": 1}, priority=9),
+        runs("d", {"gpu": 2}, {"n4": 1}),
+        waits(pods("main", 4, FOUR, ONE_RACK)),
+    )
+    assert answer.nodes is not None
+    (found,) = answer.nodes.flavors
+    assert (found.assigned, found.level, found.manner) == (True, RACK, "required")
+    assert (found.slot, found.size, found.wanted, found.domains) == ("4 gpu", 1, 4, 2)
+    first, second = found.closest
+    assert first.text == (
+        "rack r1 lacks 3 slots of 4 gpu: it has 1 of 4; it has room without ns/a, ns/b"
+    )
+    assert second.text == (
+        "rack r2 lacks 3 slots of 4 gpu: it has 1 of 4; it has room without ns/c, ns/d, which "
+        "Kueue may not evict for this"
+    )
+    assert first.candidates == first.whoever
+    assert second.candidates is not None
+    assert second.candidates.victims is None
+    assert (answer.nodes.mode, answer.nodes.victims) == ("Preempt", ("ns/a", "ns/b"))
+    assert answer.answer.endswith(f"On the nodes, {first.text}")
+
+
+def test_who_has_room_lacks_nothing() -> None:
+    answer = explained(TWO_RACKS, room(), waits(pods("main", 4, FOUR, ONE_RACK)))
+    assert answer.nodes is not None
+    assert (answer.nodes.mode, answer.nodes.victims) == ("Fit", ())
+    assert texts(answer.nodes) == [
+        f"rack {name} has room: 4 slots of 4 gpu for 4" for name in ("r1", "r2")
+    ]
+    assert "On the nodes" not in answer.answer
+
+
+def test_what_no_eviction_gives() -> None:
+    """A third rack would be needed: even empty, each has room for four."""
+    nodes = nodes_of(TWO_RACKS, room(), waits(pods("main", 5, FOUR, ONE_RACK)))
+    assert nodes.mode == "NoFit"
+    assert texts(nodes)[0] == (
+        "rack r1 lacks 1 slot of 4 gpu: it has 4 of 5, and 4 with nobody there"
+    )
+
+
+def test_slices_are_counted_in_slices() -> None:
+    """Two slices of two pods on one node each; n1 has one pod's place left, n2 none."""
+    asked = {"required": RACK, "podSetSliceRequiredTopology": HOST, "podSetSliceSize": 2}
+    nodes = nodes_of(
+        TWO_RACKS[:-2],
+        room(),
+        runs("a", FOUR, {"n1": 1}),
+        runs("b", FOUR, {"n2": 2}),
+        waits(pods("main", 4, FOUR, asked)),
+    )
+    assert texts(nodes) == [
+        "rack r1 lacks 2 slices of 2 slots of 4 gpu: it has 0 of 2; it has room without ns/a, ns/b"
+    ]
+
+
+def test_all_of_the_flavor_decides_where_a_level_is_preferred() -> None:
+    nodes = nodes_of(
+        TWO_RACKS,
+        room(),
+        runs("a", {"gpu": 8}, {"n1": 1, "n2": 1}),
+        runs("b", {"gpu": 8}, {"n3": 1}),
+        waits(pods("main", 3, FOUR, {"preferred": RACK})),
+    )
+    whole, first, second = nodes.flavors[0].closest
+    assert (whole.domain, whole.name, whole.holds, whole.lacks) == ((), "flavor default", 2, 1)
+    assert whole.whoever is not None
+    assert (whole.whoever.victims, whole.whoever.proved) == (("ns/a",), True)
+    assert [(one.name, one.holds, one.lacks) for one in (first, second)] == [
+        ("rack r2", 2, 1),
+        ("rack r1", 0, 3),
+    ]
+
+
+def test_pods_that_go_anywhere_are_told_of_all_nodes_only() -> None:
+    asks = waits(pods("main", 5, FOUR, {"unconstrained": True}))
+    (one,) = nodes_of(TWO_RACKS, room(), asks).flavors[0].closest
+    assert (one.domain, one.text) == ((), "flavor default has room: 8 slots of 4 gpu for 5")
+
+
+def test_a_leader_needs_its_place_too() -> None:
+    """n1 has two slots, of which the leader takes one; without a, n2 has two more."""
+    group = {"required": RACK, "podSetGroupName": "g"}
+    nodes = nodes_of(
+        TWO_RACKS[:-2],
+        room(),
+        runs("a", FOUR, {"n2": 2}),
+        waits(pods("leader", 1, FOUR, group), pods("workers", 2, FOUR, group)),
+    )
+    (found,) = nodes.flavors
+    assert found.pod_sets == ("workers", "leader")
+    (one,) = found.closest
+    assert (one.holds, one.lacks, one.candidates and one.candidates.victims) == (1, 1, ("ns/a",))
+
+
+def test_podsets_are_told_of_one_by_one() -> None:
+    """§8: without v2 alone both would have a place; Kueue takes v1 first, and finds nobody."""
+    found = nodes_of(two_racks(first="v1"))
+    assert (found.mode, found.victims) == ("Preempt", ())
+    rooms = {one.pod_sets: one.closest[0] for one in found.flavors}
+    assert (rooms["a",].lacks, rooms["a",].name) == (0, "rack ra")
+    opening = rooms["b",].candidates
+    assert opening is not None
+    assert opening.victims == ("ns/v2",)
+
+
+def test_flavors_that_were_not_assigned_are_told_as_well() -> None:
+    """Kueue stays with the first flavor that quota allows (§3.3), although the second has room."""
+    second = [*flavor("second", "other"), *topology(name="other")]
+    groups = [
+        {
+            "name": name,
+            "resources": [{"name": "gpu", "nominalQuota": 100}],
+        }
+        for name in ("default", "second")
+    ]
+    own = room()
+    own[0]["spec"]["resourceGroups"] = [{"coveredResources": ["gpu"], "flavors": groups}]
+    second[0]["spec"]["nodeLabels"] = {"pool": "b"}
+    nodes = nodes_of(
+        topology(),
+        flavor(nodeLabels={"pool": "a"}),
+        second,
+        node("n1", "r1", labels={"pool": "a"}, gpu=4),
+        node("n2", "r2", labels={"pool": "b"}, gpu=8),
+        own,
+        waits(pods("main", 2, FOUR, {"required": HOST})),
+    )
+    told = [(one.flavor, one.assigned, one.closest[0].text) for one in nodes.flavors]
+    assert told == [
+        ("default", True, "node n1 lacks 1 slot of 4 gpu: it has 1 of 2, and 1 with nobody there"),
+        ("second", False, "node n2 has room: 2 slots of 4 gpu for 2"),
+    ]
+
+
+def test_what_is_missing_is_said() -> None:
+    asks = waits(pods("main", 1, FOUR, ONE_RACK))
+    nowhere = explained(TREE, room(), asks)
+    assert nowhere.nodes is not None
+    assert nowhere.nodes.unknown == "the state has no nodes"
+    assert "is not known: the state has no nodes" in nowhere.answer
+    levelless = nodes_of(flavor(), node("n1", "r"), room(), asks)
+    assert levelless.unknown == "the state has no Topology dc"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [*TWO_RACKS, *room(), *configuration(featureGates={"TopologyAwareScheduling": False})],
+        [*flavor(topology_name=""), *room()],
+    ],
+)
+def test_nothing_is_said_where_nodes_decide_nothing(parts: list[Object]) -> None:
+    assert explained(parts, waits(pods("main", 1, {"gpu": 1}))).nodes is None
+
+
+def test_every_format_has_it() -> None:
+    answer = explained(
+        TWO_RACKS,
+        queue("q", 100, within="LowerPriority"),
+        runs("a", FOUR, {"n1": 1}),
+        runs("b", {"gpu": 8}, {"n3": 1, "n4": 1}, priority=9),
+        waits(pods("main", 4, FOUR, ONE_RACK)),
+    )
+    plain = render(answer, "plain", color=False, width=100)
+    assert "domain           r1 flavor=default holds=3 empty=4 lacks=1 candidates=ns/a" in plain
+    for style in ("terminal", "markdown", "html"):
+        text = render(answer, style, color=False, width=100)
+        assert "main: 4 slots of 4 gpu, required in one rack, in flavor default" in text
+        assert "1: ns/b" in text

@@ -1,0 +1,134 @@
+"""Racks and hosts as a picture: slots that stay taken, are used, freed, or free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import planner
+from planner.commands.explain.kueue.picture import MOST_LISTED, nodes_around
+from planner.plan import DomainSlots, NodesAround, Plan
+from planner.quota.preemptor import find_preemptor
+from planner.quota.snapshot import take_snapshot
+from planner.reference.kueue.decision import decide
+from planner.report.document import SlotRow, Slots
+from planner.report.explanation import render as render_explanation
+from planner.report.html.page import draw_slots
+from planner.report.kueue.nodes import NOT_PLACED
+from planner.report.plan import render
+from tests.cluster import PENDING, Object
+from tests.conftest import ROOT
+from tests.reference.topology.racks import (
+    RACK,
+    flavor,
+    node,
+    pods,
+    room,
+    runs,
+    state_of,
+    topology,
+    waits,
+)
+
+TREE = [*topology(), *flavor()]
+FOUR = {"gpu": 4}
+
+
+def drawn(victims: Sequence[str], *parts: Sequence[Object]) -> tuple[NodesAround, ...]:
+    """Return the nodes around the pending workload with some victims gone."""
+    state = state_of(TREE, room(), *parts)
+    snapshot = take_snapshot(state, placing=True)
+    preemptor = find_preemptor(state, snapshot, PENDING)
+    assignment = decide(snapshot, preemptor).assignment
+    return nodes_around(snapshot, preemptor, assignment, victims)
+
+
+def counts(one: DomainSlots) -> tuple[str, int, int, int, int, int]:
+    """Return the numbers of a domain."""
+    return one.name, one.slots, one.taken, one.freed, one.used, one.reused
+
+
+TWO_RACKS = [
+    *node("n1", "r1", gpu=8),
+    *node("n2", "r1", gpu=8),
+    *node("n3", "r2", gpu=8),
+    *runs("a", FOUR, {"n1": 1}),
+    *runs("b", FOUR, {"n2": 2}),
+    *runs("c", {"gpu": 2}, {"n3": 1}, priority=9),
+]
+
+
+def test_slots_of_racks_and_hosts() -> None:
+    """3 pods go to r1, where a and b leave 3 slots beside the one of n1; 2 GPUs take a slot."""
+    asks = waits(pods("main", 3, FOUR, {"required": RACK}))
+    (found,) = drawn(["ns/a", "ns/b"], TWO_RACKS, asks)
+    assert (found.pod_set, found.flavor, found.slot, found.placed) == (
+        "main",
+        "default",
+        "4 gpu",
+        True,
+    )
+    assert [counts(one) for one in found.domains] == [
+        ("rack r1", 4, 3, 3, 3, 2),
+        ("node n1", 2, 1, 1, 2, 1),
+        ("node n2", 2, 2, 2, 1, 1),
+        ("rack r2", 2, 1, 0, 0, 0),
+        ("node n3", 2, 1, 0, 0, 0),
+    ]
+    (found,) = drawn(["ns/a"], TWO_RACKS, asks)
+    assert not found.placed
+    assert [one.used for one in found.domains] == [0] * 5
+
+
+def test_of_many_nodes_those_are_listed_that_change() -> None:
+    many = [node(f"n{n:03}", f"r{n // 4:02}", gpu=4) for n in range(240)]
+    asks = waits(pods("main", 2, FOUR, {"required": RACK}))
+    (found,) = drawn(["ns/a"], *many, runs("a", FOUR, {"n239": 1}), asks)
+    names = [one.name for one in found.domains]
+    assert len(names) == MOST_LISTED
+    assert {"rack r59", "node n239"} <= {*names}
+    listed = sum(one.name.startswith("rack") for one in found.domains)
+    assert listed + found.hidden == 60
+    for one in found.domains:
+        below = [
+            two for two in found.domains if len(two.domain) == 2 and two.domain[0] == one.name[5:]
+        ]
+        if len(one.domain) == 1:
+            assert len(below) + one.hidden == 4
+
+
+def test_bars_of_one_depth_share_a_scale() -> None:
+    rows = (SlotRow("r", 0, 3, 2, 1, 2), SlotRow("a", 1, 3, 1, 0, 0), SlotRow("b", 1, 0, 1, 1, 0))
+    whole, first, second = draw_slots(Slots("main", rows))
+    assert [(part.style, part.x, part.width) for part in whole.parts] == [
+        ("stays", 0.0, 375.0),
+        ("used", 375.0, 250.0),
+        ("freed", 625.0, 125.0),
+        ("free", 750.0, 250.0),
+    ]
+    assert (first.width, second.width) == (1000.0, 500.0)
+    assert second.said == "0 stays taken, 1 used by the preemptor, 1 freed, 0 free"
+
+
+def test_pages_have_the_picture_and_load_nothing() -> None:
+    plan = planner.solve(planner.read(ROOT / "instances" / "topology" / "needless.yaml"))
+    assert isinstance(plan, Plan)
+    page = render([plan], "html", width=100, color=False, alone=True)
+    assert '<figure class="gauges slots">' in page
+    assert "rack b: 1 stays taken, 0 used by the preemptor, 0 freed, 1 free" in page
+    assert NOT_PLACED.replace("'", "&#39;") in page
+    assert not re.search(r"<script|href=\"http|src=", page)
+    text = render([plan], "markdown", width=100, color=False, alone=True)
+    assert "| `rack b` | 1 | 0 | 0 | 1 |" in text
+
+
+def test_an_explanation_draws_what_kueue_itself_does() -> None:
+    answer = planner.explain(planner.read(ROOT / "instances" / "topology" / "needless.yaml"))
+    page = render_explanation(answer, "html", width=100, color=False)
+    assert "rack a: 0 stays taken, 2 used by the preemptor, 0 freed, 0 free" in page
+
+
+def test_where_no_topology_decides_nothing_is_drawn() -> None:
+    plan = planner.solve(planner.read(ROOT / "instances" / "quickstart" / "cluster.json"))
+    assert isinstance(plan, Plan)
+    assert plan.nodes == ()
