@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.laws import KT_ROOM, Register
 from planner.models.shared.builder import ZERO, Builder, Linear, variable
-from planner.problem.places import AsItIs, Leaf, Places, Room
+from planner.problem.kueue_places import AsItIs, Leaf, Places, Room
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation

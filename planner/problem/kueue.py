@@ -24,7 +24,7 @@ from planner.assignment import (
 from planner.errors import UnsupportedError
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.holding import one_of_each_holding
-from planner.problem.places import Places, places_of
+from planner.problem.kueue_places import Places, places_of
 from planner.quantity import UNLIMITED
 from planner.quota.past_use import Contender, Contest
 from planner.quota.share import Shares

@@ -10,7 +10,7 @@ holding.py    what an admitted workload holds
 past_use.py   what LocalQueues used, by which admission fair sharing orders
 shape.py      the same, told once for all that hold the same
 slices.py     the old slice that a slice of an elastic workload replaces
-overflow.py   where amounts wrap around in older releases of Kueue, and quotas are misread
+kueue_overflow.py   where amounts wrap around in older releases of Kueue, and quotas are misread
 snapshot.py   state -> tree + admitted workloads
 topology.py   what placed pods take of nodes, and what is left on them
 topology_tree.py  the nodes behind a flavor as a tree of domains

@@ -35,9 +35,9 @@ from planner.proof.box import Box, Numbers, Row
 from planner.proof.classes import Members
 from planner.quota.placing import Group
 from planner.quota.snapshot import Admitted
-from planner.verifier.topology import Floor
-from planner.verifier.topology.leaves import MOST, Slots, fitting
-from planner.verifier.topology.room import domains_of, has_room, held_by
+from planner.verifier.kueue_topology import Floor
+from planner.verifier.kueue_topology.leaves import MOST, Slots, fitting
+from planner.verifier.kueue_topology.room import domains_of, has_room, held_by
 
 IntArray = NDArray[np.int64]
 

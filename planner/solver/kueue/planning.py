@@ -59,7 +59,7 @@ from planner.state import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.topology import Floor
+from planner.verifier.kueue_topology import Floor
 
 
 class Planning:

@@ -11,7 +11,7 @@ from typing import Final
 
 from planner.errors import PlannerError, UnsupportedError
 from planner.plan import Plan
-from planner.quota.overflow import misread, overflowing
+from planner.quota.kueue_overflow import misread, overflowing
 from planner.quota.preemptor import find_preemptor
 from planner.quota.request import ambiguous_resources
 from planner.quota.snapshot import Preemptor, Snapshot, build_snapshot

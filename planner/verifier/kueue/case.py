@@ -22,7 +22,7 @@ from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.state import Configuration
 from planner.verifier.kueue.removal import Removal, remove_all, replay
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.topology import Floor
+from planner.verifier.kueue_topology import Floor
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from planner.quota.slices import without_slices
 from planner.quota.snapshot import Snapshot, take_snapshot
 from planner.state import State
 from planner.state.kep83 import Kep83
-from planner.verifier import topology
+from planner.verifier import kueue_topology
 from planner.verifier.kep83 import CHECKS as KEP83_CHECKS
 from planner.verifier.kep83 import Kep83Case, Kep83Setting, kep83_case_of, kep83_setting_of
 from planner.verifier.kueue import classical, fair_sharing, flavors
@@ -73,7 +73,7 @@ def verify_plan(
     more: list[Verdict] = []
     if plan.placement is not None:
         more += [
-            topology.CHECKS[law.id](case.setting.floor, case.victims, plan.places)
+            kueue_topology.CHECKS[law.id](case.setting.floor, case.victims, plan.places)
             for law in RULE_SETS["topology"]
             if law is not KT_PLACEMENT or plan.placement == "kueue"
         ]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from planner.quota.snapshot import Admitted, Preemptor, Snapshot
 from planner.state.queues import Preemption
-from planner.verifier.topology import Floor
+from planner.verifier.kueue_topology import Floor
 
 
 class Variant(StrEnum):

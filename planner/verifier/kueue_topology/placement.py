@@ -16,7 +16,7 @@ from planner.quota.placing import Aim, Group, Pods
 from planner.quota.snapshot import Admitted
 from planner.quota.topology import OVERLAPPING
 from planner.quota.topology_tree import FlavorTree
-from planner.verifier.topology.leaves import Nodes, Slots, taken
+from planner.verifier.kueue_topology.leaves import Nodes, Slots, taken
 
 MIXED: Final = "TASProfileMixed"
 

@@ -15,9 +15,9 @@ from planner.plan import PodSetPlaces, Verdict
 from planner.quota.placing import Group, Pods
 from planner.quota.snapshot import Admitted, Snapshot
 from planner.quota.topology import OVERLAPPING
-from planner.verifier.topology.leaves import Nodes, Slots, taken
-from planner.verifier.topology.placement import Leaves, find
-from planner.verifier.topology.room import has_room, slices_at_most
+from planner.verifier.kueue_topology.leaves import Nodes, Slots, taken
+from planner.verifier.kueue_topology.placement import Leaves, find
+from planner.verifier.kueue_topology.room import has_room, slices_at_most
 from planner.verifier.wording import judge, say_some
 
 Check = Callable[["Floor", Sequence[Admitted], Sequence[PodSetPlaces]], Verdict]

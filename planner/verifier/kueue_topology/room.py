@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from planner.quota.placing import Aim, Group
 from planner.quota.topology_tree import FlavorTree
-from planner.verifier.topology.leaves import Slots
+from planner.verifier.kueue_topology.leaves import Slots
 
 
 def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:

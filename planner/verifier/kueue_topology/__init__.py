@@ -6,6 +6,6 @@ room.py       whether there is room for one group, in closed form
 placement.py  Kueue's own placement, replayed
 """
 
-from planner.verifier.topology.judge import CHECKS, Floor
+from planner.verifier.kueue_topology.judge import CHECKS, Floor
 
 __all__ = ["CHECKS", "Floor"]
