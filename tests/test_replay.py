@@ -3,7 +3,6 @@
 import gzip
 import json
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +21,11 @@ from planner.commands.replay import (
 from planner.errors import InputError
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
-from tests.conftest import ROOT, recorded_root
+from tests.conftest import ROOT
 
 Line = dict[str, Any]
 
-CONFORMANCE = recorded_root()
-KUEUE = CONFORMANCE / "kueue" if CONFORMANCE else ROOT / "instances" / "recorded"
-FEATURES = (
-    CONFORMANCE / "kueue-features" if CONFORMANCE else ROOT / "instances" / "recorded" / "features"
-)
 SAMPLES = ROOT / "instances" / "recorded" / "topology"
-TOPOLOGY = CONFORMANCE / "kueue-tas" if CONFORMANCE else SAMPLES
-RECORDED = sorted(
-    path.relative_to(KUEUE).as_posix()
-    for path in KUEUE.rglob("*.jsonl.gz")
-    if path.parent.name != "large-units"  # states of another kind, without answers
-)
-KINDS = (
-    *("classical-flat", "classical-hier", "classical-nocohort"),
-    *("edge", "fair-flat", "fair-hier", "flavors"),
-)
-RECORDINGS = (
-    *(f"{size}{kind}" for kind in KINDS for size in ("", "small-")),
-    *("cycle-classical", "cycle-fair"),
-    *(f"upstream/{kind}" for kind in ("classical", "cycle", "fair", "flavor", "hierarchical")),
-)
-"""What README.md calls the whole recording."""
 
 
 def recorded(name: str = "one") -> Line:
@@ -499,48 +477,6 @@ def test_second_passes_are_named_and_not_compared(*, delayed: bool) -> None:
     else:
         status["unhealthyNodes"] = [{"name": "n1"}]
     assert replay_line(line) == Comparison(line["id"], "uncovered", "topology")
-
-
-@cache
-def replayed(name: str) -> room.FileComparison:
-    """Replay a recorded file, once."""
-    return replay(str(KUEUE / name))
-
-
-@pytest.mark.parametrize("path", sorted(FEATURES.glob("*.gz")), ids=lambda path: path.name)
-def test_recorded_features_are_reproduced(path: Path) -> None:
-    found = replay(str(path))
-    assert [(one.id, one.detail) for one in (*found.different, *found.uncovered)] == []
-    assert found.equal == found.instances > 0
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(TOPOLOGY.rglob("*.gz")),
-    ids=lambda path: path.relative_to(TOPOLOGY).as_posix(),
-)
-def test_recorded_placements_are_reproduced(path: Path) -> None:
-    """Flavors, victims and the placement itself, also where Kueue crashes or is not asked."""
-    found = replay(str(path))
-    assert [(one.id, one.detail) for one in (*found.different, *found.uncovered)] == []
-    assert found.equal == found.instances > 0
-
-
-@pytest.mark.skipif(not RECORDED, reason="no recorded answers")
-@pytest.mark.parametrize("name", RECORDED)
-def test_every_recorded_answer_is_reproduced(name: str) -> None:
-    found = replayed(name)
-    assert [(one.id, one.detail) for one in found.different] == []
-    assert found.equal == found.instances > 0
-
-
-@pytest.mark.usefixtures("conformance")
-def test_the_readme_counts_the_whole_recording() -> None:
-    """All files, of single decisions and of whole cycles."""
-    compared = [replayed(f"{name}.jsonl.gz") for name in RECORDINGS]
-    assert not any(file.different or file.skipped for file in compared)
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"{sum(file.equal for file in compared):,} answers" in text
 
 
 EXAMPLES = ROOT / "instances" / "recorded" / "features" / "examples.jsonl.gz"

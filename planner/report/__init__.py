@@ -6,6 +6,7 @@ terminal.py, markdown.py, html/
 style.py            one result in any style; plain lines, JSON and CSV
 text.py             single values: names made harmless, ages, amounts
 words.py            what plans, their terms and their certificates say in words
+measures.py         disruption terms as tables, in the units that people think in
 plan.py, front.py   a plan, as far as all schedulers have it alike; a Pareto front
 kueue/, yunikorn/   what only the plans and results of one scheduler have
 explanation.py, whatif.py, risk.py, audit.py, compare.py, simulation.py

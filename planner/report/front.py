@@ -25,14 +25,13 @@ from planner.report.document import (
     named,
     table,
 )
+from planner.report.measures import amount_of, unit_of
 from planner.report.plan import (
     LINES,
     NO_GREEDY,
     PAGE,
-    amount_of,
     outside_lines,
     scheduler_at,
-    unit_of,
 )
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import moment

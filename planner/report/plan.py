@@ -30,7 +30,6 @@ from planner.report.document import (
     Only,
     Paragraph,
     Section,
-    Table,
     Tile,
     Tone,
     facts,
@@ -38,13 +37,16 @@ from planner.report.document import (
     name,
     table,
 )
+from planner.report.measures import (
+    LEVELS_FIRST,
+    RARELY_SHOWN,
+    terms_table,
+    terms_tables,
+)
 from planner.report.style import Said, each, field_lines, fields, free, line, rendered
-from planner.report.text import decimal, hours, moment, plural
+from planner.report.text import hours, moment, plural
 from planner.report.words import (
     LOST,
-    SIZE_UNIT,
-    SIZES_PER_ACCELERATOR,
-    WORK_HOURS,
     WORK_NOTE,
     WORK_UNIT,
     Contrast,
@@ -74,14 +76,6 @@ ANSWERS: Final[dict[str, tuple[str, Tone]]] = {
 }
 PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
-RARELY_SHOWN: Final = frozenset(
-    {"D2p", "D6", "D8t", "D9", "D10", "D12", "pdb", "prio", "toll", "time", "early", "rated"}
-)
-"""Terms that a screen leaves out unless the objective minimises them."""
-
-COUNTING: Final = frozenset({"D2", "count", "cost"})
-"""Terms that are the same number where nobody is being evicted, and no cost is given."""
-
 SAME: Final = "{scheduler} itself would {verb} the same {theirs}."
 DIFFERENT: Final = "{scheduler} itself would {verb} {theirs}, this plan {ours}:"
 NO_GREEDY: Final = "{scheduler} itself finds nobody to {verb} here."
@@ -90,7 +84,6 @@ ITSELF: Final = "{scheduler} itself: {value}"
 BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 CUT_OFF: Final = "{sets} of victims that the model permits and {judge} not"
 HOLDS, BROKEN = Cell("holds", tone="good"), Cell("broken", tone="bad")
-LEVELS_FIRST: Final = "Disruption, the levels of the objective first"
 CLOSED: Final = "value = bound on {closed} of {levels}"
 _INNER_CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -370,68 +363,6 @@ def _disruption(plan: AnyPlan) -> Iterator[Block]:
             yield Only("page", (Paragraph(WORK_NOTE, "dim"),))
     if others:
         yield Fold("Other measures", (terms_table("Measures no level minimises", others, itself),))
-
-
-def terms_tables(caption: str, rows: Sequence[TermRow], beside: str) -> Iterator[Block]:
-    """Yield the table of terms for a page, and the shorter one for a screen.
-
-    The shorter one has amounts in the unit that people think in alone, and no count that says what
-    one above it says.
-    """
-    shown: list[TermRow] = []
-    for row in rows:
-        counted = {(one.value, one.greedy) for one in shown if one.id in COUNTING}
-        if row.id not in COUNTING or (row.value, row.greedy) not in counted:
-            shown.append(row)
-    yield Only("screen", (terms_table(caption, shown, beside, exact=False),))
-    yield Only("page", (terms_table(caption, rows, beside),))
-
-
-def terms_table(caption: str, rows: Sequence[TermRow], beside: str, *, exact: bool = True) -> Table:
-    """Return terms with their values, and those of another plan, which ``beside`` says whose.
-
-    Unless the table is to be ``exact``, amounts are in units that people think in.
-    """
-
-    def amount(row: TermRow, value: int | None) -> Cell:
-        found = amount_of(row.unit, value)
-        return found if exact or not found.under else Cell(found.under)
-
-    def unit(row: TermRow) -> Cell:
-        found = unit_of(row.unit)
-        return found if exact or not found.under else Cell(found.under)
-
-    columns: list[Column[TermRow]] = [
-        Column("Level", lambda row: str(row.level or ""), number=True),
-        Column("Term", lambda row: row.id),
-        Column("Disruption", lambda row: row.title, folds=True),
-        Column("This plan", lambda row: amount(row, row.value), number=True),
-    ]
-    if any(row.greedy is not None for row in rows):
-        columns.append(Column(beside, lambda row: amount(row, row.greedy), number=True))
-    if any(row.bound is not None for row in rows):
-        columns.append(Column("Bound", lambda row: amount(row, row.bound), number=True))
-    columns.append(Column("Unit", unit))
-    return table(caption, columns, rows)
-
-
-_UNITS: Final[Mapping[str, tuple[str, Callable[[int], str]]]] = {
-    WORK_UNIT: (WORK_HOURS, hours),
-    SIZE_UNIT: ("accelerators", lambda value: decimal(value / SIZES_PER_ACCELERATOR)),
-}
-"""Units that nobody thinks in, each with the one that people do, and amounts of it in that one."""
-
-
-def amount_of(unit: str, value: int | None) -> Cell:
-    """Return an amount of a unit, and under it the same in the one that people think in."""
-    if value is None:
-        return NONE
-    return Cell(f"{value:,}", _UNITS[unit][1](value) if unit in _UNITS else "")
-
-
-def unit_of(unit: str) -> Cell:
-    """Return a unit, and under it the one that people think in."""
-    return Cell(unit, _UNITS[unit][0] if unit in _UNITS else "")
 
 
 def closed_levels(certificate: Certificate) -> int:

@@ -26,18 +26,16 @@ from planner.report.document import (
     table,
 )
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
+from planner.report.measures import LEVELS_FIRST, RARELY_SHOWN, terms_tables
 from planner.report.plan import (
     ANSWERS,
     BOTH,
     CLOSED,
     INSTEAD,
-    LEVELS_FIRST,
-    RARELY_SHOWN,
     SHORT_DIGEST,
     SPARED,
     closed_levels,
     term_lines,
-    terms_tables,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import age, hours, moment, plural, short

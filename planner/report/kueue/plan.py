@@ -36,11 +36,10 @@ from planner.report.document import (
     table,
 )
 from planner.report.kueue.nodes import slots_in
+from planner.report.measures import RARELY_SHOWN, amount_of, unit_of
 from planner.report.plan import (
-    RARELY_SHOWN,
     Particulars,
     amount_column,
-    amount_of,
     certificate_lines,
     cost_columns,
     difference_lines,
@@ -48,7 +47,6 @@ from planner.report.plan import (
     heading_lines,
     outside_lines,
     term_lines,
-    unit_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, joined, line
 from planner.report.text import age, clean, plural, short, thousandths, word
