@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.laws import KT_ROOM, Register
 from planner.models.shared.builder import ZERO, Builder, Linear, variable
@@ -42,7 +42,9 @@ def room(formulation: Formulation) -> None:
     if places is not None:
         rooms = _Rooms(formulation, places)
         base = places.as_it_is
-        formulation.standing = rooms.state() if base is None else [rooms.state_one(base)]
+        # To a type checker that follows links this module has two names, and its classes, too.
+        standing: Any = rooms.state() if base is None else [rooms.state_one(base)]
+        formulation.standing = standing
 
 
 @dataclass
@@ -139,7 +141,7 @@ class _Rooms:
             at = Leaf(room.flavor, leaf)
             most = self._most(at, room.workers)
             if most:
-                least = most if self._is_certain(at) and room.leader is None else 0
+                least = most if self._is_certain(at) else 0
                 # More than all pods together never stand anywhere.
                 most = min(most, room.slices * room.aim.size) if room.aim else most
                 found.pods[leaf] = builder.new(min(least, most), most)
@@ -148,8 +150,12 @@ class _Rooms:
         return found
 
     def _is_certain(self, leaf: Leaf) -> bool:
-        """Say whether what a leaf takes depends on nobody, so that it may as well be full."""
-        return len(self.places.rooms) == 1 and leaf not in self.given
+        """Say whether what a leaf takes depends on nobody, so that it may as well be full.
+
+        Beside a leader, who may be on any leaf, none is certain.
+        """
+        rooms = self.places.rooms
+        return len(rooms) == 1 and rooms[0].leader is None and leaf not in self.given
 
     def _state_need(self, standing: Standing) -> None:
         """State that enough slices stand in one domain, or in all of them, with the leader."""

@@ -18,6 +18,7 @@ KUEUE: Final = Scheduler(
             "kueue-classical": "classical preemption",
             "kueue-fair": "fair sharing",
             "flavors": "flavors chosen for least disruption",
+            "topology": "places on nodes",
             "kep83": "Kueue as proposed in 2022",
             "strict": "documented precedence",
         },

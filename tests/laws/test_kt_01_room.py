@@ -101,6 +101,23 @@ def test_replay_model_and_verifier_agree_with_what_is_known(
     assert all(floor.broken(gone) == ["KT-01", "KT-02"] for gone in refused)
 
 
+def test_a_leader_takes_its_slot_also_where_nobody_may_go() -> None:
+    """n1 has two slots and nobody on it: with the leader there, one is left for the workers."""
+    group = {"required": RACK, "podSetGroupName": "g"}
+    floor = Floor(
+        [
+            *topology(),
+            *flavor(),
+            *node("n1", "r1", gpu=8),
+            *node("n2", "r1", gpu=8),
+            *runs("a", {"gpu": 4}, {"n2": 2}),
+            *room(),
+            *waits(pods("l", 1, {"gpu": 4}, group), pods("w", 2, {"gpu": 4}, group)),
+        ]
+    )
+    assert floor.replayed() == floor.admitted() == floor.accepted() == sets("a")
+
+
 def test_it_says_what_there_is() -> None:
     floor = Floor(cluster(one(6, 1, required=RACK)))
     assert floor.told(floor.named("a"), "KT-01") == (

@@ -103,6 +103,7 @@ def _flavor(layout: Layout, flavor: int, seed: int, name: str) -> tuple[list[dum
     own = sum(one[flavor, GPU].nominal for one in layout.quotas if (flavor, GPU) in one)
     pools = sum(pool[flavor, GPU] for pool in layout.pools if layout.knobs.pool)
     least = -(-(own + pools) // GPUS_OF_A_NODE)
+    nodes: list[dump.Object] = []
     for percent in _MORE:
         nodes = list(_nodes(layout, flavor, -(-least * percent // 100), name))
         history = _History.of(layout, name, flavor, nodes)
