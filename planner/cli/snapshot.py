@@ -33,10 +33,9 @@ Examples:
   planner snapshot --context production | planner solve - --pending team-a/train-llm
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
 
-kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, for the
-workloads first and then for several kinds at once, and Secrets are never asked for. Of all objects
-only the fields that the planner reads are kept: no env, command or args of containers, no volumes,
-no copies.
+kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, one
+kind of objects after the other, and Secrets are never asked for. Of all objects only the fields
+that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
 
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.

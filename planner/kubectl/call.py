@@ -9,9 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from threading import Lock
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
@@ -39,8 +37,6 @@ class Answer(NamedTuple):
 
 class Kubectl:
     """kubectl, found on PATH, with the cluster it asks and what all its calls may take together.
-
-    Calls may be made from several threads at once.
 
     Parameters
     ----------
@@ -80,9 +76,6 @@ class Kubectl:
         self._deadline = None if timeout_s is None else time.monotonic() + timeout_s
         self._max_bytes = max_bytes
         self._room = max_bytes
-        self._lock = Lock()
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._stopped = False
 
     def call(self, *words: str) -> Answer:
         """Run kubectl with these words and wait for it.
@@ -105,7 +98,7 @@ class Kubectl:
         except (OSError, ValueError) as error:
             raise InputError(where, f"cannot be started: {error}") from None
         output, stderr = bytearray(), bytearray()
-        with process, self._known(process):
+        with process:
             try:
                 self._read(process, output, stderr, where)
                 process.wait(self._left())
@@ -116,31 +109,8 @@ class Kubectl:
             except BaseException:
                 _kill(process)
                 raise
-        with self._lock:
-            self._room -= len(output)
-            if self._room < 0:
-                raise too_large(where, self._max_bytes)
+        self._room -= len(output)
         return Answer(process.returncode, bytes(output), stderr.decode(errors="replace"))
-
-    def stop(self) -> None:
-        """Kill all calls that other threads wait for, and those that they begin from now on."""
-        with self._lock:
-            self._stopped = True
-            for process in self._running:
-                _kill(process)
-
-    @contextmanager
-    def _known(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Let `stop` find a call while it runs."""
-        with self._lock:
-            self._running.add(process)
-            if self._stopped:
-                _kill(process)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._running.discard(process)
 
     def _read(
         self, process: subprocess.Popen[bytes], output: bytearray, stderr: bytearray, where: str

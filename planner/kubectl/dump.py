@@ -7,12 +7,11 @@ secret. A state read from trimmed objects is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from planner.dump import as_json, listed
 from planner.errors import InputError, ParseError
@@ -49,8 +48,6 @@ _TELLING: Final = {
 }
 """What is read of the metadata of some kinds: of a Deployment only the release."""
 _NAMED: Final = ("apiVersion", "kind", "metadata")
-AT_ONCE: Final = 6
-"""Calls of kubectl at the same time."""
 
 
 def trim(item: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +147,7 @@ def take_dump(
     without
         Names of resource types not to ask for, of `planner.kubectl.call.OPTIONAL`.
     on_call
-        Told after each call: the share of calls that are done, and what was asked for.
+        Told before each call: the share of calls that are done, and what is asked for next.
 
     Raises
     ------
@@ -163,14 +160,13 @@ def take_dump(
         raise InputError("--configuration", f"{shown(configuration)} is not NAMESPACE/NAME")
     wanted = [each for each in RESOURCES if each.name not in without]
     found: dict[Resource, Reply] = {}
-    with without_garbage_collection(), _Calls(kubectl) as calls:
-        for batch in _batches(wanted):
-            needed = [one for one in batch if not one.needed_by or _any(found, one.needed_by)]
-            questions = [_question(one, namespace, configuration) for one in needed]
-            for question, reply in calls.ask(questions):
-                found[question.resource] = reply
-                if on_call is not None:
-                    on_call(len(found) / len(wanted), question.resource.full_name)
+    with without_garbage_collection():
+        for resource in wanted:
+            if resource.needed_by and not _any(found, resource.needed_by):
+                continue
+            if on_call is not None:
+                on_call(len(found) / len(wanted), resource.full_name)
+            found[resource] = _ask(kubectl, _question(resource, namespace, configuration))
     replies = [found[one] for one in wanted if one in found]
     refused = [one for one in replies if isinstance(one, Refused)]
     if refused:
@@ -188,50 +184,9 @@ Reply = list[dict[str, Any]] | str | Refused
 """What came of a question: objects, a note why there are none, or that the cluster refuses."""
 
 
-def _batches(wanted: Sequence[Resource]) -> Iterator[list[Resource]]:
-    """Yield what may be asked for at once.
-
-    Workloads come first: what they refer to was there before them, and is read after them. What is
-    needed only by something else comes when that is known.
-    """
-    yield [one for one in wanted if one.name == "workloads"]
-    yield [one for one in wanted if one.name != "workloads" and not one.needed_by]
-    yield [one for one in wanted if one.needed_by]
-
-
 def _any(found: Mapping[Resource, Reply], name: str) -> bool:
     """Say whether there are objects of a resource type."""
     return any(one.name == name and isinstance(it, list) and it for one, it in found.items())
-
-
-class _Calls:
-    """Calls of kubectl, several at once; whatever ends them early leaves none running."""
-
-    def __init__(self, kubectl: Kubectl) -> None:
-        self._kubectl = kubectl
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="kubectl")
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Wait for the threads, after killing what they wait for if something went wrong."""
-        if kind is not None:
-            self._kubectl.stop()
-        self._threads.shutdown(cancel_futures=True)
-
-    def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Reply]]:
-        """Yield every question with what came of it, in the order of the answers.
-
-        Raises
-        ------
-        InputError
-            As soon as one fails.
-        """
-        asked = {self._threads.submit(_ask, self._kubectl, one): one for one in questions}
-        for future in as_completed(asked):
-            yield asked[future], future.result()
 
 
 def present() -> datetime:

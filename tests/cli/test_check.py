@@ -313,3 +313,15 @@ def test_solve_without_trees(tmp_path: Path, state: Path) -> None:
     assert len(value["certificate"]["engines"]) == 2
     assert {level["proof"] for level in value["certificate"]["levels"]} == {"certified", "solver"}
     assert call("check", state, plan).exit_code == 1
+
+
+def test_a_plan_for_nodes_that_the_state_does_not_know(tmp_path: Path) -> None:
+    dump = (ROOT / "instances" / "topology" / "needless.yaml").read_text("utf-8")
+    state, plan = tmp_path / "state.yaml", tmp_path / "plan.json"
+    state.write_text(dump, "utf-8")
+    assert call("solve", state, "-o", plan).exit_code == 0
+    assert call("check", state, plan).exit_code == 0
+    state.write_text(dump.replace("kind: Topology\n", "kind: Else\n"), "utf-8")
+    result = call("check", state, plan)
+    assert result.exit_code == 2
+    assert "pods are assigned flavor h100, of whose nodes the state knows nothing" in result.stderr

@@ -31,8 +31,6 @@ def left(*pids):
 if "sleeps" in answer:
     child = subprocess.Popen([sys.executable, "-ES", "-c", "import time; time.sleep(3600)"])
     left(os.getpid(), child.pid)
-while "waits" in answer and not (folder / answer["waits"]).exists():
-    time.sleep(0.01)
 sys.stderr.write(answer.get("said", ""))
 sys.stderr.flush()
 if "sleeps" in answer:

@@ -15,6 +15,7 @@ from planner.assignment import (
     total_request,
     whole_request,
 )
+from planner.errors import LookupFailed
 from planner.laws import KQ_FITS, KQ_HOLDS_CONTESTED
 from planner.plan import Plan
 from planner.quota.request import PodSetRequest
@@ -99,15 +100,20 @@ def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment)
     Raises
     ------
     LookupFailed
-        If the snapshot does not know a flavor-resource of the assignment.
+        If the snapshot does not know a flavor-resource of the assignment, or the nodes of a flavor.
     """
+    groups = placed_groups(assignment, preemptor, snapshot)
+    for flavor in (one.flavor for one in groups):
+        if flavor not in snapshot.topologies.trees:
+            found = f"pods are assigned flavor {flavor}, of whose nodes the state knows nothing"
+            raise LookupFailed(preemptor.key, found, "its Topology and its nodes")
     return Setting(
         snapshot=snapshot,
         preemptor=preemptor,
         request=whole_request(assignment, preemptor, snapshot),
         contested=contested(assignment, snapshot),
         searched=total_request(assignment, preemptor, snapshot),
-        floor=Floor(snapshot, placed_groups(assignment, preemptor, snapshot)),
+        floor=Floor(snapshot, groups),
     )
 
 
