@@ -1,11 +1,12 @@
 """The features that decide who is preempted: which are exact, and which are not modelled.
 
-One record each. README and docs/explanation/limits.md list them as `as_markdown` has them, and
-every field of the API belongs to one (`planner.coverage.fields`).
+One record each. docs/explanation/limits.md lists them as `as_markdown` has them, README as
+`in_short` does, and every field of the API belongs to one (`planner.coverage.fields`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -250,8 +251,23 @@ FEATURES: Final[tuple[Feature, ...]] = (
 )
 
 
+def in_short() -> str:
+    """Return the titles of what is exact and of what is left out, a line for each scheduler."""
+    words = {"exact": "as it is", "left out": "not modelled", "evidence": "held against the answer"}
+    rows = []
+    for scheduler, called in (("kueue", "Kueue"), ("yunikorn", "YuniKorn")):
+        for standing, said in words.items():
+            mine = [
+                one for one in FEATURES if (one.scheduler, one.standing) == (scheduler, standing)
+            ]
+            if mine:
+                titles = "; ".join(re.sub(r"^the ", "", one.title) for one in mine)
+                rows.append(f"* **{called}, {said}**: {titles}.")
+    return "\n".join(rows)
+
+
 def as_markdown() -> str:
-    """Return the table of the README: what decides, whether it is exact, and what it changes."""
+    """Return the table of docs/explanation/limits.md: what decides, how exactly, and the effect."""
     rows = ["| what decides | in an answer | what it changes |", "|---|---|---|"]
     for one in FEATURES:
         if one.standing != "harmless":

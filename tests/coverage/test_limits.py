@@ -1,9 +1,13 @@
-"""The page on limits lists what is exact and what is left out as the table of features has it."""
+"""The README and the page on limits list what is exact and what is left out as the table has it."""
 
 import os
 import re
+from collections.abc import Callable
+from pathlib import Path
 
-from planner.coverage.features import as_markdown
+import pytest
+
+from planner.coverage.features import as_markdown, in_short
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs/explanation/limits.md"
@@ -11,11 +15,18 @@ START = "<!-- features: written by tests/coverage/test_limits.py -->\n"
 BLOCK = re.compile(rf"(?<={re.escape(START)}).*?(?=<!-- /features -->)", re.DOTALL)
 
 
-def test_the_page_has_the_table() -> None:
+@pytest.mark.parametrize(
+    ("page", "made"),
+    [(PAGE, as_markdown), (ROOT / "README.md", in_short)],
+    ids=["limits", "README"],
+)
+def test_the_page_has_what_the_table_says(page: Path, made: Callable[[], str]) -> None:
     """With PLANNER_UPDATE_PAGES=1 it is written anew."""
-    text = PAGE.read_text("utf-8")
-    table = f"\n{as_markdown()}\n\n".replace("](docs/", "](../")
+    text = page.read_text("utf-8")
+    listed = f"\n{made()}\n\n"
+    if page == PAGE:
+        listed = listed.replace("](docs/", "](../")
     if os.environ.get("PLANNER_UPDATE_PAGES"):
-        PAGE.write_text(BLOCK.sub(lambda _: table, text), "utf-8")
-        text = PAGE.read_text("utf-8")
-    assert BLOCK.findall(text) == [table]
+        page.write_text(BLOCK.sub(lambda _: listed, text), "utf-8")
+        text = page.read_text("utf-8")
+    assert BLOCK.findall(text) == [listed]
