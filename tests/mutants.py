@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 VARIABLE: Final = "PLANNER_MUTANT"
 """Names the mutant that a run of pytest is made for."""
 
-RECORDED: Final = "tests/test_replay.py::test_every_recorded_answer_is_reproduced"
+RECORDED: Final = "tests/test_replay_recorded.py::test_every_recorded_answer_is_reproduced"
 TERMS: Final = ("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12", "toll")
 
 Apply = Callable[[], None]
