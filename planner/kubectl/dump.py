@@ -7,7 +7,7 @@ secret. A state read from trimmed objects is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -159,34 +159,30 @@ def take_dump(
     if not _NAMESPACE_AND_NAME.fullmatch(configuration):
         raise InputError("--configuration", f"{shown(configuration)} is not NAMESPACE/NAME")
     wanted = [each for each in RESOURCES if each.name not in without]
-    found: dict[Resource, Reply] = {}
+    lists: dict[str, list[dict[str, Any]]] = {}
+    notes: list[str] = []
+    refused: list[Refused] = []
     with without_garbage_collection():
-        for resource in wanted:
-            if resource.needed_by and not _any(found, resource.needed_by):
+        for done, resource in enumerate(wanted):
+            if resource.needed_by and not lists.get(resource.needed_by):
                 continue
             if on_call is not None:
-                on_call(len(found) / len(wanted), resource.full_name)
-            found[resource] = _ask(kubectl, _question(resource, namespace, configuration))
-    replies = [found[one] for one in wanted if one in found]
-    refused = [one for one in replies if isinstance(one, Refused)]
+                on_call(done / len(wanted), resource.full_name)
+            reply = _ask(kubectl, _question(resource, namespace, configuration))
+            if isinstance(reply, str):
+                notes.append(reply)
+            elif isinstance(reply, Refused):
+                refused.append(reply)
+            else:
+                lists[resource.name] = reply
     if refused:
         raise forbidden(refused)
-    lists = {one.name: it for one in wanted if isinstance(it := found.get(one), list)}
     return Dump(
         objects=tuple(chain.from_iterable(lists.values())),
         counts={name: len(objects) for name, objects in lists.items()},
-        notes=tuple(one for one in replies if isinstance(one, str)),
+        notes=tuple(notes),
         taken_at=present(),
     )
-
-
-Reply = list[dict[str, Any]] | str | Refused
-"""What came of a question: objects, a note why there are none, or that the cluster refuses."""
-
-
-def _any(found: Mapping[Resource, Reply], name: str) -> bool:
-    """Say whether there are objects of a resource type."""
-    return any(one.name == name and isinstance(it, list) and it for one, it in found.items())
 
 
 def present() -> datetime:
@@ -216,8 +212,11 @@ def _note(question: Question, *, forbidden: bool = False) -> str:
     )
 
 
-def _ask(kubectl: Kubectl, question: Question) -> Reply:
-    """Return the objects that are asked for; a note if there are none and it can do without."""
+def _ask(kubectl: Kubectl, question: Question) -> list[dict[str, Any]] | str | Refused:
+    """Return the objects that are asked for; a note if there are none and it can do without.
+
+    What the cluster refuses to tell, and is needed, is returned as such.
+    """
     where = " ".join((PROGRAM, *question.words))
     answer = kubectl.call(
         *question.words,
