@@ -125,7 +125,8 @@ def build() -> click.Command:
             options["each"] = True
         options["as_kubectl"] = None
         if str(options["output"]) in AS_KUBECTL:
-            if options["style"] is not None:
+            source = click.get_current_context().get_parameter_source("style")
+            if source is click.core.ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--format goes not with -o {options['output']}")
             options["as_kubectl"], options["output"] = str(options["output"]), None
             options["style"] = "json" if options["as_kubectl"] == "json" else None

@@ -266,6 +266,8 @@ def test_plugin_prints_as_kubectl_does(serve: Serve, tmp_path: Path) -> None:
     names = [f"workload.kueue.x-k8s.io/{key.partition('/')[2]}" for key in dict.fromkeys(victims)]
     assert names
     assert plugin("-A", "-o", "name").stdout.splitlines() == names
+    usual = plugin("-A", "-o", "name", env={"PLANNER_FORMAT": "plain"})  # for who says nothing
+    assert usual.stdout.splitlines() == names
     wide = plugin("--pending", "ns/other", "-o", "wide").stdout
     assert " PROVED OPTIMAL\n" in wide
     file = tmp_path / "plan.html"
