@@ -159,7 +159,7 @@ def places_of(
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
     return Places(
         rooms=rooms,
-        domains={name: _domains(trees[name]) for name in wanted},
+        domains={name: Domains(trees[name].parents()) for name in wanted},
         left={
             one: _left(trees[one.flavor], occupancy.left[one.flavor][one.leaf], wanted[one.flavor])
             for one in sorted(leaves)
@@ -201,17 +201,6 @@ def _left(tree: FlavorTree, row: Sequence[int], wanted: Iterable[str]) -> dict[s
     """Return what a leaf has left; of what no node has it is nothing."""
     columns = ((name, tree.column_of.get(name)) for name in wanted)
     return {name: 0 if column is None else row[column] for name, column in columns}
-
-
-def _domains(tree: FlavorTree) -> Domains:
-    above: list[list[int]] = [[0] * len(tree.values[0])]
-    for level, children in enumerate(tree.children):
-        row = [0] * len(tree.values[level + 1])
-        for parent, some in enumerate(children):
-            for child in some:
-                row[child] = parent
-        above.append(row)
-    return Domains(above)
 
 
 def _sharing(snapshot: Snapshot, leaves: Iterable[Leaf]) -> dict[Leaf, int]:

@@ -60,6 +60,17 @@ class FlavorTree:
         """Return the place of a level; ``None`` if the topology has no such level."""
         return self.levels.index(key) if key in self.levels else None
 
+    def parents(self) -> list[list[int]]:
+        """Return for each level the place, one level up, of the domain above each; 0 at the top."""
+        above = [[0] * len(self.values[0])]
+        for level, children in enumerate(self.children, start=1):
+            row = [0] * len(self.values[level])
+            for parent, below in enumerate(children):
+                for child in below:
+                    row[child] = parent
+            above.append(row)
+        return above
+
     def leaf_id(self, leaf: int) -> str:
         """Return the id of a leaf, as ``leaf_of`` knows it."""
         values = self.values[-1][leaf]

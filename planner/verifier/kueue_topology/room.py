@@ -41,11 +41,7 @@ def held_by(tree: FlavorTree, group: Group, slots: Slots) -> list[int]:
 def domains_of(tree: FlavorTree, level: int) -> list[int]:
     """Return the domain of a level that each leaf is in."""
     found = list(range(len(tree.values[-1])))
-    for at in range(tree.depth - 1, level - 1, -1):
-        above = [0] * len(tree.values[at + 1])
-        for domain, below in enumerate(tree.children[at]):
-            for child in below:
-                above[child] = domain
+    for above in reversed(tree.parents()[level + 1 :]):
         found = [above[place] for place in found]
     return found
 

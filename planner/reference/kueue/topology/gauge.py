@@ -22,7 +22,7 @@ class Gauge:
         self._aim: Final = aim
         self._counts: Final = counts
         self._need: Final = count // aim.size
-        self._parents: Final = _parents(tree)
+        self._parents: Final = tree.parents()
         self._held = [[0] * len(some) for some in tree.values]
         self._enough = self._total = 0
         if self._need > 0:
@@ -64,15 +64,3 @@ class Gauge:
             return held // aim.size
         layer = aim.layers.get(level, 1)
         return held - held % layer
-
-
-def _parents(tree: FlavorTree) -> list[list[int]]:
-    """Return for each level the domain above each of its domains."""
-    above: list[list[int]] = [[]]
-    for level, children in enumerate(tree.children):
-        row = [0] * len(tree.values[level + 1])
-        for parent, some in enumerate(children):
-            for child in some:
-                row[child] = parent
-        above.append(row)
-    return above
