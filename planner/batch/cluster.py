@@ -76,6 +76,13 @@ class Patience:
         """Whether nobody was there at the last look."""
         return self._since is not None
 
+    def left(self, most: float) -> float:
+        """Return for how long something may be tried now, in seconds: ``most``, or what is left."""
+        if self._since is None or self._seconds is None:
+            return most
+        gone = self._spent + self._clock() - self._since
+        return min(most, max(LOOK_S, self._seconds - gone))
+
     def absent(self, why: str) -> None:
         """Note that nobody can work now, and why.
 
@@ -149,7 +156,7 @@ def connected(limits: Limits, patience: Patience) -> Iterator[Client]:
         finally:
             # A connection that is broken, or a machine that is busy, may not close it in time.
             with suppress(OSError, RuntimeError):
-                client.close(timeout=_CLOSE_S)
+                client.close(timeout=patience.left(_CLOSE_S))
 
 
 def threads(client: Client, patience: Patience) -> int:
@@ -162,8 +169,11 @@ def threads(client: Client, patience: Patience) -> int:
     NobodyWorksError
         If there has been nobody for too long.
     """
+    if client.status != "running":  # it connects anew, with a patience of its own
+        patience.absent("the Dask scheduler does not answer")
+        raise LostError
     try:
-        workers = client.nthreads(callback_timeout=_ANSWER_S)
+        workers = client.nthreads(callback_timeout=patience.left(_ANSWER_S))
     except (OSError, RuntimeError):  # the second: the client has given up and closed itself
         patience.absent("the Dask scheduler does not answer")
         raise LostError from None
@@ -253,32 +263,33 @@ def _only_our_words(address: str) -> Iterator[None]:
 def _opened(patience: Patience) -> Client:
     """Connect to the scheduler, however often it takes."""
     while True:
+        seconds = patience.left(CONNECT_S)
         try:
-            return _client(patience.address)
+            return _client(patience.address, seconds)
         except OSError as error:
-            patience.absent(f"no Dask scheduler answers: {_reason(error)}")
+            patience.absent(f"no Dask scheduler answers: {_reason(error, seconds)}")
         time.sleep(LOOK_S)
 
 
-def _client(address: str) -> Client:
+def _client(address: str, seconds: float) -> Client:
     from distributed import Client as DaskClient  # noqa: PLC0415 - an extra
     from distributed.versions import VersionMismatchWarning  # noqa: PLC0415 - likewise
 
     try:
-        asyncio.run(_knock(address))
+        asyncio.run(_knock(address, seconds))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # told in our own words
-            return DaskClient(address, timeout=CONNECT_S, set_as_default=False)
+            return DaskClient(address, timeout=seconds, set_as_default=False)
     except MemoryError:  # Dask takes the first bytes for the length of the greeting
         raise _no_scheduler(address, "something else is there") from None
     except (RuntimeError, TypeError, ValueError) as error:  # TLS
-        raise _no_scheduler(address, _reason(error)) from None
+        raise _no_scheduler(address, _reason(error, seconds)) from None
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, seconds: float) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
-    return " ".join(str(error).split()) or f"nothing within {CONNECT_S:g} s"
+    return " ".join(str(error).split()) or f"nothing within {seconds:g} s"
 
 
 def _no_scheduler(address: str, reason: str) -> InputError:
@@ -289,14 +300,14 @@ def _no_scheduler(address: str, reason: str) -> InputError:
     )
 
 
-async def _knock(address: str) -> None:
+async def _knock(address: str, seconds: float) -> None:
     """Greet the scheduler, because a client that cannot start does not end quietly."""
     from distributed import Security  # noqa: PLC0415 - an extra
     from distributed.comm.core import connect  # noqa: PLC0415 - likewise
 
     security = Security().get_connection_args("client")
-    async with asyncio.timeout(CONNECT_S + 1):
-        connection = await connect(address, timeout=CONNECT_S, **security)
+    async with asyncio.timeout(seconds + 1):
+        connection = await connect(address, timeout=seconds, **security)
         await connection.close()
 
 

@@ -71,3 +71,17 @@ def test_for_ever() -> None:
     waiting = Waiting(None)
     waiting.absent(*[1e9] * 10)
     assert waiting.notices == [f"--cluster {ADDRESS}: no worker; waiting"]
+
+
+def test_nothing_is_tried_for_longer_than_is_left() -> None:
+    waiting = Waiting(10)
+    assert waiting.patience.left(25) == 25  # nobody is missing yet
+    waiting.absent(50)
+    waiting.now += 4
+    assert waiting.patience.left(25) == 6
+    assert waiting.patience.left(5) == 5
+    waiting.now += 5.9
+    assert waiting.patience.left(25) == 1  # what takes less is hardly worth a try
+    forever = Waiting(None)
+    forever.absent(50)
+    assert forever.patience.left(25) == 25
