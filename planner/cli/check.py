@@ -81,7 +81,7 @@ def command(given: Given) -> int:
     from planner.cli.plan_file import read_plans, with_trees
     from planner.plan import Plan
     from planner.report.checking import Checks, render_checks
-    from planner.state.release import AUTO
+    from planner.state import AUTO
 
     known = {"objective": given.profile, "costs": given.read_file("costs")}
     plans = read_plans(given.plan, given.max_size)

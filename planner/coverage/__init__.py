@@ -4,7 +4,8 @@ features.py   the table: what is exact, what is left out, what is read as eviden
 fields.py     every field of the API of Kueue, and which feature takes it
 answer.py     an answer with what it leaves out, and the status that is left
 kueue.py      what concerns a pending workload of Kueue
-evidence.py   where a cluster of Kueue says another thing than the planner works out
+kueue_evidence.py
+              where a cluster says another thing than the planner works out
 kueue_remarks.py
               what else a reader of an answer should know of its state
 yunikorn.py   what concerns an ask of YuniKorn

@@ -15,21 +15,14 @@ kueue_nodes.py
              the nodes around it, where a topology decides
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of either scheduler
-joint.py     the plan for several pending workloads of Kueue at once
+kueue_joint.py
+             the plan for several pending workloads of Kueue at once
 """
 
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qualified
 from planner.plan.excess import Excess
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
-from planner.plan.joint import (
-    GreedyTurn,
-    JointPending,
-    JointPlan,
-    JointSkipped,
-    JointStep,
-    OneByOneAnswer,
-)
 from planner.plan.kueue import (
     Amount,
     Cascade,
@@ -44,6 +37,14 @@ from planner.plan.kueue import (
     Plan,
     PodSetPlaces,
     Victim,
+)
+from planner.plan.kueue_joint import (
+    GreedyTurn,
+    JointPending,
+    JointPlan,
+    JointSkipped,
+    JointStep,
+    OneByOneAnswer,
 )
 from planner.plan.kueue_nodes import DomainSlots, NodesAround
 from planner.plan.kueue_tree import QuotaNode, QuotaUse

@@ -7,16 +7,16 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, computed_field, model_validator
 
-from planner.assignment import Assignment
 from planner.plan.base import Record
 from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered
 from planner.plan.excess import Excess, excesses, without_excess
 from planner.plan.kueue_nodes import NodesAround
 from planner.plan.kueue_tree import QuotaNode
 from planner.plan.record import SCHEMA_VERSION, Certificate
-from planner.state.configuration import RequestsFrom
+from planner.quota.kueue.assignment import Assignment
 from planner.state.kep83 import Kep83
-from planner.state.release import KnownBy
+from planner.state.kueue_configuration import RequestsFrom
+from planner.state.kueue_release import KnownBy
 
 
 class Amount(Record):

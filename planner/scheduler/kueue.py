@@ -25,6 +25,7 @@ KUEUE: Final = Scheduler(
         names={"kep83": "KEP-83"},
     ),
     parts={
+        "reader": "planner.reader.kueue:assemble",
         "planning": "planner.solver.kueue.start",
         "verifier": "planner.verifier.kueue.plan:verify_plan",
         "coverage": "planner.coverage.kueue:KueueCoverage",

@@ -8,7 +8,7 @@ and a check no solver.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final, Generic, Protocol, TypeVar, cast
@@ -98,7 +98,7 @@ class Part(Generic[T_co]):
 
     def find(self, thing: Named) -> T_co | None:
         """Return this part of a scheduler; ``None`` if it has none, which is no error."""
-        return self.of(thing) if self.name in scheduler_of(thing).parts else None
+        return self._load(scheduler_of(thing))
 
     def of(self, thing: Named) -> T_co:
         """Return this part of the scheduler of a state or a plan.
@@ -109,10 +109,20 @@ class Part(Generic[T_co]):
             If the scheduler has no such part.
         """
         scheduler = scheduler_of(thing)
-        place = scheduler.parts.get(self.name)
-        if place is None:
+        found = self._load(scheduler)
+        if found is None:
             name = scheduler.words.name
             raise UnsupportedError(name, f"nothing is known about its {self.name}")
+        return found
+
+    def of_all(self) -> Iterator[T_co]:
+        """Yield this part of every scheduler that has it, the last registered first."""
+        yield from filter(None, map(self._load, reversed(schedulers())))
+
+    def _load(self, scheduler: Scheduler) -> T_co | None:
+        place = scheduler.parts.get(self.name)
+        if place is None:
+            return None
         module, _, attribute = place.partition(":")
         found: object = import_module(module)
         return cast("T_co", getattr(found, attribute) if attribute else found)

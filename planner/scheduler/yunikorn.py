@@ -22,6 +22,7 @@ YUNIKORN: Final = Scheduler(
         },
     ),
     parts={
+        "reader": "planner.reader.yunikorn_files:read",
         "planning": "planner.solver.yunikorn.start",
         "verifier": "planner.verifier.yunikorn:verify_yunikorn_plan",
         "coverage": "planner.coverage.yunikorn:YuniKornCoverage",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, Protocol
 
-from planner.assignment import Assignment
 from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, Placement
 from planner.plan.naming import name_some
 from planner.problem.array import BoolArray
+from planner.quota.kueue.assignment import Assignment
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.state import TIMESTAMP, AnyState, parse_time

@@ -15,9 +15,7 @@ from planner.errors import InputError
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.source import EXTENSIONS, Source
 from planner.solver.start import pending_workloads
-from planner.state import AnyState
-from planner.state.configuration import RequestsFrom
-from planner.state.release import AUTO
+from planner.state import AUTO, AnyState, RequestsFrom
 
 LINES: Final = (".jsonl", ".jsonl.gz")
 STDIN: Final = "-"

@@ -4,7 +4,7 @@ file.py          the lines of a file, unpacked and parsed within bounds
 kueue.py         one line of Kueue decided anew and compared
 kueue_answer.py  decisions and cycles of Kueue as they are recorded
 yunikorn.py      one line of YuniKorn decided anew and compared
-live.py          what a live cluster did between two dumps
+kueue_live.py    what a live cluster did between two dumps
 comparison.py    what is said of a line, of a file, and of all files
 """
 
