@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "quantity": "errors",
         "garbage": "",
         "laws": "",
-        "term": "",
+        "term": "scheduler",
         "state": "errors quantity",
         "reader": "errors garbage quantity scheduler state",
         "dump": "errors quantity",
@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "problem": "errors quantity state quota",
         "objective": "errors term problem quota state",
         "models": "errors term quantity laws problem quota objective state",
-        "plan": "errors laws quota state",
+        "plan": "errors laws quota scheduler state",
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference solver state scheduler",
         "commands/lint": "coverage dump errors quantity state reader quota reference plan solver"
         " commands/simulate scheduler",
-        "commands/replay": "coverage errors state reader quota reference plan",
+        "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "errors",
         "commands": "",
         "commands/audit": "coverage errors term batch objective plan reader"
@@ -74,7 +74,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference problem objective models plan verifier solver commands/replay"
         " commands/explain commands/whatif scheduler",
         "joint": "coverage errors objective plan quota solver state",
-        "cli": "planner coverage dump errors term quantity laws state reader quota"
+        "cli": "planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from planner.coverage import kueue_evidence as evidence
-from planner.coverage.features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
+from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.coverage.kueue_remarks import remarks
 from planner.plan import Demand, Plan, Uncovered
 from planner.quota.kueue.activity import Activity, leaves_it_to_workers

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from planner.coverage.features import (
+from planner.coverage.kueue_features import (
     ADMISSION_FAIR_SHARING,
     CONFIGURATION,
     DEVICES,

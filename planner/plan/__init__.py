@@ -24,10 +24,12 @@ from planner.plan.covered import Assume, Covered, Proved, Status, Uncovered, qua
 from planner.plan.excess import Excess
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
 from planner.plan.kueue import (
+    OWN,
     Amount,
     Cascade,
     Demand,
     FlavorChoices,
+    Flavors,
     HeldBack,
     KueueFlavors,
     KueueRelease,
@@ -65,14 +67,17 @@ from planner.plan.record import (
     WeighedRow,
 )
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
+from planner.quota.kueue.assignment import Assignment
 
 AnyPlan = Plan | YuniKornPlan
 """A plan of any scheduler."""
 
 __all__ = [
+    "OWN",
     "SCHEMA_VERSION",
     "Amount",
     "AnyPlan",
+    "Assignment",
     "Assume",
     "BoundByRows",
     "Cap",
@@ -83,6 +88,7 @@ __all__ = [
     "DomainSlots",
     "Excess",
     "FlavorChoices",
+    "Flavors",
     "Front",
     "FrontMeasure",
     "FrontPoint",

@@ -174,7 +174,7 @@ def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored |
 
     Kueue, which is registered first, takes what nobody else does, or says what is wrong with it.
     """
-    for read_state in READER.of_all():
+    for read_state in reversed(READER.of_all()):
         state = read_state(documents, settings, ignored)
         if state is not None:
             return state

@@ -26,8 +26,10 @@ KUEUE: Final = Scheduler(
     ),
     parts={
         "reader": "planner.reader.kueue:assemble",
+        "plan": "planner.plan:Plan",
         "planning": "planner.solver.kueue.start",
         "verifier": "planner.verifier.kueue.plan:verify_plan",
+        "features": "planner.coverage.kueue_features:FEATURES",
         "coverage": "planner.coverage.kueue:KueueCoverage",
         "cases": "planner.solver.proving.kueue:cases",
         "checker": "planner.commands.check.kueue:check_kueue",
@@ -37,6 +39,7 @@ KUEUE: Final = Scheduler(
         "risk": "planner.commands.risk.kueue",
         "simulation": "planner.commands.simulate.kueue_world",
         "generation": "planner.commands.generate.kueue.objects",
+        "replay": "planner.commands.replay.kueue:replay_kueue_line",
         "lint": "planner.commands.lint.kueue:findings_in",
         "precedence": "planner.commands.audit.kueue:precedence",
         "page": "planner.report.kueue.plan:particulars",

@@ -29,8 +29,8 @@ from planner.commands.replay.kueue_answer import (
     inactivity_answer,
     nomination_answer,
 )
-from planner.coverage.features import TOPOLOGY
 from planner.coverage.kueue import KueueCoverage
+from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import PlannerError, SchemaError
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor

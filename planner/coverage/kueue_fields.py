@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.coverage.features import (
+from planner.coverage.features import Feature
+from planner.coverage.kueue_features import (
     ADMISSION_CHECKS,
     ADMISSION_FAIR_SHARING,
     CONCURRENT_ADMISSION,
@@ -28,7 +29,6 @@ from planner.coverage.features import (
     QUOTA,
     REQUESTS,
     TOPOLOGY,
-    Feature,
 )
 
 _POD: Final = "Workload.spec.podSets[].template.spec"
